@@ -7,18 +7,18 @@ from typing import Final
 from urllib.parse import urlencode
 
 import numpy as np
-from numpy.typing import NDArray
 
-from triathlon_site.frontier import frontier_shares, not_told_apart, undominated
-from triathlon_site.pages.choose._candidates import Candidate
+from triathlon_site.frontier import not_told_apart
 from triathlon_site.pages.choose._scores import (
     INDEX,
     PRICE,
     SIZE,
+    Candidate,
     ChoiceCost,
     ChoiceScore,
+    Frontier,
     ScoredModels,
-    select,
+    frontier_of,
 )
 from triathlon_site.render import formats
 
@@ -83,10 +83,11 @@ def _small(model: Candidate) -> bool:
     return _open(model) and model.costs.get(SIZE.id, 10) < 10
 
 
-ALL: Final = Group("models", (), lambda _: True)
-OPEN: Final = Group("open models", (("open", "open"),), _open)
-SMALL: Final = Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)
-USUAL: Final = ((PRICE, ALL), (SIZE, OPEN), (SIZE, SMALL))
+USUAL: Final = (
+    (PRICE, Group("models", (), lambda _: True)),
+    (SIZE, Group("open models", (("open", "open"),), _open)),
+    (SIZE, Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)),
+)
 """The cost and the group of models in each usual question about a score."""
 ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 """Scores that the usual questions are about."""
@@ -94,68 +95,54 @@ ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 
 def questions(scores: Sequence[ScoredModels]) -> list[Question]:
     """The usual questions about each score, without those that fewer than FEWEST models could answer."""
-    asked = [scored for scored in scores if scored.score.id in ASKED]
-    possible = (ask(scored, cost, group) for scored in asked for cost, group in USUAL)
-    return [question for question in possible if question is not None]
+    return [
+        _question(frontier, cost, group)
+        for scored in scores
+        if scored.score.id in ASKED
+        for cost, group in USUAL
+        if (frontier := frontier_of(scored, cost, group.holds)) and len(frontier.costs) >= FEWEST
+    ]
 
 
-def ask(scored: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None:
-    """One frontier: of the models of a group whose cost is known; None where they are fewer than FEWEST."""
-    known = [row for row, model in enumerate(scored.models) if group.holds(model) and cost.id in model.costs]
-    if len(known) < FEWEST:
-        return None
-    asked = select(scored, known)
-    costs = np.array([model.costs[cost.id] for model in asked.models])
-    shares = frontier_shares(asked.draws, costs)
-    on_frontier = undominated(asked.values, costs)
+def _question(frontier: Frontier, cost: ChoiceCost, group: Group) -> Question:
+    scored, costs, shares = frontier.scored, frontier.costs, frontier.shares
     rows = tuple(
-        FrontierRow(
-            asked.models[row],
-            cost_text(cost, costs[row]),
-            f"{number(asked.score, asked.values[row])} ({span(asked, row)})",
-            float(shares[row]),
-        )
+        FrontierRow(scored.models[row], cost_text(cost, costs[row]), _score(scored, row), float(shares[row]))
         for row in np.argsort(costs, kind="stable")
-        if on_frontier[row] or shares[row] >= LEAST_SHARE
+        if frontier.undominated[row] or shares[row] >= LEAST_SHARE
     )
-    return Question(asked.score, cost, group, sentence(asked, cost, costs, group.words), rows)
+    return Question(scored.score, cost, group, _sentence(frontier, cost, group.words), rows)
 
 
-def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64], words: str) -> str:
+def _sentence(frontier: Frontier, cost: ChoiceCost, words: str) -> str:
     """Who scores best, who cannot be told from it, and which of these cost least."""
+    models, costs = frontier.scored, frontier.costs
     names = [model.name for model in models.models]
     best = int(np.argmax(models.values))
     rivals = not_told_apart(models.draws, best)
     alike = [row for row in np.argsort(costs, kind="stable") if rivals[row] and row != best]
     text = (
         f"Of {len(names)} {words} with a known {cost.noun}, {names[best]} scores highest in"
-        f" {models.score.short}: {number(models.score, models.values[best])} ({span(models, best)})."
+        f" {models.score.short}: {_score(models, best)}."
     )
     if not alike:
         return f"{text} No other comes close enough to doubt it."
-    rivals_text = f"{_listed([names[row] for row in alike])} cannot be told from it"
-    return f"{text} {rivals_text}; {_least(cost, names, costs, [*alike, best])}."
+    lowest = costs[[*alike, best]].min()
+    first = [names[row] for row in [*alike, best] if costs[row] == lowest]
+    paid = cost_text(cost, lowest)
+    least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
+    alike_names = _listed([names[row] for row in alike])
+    return f"{text} {alike_names} cannot be told from it; the {cost.least} of these {least}."
 
 
-def _least(cost: ChoiceCost, names: Sequence[str], costs: NDArray[np.float64], rows: Sequence[int]) -> str:
-    """`the cheapest of these is A ($1 / M)`; of equal ones, all of them."""
-    lowest = min(costs[row] for row in rows)
-    first = [names[row] for row in rows if costs[row] == lowest]
-    text = cost_text(cost, lowest)
-    if len(first) == 1:
-        return f"the {cost.least} of these is {first[0]} ({text})"
-    return f"the {cost.least} of these are {_listed(first)} ({text} each)"
-
-
-def number(score: ChoiceScore, value: float) -> str:
-    """A score as the page shows it."""
-    return f"{value:.0f}" if score.id == INDEX else formats.score(value, score.maximum)
-
-
-def span(models: ScoredModels, row: int) -> str:
-    """The interval of a score as the page shows it."""
-    interval = models.intervals[row]
-    return f"{number(models.score, interval.low)}–{number(models.score, interval.high)}"
+def _score(models: ScoredModels, row: int) -> str:
+    """A score with its interval, as the page shows it."""
+    ends = models.intervals[row]
+    value, low, high = (
+        f"{x:.0f}" if models.score.id == INDEX else formats.score(x, models.score.maximum)
+        for x in (models.values[row], ends.low, ends.high)
+    )
+    return f"{value} ({low}–{high})"
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
