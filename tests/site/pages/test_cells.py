@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+
 from triathlon_site.pages import Cell
 from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import installed_environment

@@ -133,7 +133,7 @@ def _rank_shift(matrix: Matrix) -> Figure:
     common = _common(columns)[:MOST_LINES]
     if len(common) < FEWEST:
         return Figure(Markup(""), "")
-    points = [column.axis.points for column in columns]
+    points = [column.points for column in columns]
     ranks = [smallest_ranks([scores[model][1] for model in common]) for scores in points]
     lines = [
         RankLine(
@@ -155,6 +155,6 @@ def _common(columns: Sequence[AgreementColumn]) -> list[str]:
     """Models that have all of the columns, by their score in the first."""
     if not columns:
         return []
-    points = [column.axis.points for column in columns]
+    points = [column.points for column in columns]
     common = [model for model in points[0] if all(model in scores for scores in points)]
     return sorted(common, key=lambda model: -points[0][model][1])

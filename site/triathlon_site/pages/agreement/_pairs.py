@@ -21,10 +21,9 @@ FEWEST: Final = 3
 
 
 @dataclass(frozen=True)
-class AgreementColumn:
-    """A column of any board or of the table of all models, under a name that is clear among all of them."""
+class AgreementColumn(Axis):
+    """A column of a board or of the table of all models, with a title clear among all: `Loop ASL (MBPP+)`."""
 
-    axis: Axis
     discipline: str
     headline: bool = True
     reported: frozenset[str] = frozenset()
@@ -32,13 +31,8 @@ class AgreementColumn:
 
     def value(self, model: str) -> float | None:
         """A model's score as it is shown; None where it has none."""
-        point = self.axis.points.get(model)
+        point = self.points.get(model)
         return None if point is None else point[1]
-
-    @property
-    def title(self) -> str:
-        """`Loop ASL (MBPP+)`."""
-        return self.axis.title
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,7 @@ class Pair:
     @property
     def figure(self) -> Markup:
         """The scatter of the models that have both columns."""
-        return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
+        return pair_scatter(self.left, self.right, most_labels=MOST_LABELS)
 
     @property
     def some_named(self) -> bool:
@@ -63,7 +57,7 @@ class Pair:
     @property
     def reported(self) -> int:
         """How many of the models have a reported figure in either column."""
-        models = self.left.axis.points.keys() & self.right.axis.points.keys()
+        models = self.left.points.keys() & self.right.points.keys()
         return len(models & (self.left.reported | self.right.reported))
 
     @property
@@ -122,8 +116,8 @@ def graded_matrix(site: Gathered) -> Matrix:
                 times = 100 if column.maximum == 1 else 1  # shares are shown in per cent, as in the tables
                 points = {m: (site.models[m].name, times * s.value) for m, s in sorted(scores.scores.items())}
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
-                axis = Axis(title, times * column.maximum, points)
-                columns.append(AgreementColumn(axis, plan.discipline, column.headline))
+                maximum = times * column.maximum
+                columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
     models = sorted({m for board in site.boards for m in board.models})
     return _matrix(columns, {model: site.models[model].name for model in models}, "agreement")
 
@@ -144,8 +138,7 @@ def all_models_matrix(site: Gathered) -> Matrix:
             points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
             title = f"{column.title} {column.small}" if column.title else column.index.title
             reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
-            axis = Axis(title, maximum, points)
-            columns.append(AgreementColumn(axis, column.discipline, reported=reported))
+            columns.append(AgreementColumn(title, maximum, points, column.discipline, reported=reported))
     return _matrix(columns, {str(place): row.name for place, row in enumerate(rows)}, "agreement-all-models")
 
 

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from heapq import merge
+from dataclasses import dataclass, field
+from operator import itemgetter
 
 from triathlon_site.exports import ReportedScore
 from triathlon_site.models import ModelInfo, reported_info
@@ -90,27 +90,29 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
     The board's models stay in their order: a reported figure moves none of them.
     """
     scores, column = board.headline.scores, board.headline.column.id
-    scored = [(scores[model].value, Place(model)) for model in board.models if model in scores]
-    placed = [(row[column].value, Place(m)) for m, row in reported.filled.items() if column in row]
-    placed += [(row.figures[column].value, Place("", row)) for row in reported.added if column in row.figures]
-    placed = [
-        (value, replace(place, rank=1 + sum(score > value for score, _ in scored)))
-        for value, place in sorted(placed, key=lambda pair: -pair[0])
-    ]
-    ranked = [place for _, place in merge(scored, placed, key=lambda pair: -pair[0])]
-    listed = {place.model for place in ranked}
-    unranked = [(known_share(m, board.columns), Place(m)) for m in board.models if m not in listed]
-    unranked += [(_share(row), Place("", row)) for row in reported.added if column not in row.figures]
-    return [*ranked, *(place for _, place in sorted(unranked, key=lambda pair: -pair[0]))]
+    keyed: list[tuple[tuple[bool, float, bool], Place]] = []
+    for model in board.models:
+        figure = reported.filled.get(model, {}).get(column)
+        if model in scores:
+            keyed.append(((False, -scores[model].value, False), Place(model)))
+        elif figure:
+            keyed.append(((False, -figure.value, True), Place(model, rank=_rank(board, figure))))
+        else:
+            keyed.append(((True, -known_share(model, board.columns), False), Place(model)))
+    for row in reported.added:
+        if figure := row.figures.get(column):
+            keyed.append(((False, -figure.value, True), Place("", row, _rank(board, figure))))
+        else:
+            shares = [figure.share for figure in row.figures.values()]
+            keyed.append(((True, -sum(shares) / len(shares), False), Place("", row)))
+    return [place for _, place in sorted(keyed, key=itemgetter(0))]
+
+
+def _rank(board: Board, figure: ShownScore) -> int:
+    return 1 + sum(score.value > figure.value for score in board.headline.scores.values())
 
 
 def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:
     """The columns of the table: those with a score or a reported figure."""
     shown = {column.column.id for column in board.shown} | reported.columns
     return [column for column in board.columns if column.column.id in shown]
-
-
-def _share(row: ReportedModel) -> float:
-    """Mean share of the maximum over its figures."""
-    shares = [figure.share for figure in row.figures.values()]
-    return sum(shares) / len(shares)

@@ -20,7 +20,6 @@ from triathlon_site.pages.choose._scores import (
     Candidates,
     ChoiceCost,
     ScoredModels,
-    frontier_of,
     scored_models,
 )
 from triathlon_site.render import Draft, Page, PageContext, as_script
@@ -107,9 +106,9 @@ def _draws(models: Sequence[Candidate], scored: ScoredModels) -> Page:
     content = {
         "id": scored.score.id,
         "rows": [places[id(model)] for model in scored.models],
-        "value": scored.values.tolist(),
-        "low": [round(interval.low, 4) for interval in scored.intervals],
-        "high": [round(interval.high, 4) for interval in scored.intervals],
+        "value": scored.frame["value"].tolist(),
+        "low": scored.frame["low"].round(4).tolist(),
+        "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
         "figure": interactive_choice(scored.score.title),
     }
@@ -122,25 +121,13 @@ def _path(scored: ScoredModels) -> str:
 
 def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
     """Every model of every score against every cost, among all models of which both are known."""
-    frames = [
-        pd.DataFrame(
-            {
-                "model": [model.name for model in frontier.scored.models],
-                "score": scored.score.id,
-                "value": [round(value, 4) for value in frontier.scored.values.tolist()],
-                "low": [round(interval.low, 4) for interval in frontier.scored.intervals],
-                "high": [round(interval.high, 4) for interval in frontier.scored.intervals],
-                "against": cost.id,
-                "cost": [
-                    cost_text(cost, value) if cost.id == "released" else value
-                    for value in frontier.costs.tolist()
-                ],
-                "undominated": frontier.undominated,
-                "frontier_share": frontier.shares,
-            }
-        ).astype({"cost": object})
-        for scored in scores
-        for cost in costs
-        if (frontier := frontier_of(scored, cost))
-    ]
-    return (pd.concat(frames) if frames else pd.DataFrame()).to_csv(index=False, lineterminator="\n")
+    frames = []
+    for scored in scores:
+        for cost in costs:
+            frame = scored.frontier(cost).round({"value": 4, "low": 4, "high": 4})
+            if cost.id == "released":
+                frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
+            frame.insert(1, "score", scored.score.id)
+            frame.insert(5, "against", cost.id)
+            frames.append(frame.astype({"cost": object}))
+    return pd.concat(frames).to_csv(index=False, lineterminator="\n") if frames else "\n"

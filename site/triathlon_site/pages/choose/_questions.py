@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-import numpy as np
+import pandas as pd
 
 from triathlon_site.frontier import not_told_apart
 from triathlon_site.pages.choose._scores import (
@@ -16,9 +16,7 @@ from triathlon_site.pages.choose._scores import (
     Candidate,
     ChoiceCost,
     ChoiceScore,
-    Frontier,
     ScoredModels,
-    frontier_of,
 )
 from triathlon_site.render import formats
 
@@ -43,9 +41,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FrontierRow:
-    """One model of a frontier."""
+    """One model of a frontier, as the page shows it."""
 
-    model: Candidate
+    name: str
     cost: str
     score: str
     """With its interval."""
@@ -66,7 +64,7 @@ class Question:
     cost: ChoiceCost
     group: Group
     sentence: str
-    rows: tuple[FrontierRow, ...]
+    rows: list[FrontierRow]
 
     @property
     def address(self) -> str:
@@ -95,52 +93,46 @@ ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 
 def questions(scores: Sequence[ScoredModels]) -> list[Question]:
     """The usual questions about each score, without those that fewer than FEWEST models could answer."""
-    return [
-        _question(frontier, cost, group)
+    asked = [
+        (scored, cost, group, scored.frontier(cost, group.holds))
         for scored in scores
         if scored.score.id in ASKED
         for cost, group in USUAL
-        if (frontier := frontier_of(scored, cost, group.holds)) and len(frontier.costs) >= FEWEST
     ]
+    return [_question(*question) for question in asked if len(question[-1]) >= FEWEST]
 
 
-def _question(frontier: Frontier, cost: ChoiceCost, group: Group) -> Question:
-    scored, costs, shares = frontier.scored, frontier.costs, frontier.shares
-    rows = tuple(
-        FrontierRow(scored.models[row], cost_text(cost, costs[row]), _score(scored, row), float(shares[row]))
-        for row in np.argsort(costs, kind="stable")
-        if frontier.undominated[row] or shares[row] >= LEAST_SHARE
-    )
-    return Question(scored.score, cost, group, _sentence(frontier, cost, group.words), rows)
-
-
-def _sentence(frontier: Frontier, cost: ChoiceCost, words: str) -> str:
-    """Who scores best, who cannot be told from it, and which of these cost least."""
-    models, costs = frontier.scored, frontier.costs
-    names = [model.name for model in models.models]
-    best = int(np.argmax(models.values))
-    rivals = not_told_apart(models.draws, best)
-    alike = [row for row in np.argsort(costs, kind="stable") if rivals[row] and row != best]
+def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
+    """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
+    score, best = scored.score, frontier["value"].idxmax()
+    texts = [_scored(score, *ends) for ends in frontier[["value", "low", "high"]].to_numpy()]
+    shown = frontier.assign(scored=texts).sort_values("cost", kind="stable")
+    listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
+    rows = [
+        FrontierRow(row.model, cost_text(cost, row.cost), row.scored, row.frontier_share)
+        for row in listed.itertuples()
+    ]
     text = (
-        f"Of {len(names)} {words} with a known {cost.noun}, {names[best]} scores highest in"
-        f" {models.score.short}: {_score(models, best)}."
+        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier.at[best, 'model']} scores"
+        f" highest in {score.short}: {shown.at[best, 'scored']}."
     )
-    if not alike:
-        return f"{text} No other comes close enough to doubt it."
-    lowest = costs[[*alike, best]].min()
-    first = [names[row] for row in [*alike, best] if costs[row] == lowest]
-    paid = cost_text(cost, lowest)
+    rivals = not_told_apart(scored.draws[:, frontier.index], frontier.index.get_loc(best))
+    alike = shown[pd.Series(rivals, frontier.index)[shown.index] & (shown.index != best)]
+    if alike.empty:
+        return Question(score, cost, group, f"{text} No other comes close enough to doubt it.", rows)
+    equal = pd.concat([alike, shown.loc[[best]]])
+    cheapest = equal[equal["cost"] == equal["cost"].min()]
+    paid = cost_text(cost, cheapest["cost"].iloc[0])
+    first = list(cheapest["model"])
     least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
-    alike_names = _listed([names[row] for row in alike])
-    return f"{text} {alike_names} cannot be told from it; the {cost.least} of these {least}."
+    others = f"{_listed(list(alike['model']))} cannot be told from it"
+    return Question(score, cost, group, f"{text} {others}; the {cost.least} of these {least}.", rows)
 
 
-def _score(models: ScoredModels, row: int) -> str:
+def _scored(score: ChoiceScore, *ends: float) -> str:
     """A score with its interval, as the page shows it."""
-    ends = models.intervals[row]
     value, low, high = (
-        f"{x:.0f}" if models.score.id == INDEX else formats.score(x, models.score.maximum)
-        for x in (models.values[row], ends.low, ends.high)
+        f"{end:.0f}" if score.id == INDEX else formats.score(end, score.maximum) for end in ends
     )
     return f"{value} ({low}–{high})"
 

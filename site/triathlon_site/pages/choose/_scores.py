@@ -1,15 +1,15 @@
-"""The models that a visitor can choose from: their facts, costs and scores, and joint draws of the scores."""
+"""The scores and costs that models can be chosen by, and joint draws of the scores."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_site.ability import COLUMNS, IndexRow
 from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
-from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.uncertainty import Interval, share_interval
 
@@ -72,30 +72,6 @@ class ChoiceCost:
     """`{}` stands for the value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredModels:
-    """The models that have one score, with joint draws of it."""
-
-    score: ChoiceScore
-    models: tuple[Candidate, ...]
-    values: NDArray[np.float64]
-    intervals: tuple[Interval, ...]
-    draws: NDArray[np.float64]
-    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frontier:
-    """Models of which both a score and a cost are known."""
-
-    scored: ScoredModels
-    costs: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    """Part of the draws in which each is on the frontier."""
-    undominated: NDArray[np.bool_]
-    """Whether each is on the frontier by its score."""
-
-
 SCORES: Final = (
     ChoiceScore(INDEX, "Index over all columns", "the index"),
     ChoiceScore("loop", "Loop: ASL on MBPP+", "loop", 10.0),
@@ -120,6 +96,32 @@ COSTS: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredModels:
+    """The models that have one score, with joint draws of it."""
+
+    score: ChoiceScore
+    models: list[Candidate]
+    frame: pd.DataFrame
+    """A row a model: its name as `model`, its score as `value` with the interval `low` to `high`."""
+    draws: NDArray[np.float64]
+    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
+
+    def frontier(self, cost: ChoiceCost, holds: Callable[[Candidate], bool] = lambda _: True) -> pd.DataFrame:
+        """The rows of the models that `holds` is true of and whose cost is known.
+
+        With the columns `cost`, `undominated` (on the frontier by the score) and `frontier_share` (the part
+        of the draws in which the model is on it). The index is the model's place in `models`.
+        """
+        rows = [row for row, model in enumerate(self.models) if holds(model) and cost.id in model.costs]
+        costs = np.array([self.models[row].costs[cost.id] for row in rows])
+        frame = self.frame.iloc[rows].assign(cost=costs)
+        if rows:
+            frame["undominated"] = undominated(frame["value"].to_numpy(), costs)
+            frame["frontier_share"] = frontier_shares(self.draws[:, rows], costs)
+        return frame
+
+
 def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
     """The models of a table, in its order; `solved`: by name, what a solved task cost, in dollars."""
     models = tuple(
@@ -129,18 +131,20 @@ def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
             openness=OPENNESS[row.info.open_weights],
             context=int(row.facts.context) if row.facts.context else None,
             costs=_costs(row, solved),
-            scores={column: _share(cell) for column, cell in row.cells.items()},
+            scores={
+                column: (
+                    cell.share,
+                    cell.interval
+                    and Interval(cell.interval.low / cell.maximum, cell.interval.high / cell.maximum),
+                )
+                for column, cell in row.cells.items()
+            },
             index=row.index,
         )
         for row in table.rows
         if row.index
     )
     return Candidates(models, table.index.draws if table.index else np.empty((0, 0)))
-
-
-def _share(cell: ShownScore) -> tuple[float, Interval | None]:
-    ends = cell.interval
-    return cell.share, ends and Interval(ends.low / cell.maximum, ends.high / cell.maximum)
 
 
 def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
@@ -165,38 +169,23 @@ def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | 
 
     Where no interval is known, it is that of a share of the column's number of tasks.
     """
-    models = tuple(model for model in candidates.models if score.id in {INDEX, *model.scores})
+    models = [model for model in candidates.models if score.id in {INDEX, *model.scores}]
     if not models:
         return None
     if score.id == INDEX:
         values = np.array([model.index.value for model in models])
-        intervals = tuple(Interval(model.index.low, model.index.high) for model in models)
+        ends = np.array([(model.index.low, model.index.high) for model in models])
         draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
     else:
         tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
         shares = [model.scores[score.id] for model in models]
+        known = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
         values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
-        ends = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
-        intervals = tuple(Interval(score.maximum * end.low, score.maximum * end.high) for end in ends)
+        ends = score.maximum * np.array([(interval.low, interval.high) for interval in known])
+        intervals = [Interval(low, high) for low, high in ends.tolist()]
         draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
+    names = [model.name for model in models]
+    frame = pd.DataFrame({"model": names, "value": values, "low": ends[:, 0], "high": ends[:, 1]})
     low, high = float(draws.min()), float(draws.max())
     stepped = np.asarray(np.round((draws - low) / ((high - low) or 1.0) * STEPS))
-    return ScoredModels(score, models, values, intervals, stepped)
-
-
-def frontier_of(
-    models: ScoredModels, cost: ChoiceCost, holds: Callable[[Candidate], bool] = lambda _: True
-) -> Frontier | None:
-    """The frontier of the models that `holds` is true of and whose cost is known; None without any."""
-    rows = [row for row, model in enumerate(models.models) if holds(model) and cost.id in model.costs]
-    if not rows:
-        return None
-    chosen = replace(
-        models,
-        models=tuple(models.models[row] for row in rows),
-        values=models.values[rows],
-        intervals=tuple(models.intervals[row] for row in rows),
-        draws=models.draws[:, rows],
-    )
-    costs = np.array([model.costs[cost.id] for model in chosen.models])
-    return Frontier(chosen, costs, frontier_shares(chosen.draws, costs), undominated(chosen.values, costs))
+    return ScoredModels(score, models, frame, stepped)

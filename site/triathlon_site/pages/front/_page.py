@@ -1,8 +1,8 @@
 """The front page: all models in one table, ordered by the overall index, and its findings in sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import ClassVar, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 import pandas as pd
 
@@ -85,30 +85,22 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
 
 def _csv(table: AllModels) -> str:
     """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
-    lines = []
+    lines: list[dict[str, Any]] = []
     for row in table.rows:
-        if row.index:
-            place = asdict(row.index)
-            facts = {
+        if place := row.index:
+            line = {
                 "model": row.name,
                 "organization": row.info.organization or "",
                 "released": row.info.released or "",
+                "index": round(place.value, 2),
+                "index_low": round(place.low, 2),
+                "index_high": round(place.high, 2),
+                **{name: getattr(place, name) for name in ("rank", "rank_low", "rank_high", "columns")},
             }
-            index = {"index": place["value"], "index_low": place["low"], "index_high": place["high"]}
-            ranks = {name: place[name] for name in ("rank", "rank_low", "rank_high", "columns")}
-            cells = {
-                f"{column.id}{field}": value
-                for column in FRONT
-                if (cell := row.cells.get(column.id))
-                for field, value in {
-                    "": round(cell.share, 6),
-                    "_tasks": cell.tasks,
-                    "_grade": cell.grade,
-                }.items()
-            }
-            lines.append(facts | {name: round(value, 2) for name, value in index.items()} | ranks | cells)
+            for name, cell in row.cells.items():
+                line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+            lines.append(line)
     frame = pd.DataFrame(lines)
     names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
-    return frame.reindex(columns=[*frame.columns, *(name for name in names if name not in frame)]).to_csv(
-        index=False, lineterminator="\n"
-    )
+    columns = [*frame.columns, *(name for name in names if name not in frame)]
+    return frame.reindex(columns=columns).to_csv(index=False, lineterminator="\n")

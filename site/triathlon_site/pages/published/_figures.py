@@ -1,6 +1,5 @@
 """The figures of the published rankings."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from triathlon_runner.evolved import analysis
@@ -12,6 +11,21 @@ from triathlon_site.render import Figure
 
 SHOWN: Final = 5
 SETS: Final = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+AGAINST: Final = {
+    "evalplus": (
+        "MBPP+ against HumanEval+",
+        ("humaneval_plus", "HumanEval+"),
+        ("mbpp_plus", "MBPP+"),
+        "Two plain benchmarks agree: what the three disciplines add is elsewhere.",
+    ),
+    "cruxeval": (
+        "Output prediction against input prediction",
+        ("input", "Input pass@1"),
+        ("output", "Output pass@1"),
+        "Saying what a program returns, and finding what makes it return that.",
+    ),
+}
+"""By ranking: a title, two columns with their titles, and a caption."""
 QUESTIONS: Final = ("coverage", "state", "path", "output")
 
 
@@ -21,10 +35,8 @@ def published_figures(board: PublishedBoard) -> list[Figure]:
         "evaloop": _evaloop_figures,
         "reval": _reval_figures,
         "evoeval": _evoeval_figures,
-        "evalplus": _evalplus_figures,
-        "cruxeval": _cruxeval_figures,
-    }.get(board.id)
-    return make(board) if make else []
+    }.get(board.id, _against)
+    return make(board)
 
 
 def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
@@ -97,34 +109,14 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
     return figures
 
 
-def _evalplus_figures(board: PublishedBoard) -> list[Figure]:
-    return [
-        _against(
-            board,
-            "MBPP+ against HumanEval+",
-            {"humaneval_plus": "HumanEval+", "mbpp_plus": "MBPP+"},
-            "Two plain benchmarks agree: what the three disciplines add is elsewhere.",
-        )
-    ]
-
-
-def _cruxeval_figures(board: PublishedBoard) -> list[Figure]:
-    return [
-        _against(
-            board,
-            "Output prediction against input prediction",
-            {"input": "Input pass@1", "output": "Output pass@1"},
-            "Saying what a program returns, and finding what makes it return that.",
-        )
-    ]
-
-
-def _against(board: PublishedBoard, title: str, columns: Mapping[str, str], caption: str) -> Figure:
-    """The rows that have both columns, each with its title, and the line on which both are equal."""
-    (x, x_title), (y, y_title) = columns.items()
+def _against(board: PublishedBoard) -> list[Figure]:
+    """Two columns of the rows that have both, and the line on which both are equal."""
+    if board.id not in AGAINST:
+        return []
+    title, (x, x_title), (y, y_title), caption = AGAINST[board.id]
     points = [
         Point(row.name, row.scores[x].value, row.scores[y].value)
         for row in board.rows
         if x in row.scores and y in row.scores
     ]
-    return Figure(scatter(title, points, x_title=x_title, y_title=y_title, identity=True), caption)
+    return [Figure(scatter(title, points, x_title=x_title, y_title=y_title, identity=True), caption)]
