@@ -26,5 +26,14 @@ def badge(name: str, value: str, colour: str) -> Markup:
 
 
 def _word(text: str, x: float) -> Markup:
-    place = {"x": x, "y": 14, "fill": "#ffffff", "font_family": FONT, "font_size": 11}
-    return tag("text", text, **place, text_anchor="middle", textLength=len(text) * LETTER)
+    return tag(
+        "text",
+        text,
+        x=x,
+        y=14,
+        fill="#ffffff",
+        font_family=FONT,
+        font_size=11,
+        text_anchor="middle",
+        textLength=len(text) * LETTER,
+    )

@@ -6,7 +6,8 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_site.figures._rows import DotRow
-from triathlon_site.figures._svg import QUARTERS, horizontal, line, name_at, px, svg, tag, tick
+from triathlon_site.figures._svg import QUARTERS, horizontal, line, name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 LEFT: Final = 80
 TOP: Final = 34

@@ -7,7 +7,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.figures._svg import name_at, px, svg, tag, tick
+from triathlon_site.figures._svg import name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 WIDTH: Final = 1000
 LEFT: Final = 180

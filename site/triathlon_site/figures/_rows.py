@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from triathlon_site.figures._svg import PALETTE, QUARTERS, horizontal, line, name_at, px, svg, tag, tick
+from triathlon_site.figures._svg import PALETTE, QUARTERS, horizontal, line, name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
 _SHAPES = {

@@ -7,7 +7,8 @@ from markupsafe import Markup
 
 from triathlon_site.figures import _plane as plane
 from triathlon_site.figures._plane import BASE, LEFT, RIGHT, SIZE, TOP, across, up
-from triathlon_site.figures._svg import QUARTERS, line, px, svg, tag, tick
+from triathlon_site.figures._svg import QUARTERS, line, svg, tag, tick
+from triathlon_site.render.formats import px
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from triathlon_site.figures._plane import (
     up,
     vertical_axis,
 )
-from triathlon_site.figures._svg import QUARTERS, horizontal, line, px, shorten, svg, tag, tick
+from triathlon_site.figures._svg import QUARTERS, horizontal, line, shorten, svg, tag, tick
+from triathlon_site.render.formats import px
 
 _PAD: Final = 16
 """Between the ends of the axis and its first and last number."""
