@@ -104,23 +104,25 @@ def questions(scores: Sequence[ScoredModels]) -> list[Question]:
 
 def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
     """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
-    score, best = scored.score, frontier["value"].idxmax()
+    score, best = scored.score, int(frontier["value"].to_numpy().argmax())
     texts = [_scored(score, *ends) for ends in frontier[["value", "low", "high"]].to_numpy()]
-    shown = frontier.assign(scored=texts).sort_values("cost", kind="stable")
+    rivals = not_told_apart(scored.draws[:, frontier.index], best)
+    shown = frontier.assign(scored=texts, rival=rivals).sort_values("cost", kind="stable")
     listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
+    fields = (listed[name] for name in ("model", "cost", "scored", "frontier_share"))
     rows = [
-        FrontierRow(row.model, cost_text(cost, row.cost), row.scored, row.frontier_share)
-        for row in listed.itertuples()
+        FrontierRow(name, cost_text(cost, value), text, share)
+        for name, value, text, share in zip(*fields, strict=True)
     ]
     text = (
-        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier.at[best, 'model']} scores"
-        f" highest in {score.short}: {shown.at[best, 'scored']}."
+        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]} scores"
+        f" highest in {score.short}: {texts[best]}."
     )
-    rivals = not_told_apart(scored.draws[:, frontier.index], frontier.index.get_loc(best))
-    alike = shown[pd.Series(rivals, frontier.index)[shown.index] & (shown.index != best)]
+    is_best = shown.index == frontier.index[best]
+    alike = shown[shown["rival"] & ~is_best]
     if alike.empty:
         return Question(score, cost, group, f"{text} No other comes close enough to doubt it.", rows)
-    equal = pd.concat([alike, shown.loc[[best]]])
+    equal = pd.concat([alike, shown[is_best]])
     cheapest = equal[equal["cost"] == equal["cost"].min()]
     paid = cost_text(cost, cheapest["cost"].iloc[0])
     first = list(cheapest["model"])
