@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._official import dreval_subjects
-from triathlon_runner.runtime._source import tracing_python
+from triathlon_runner.runtime._construct import construct, tracing_python
+from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.sandbox import open_sandbox
 
 KINDS = {"coverage": "executed", "state": "states", "path": "next_lines"}
@@ -36,10 +35,10 @@ async def truths(data: Path, jobs: int | None, only: Collection[str]) -> dict[st
         only: Programs, such as `DREval/117`; all where it is empty.
     """
     with tempfile.TemporaryDirectory() as cache:
-        every = dreval_subjects(DataStore(cache=Path(cache), folder=data, fetch=False))
-        subjects = [subject for subject in every if not only or subject.task_id in only]
+        every = dreval_programs(DataStore(cache=Path(cache), folder=data, fetch=False))
+        chosen = [program for program in every if not only or program.task_id in only]
         async with open_sandbox(jobs=jobs) as sandbox:
-            programs, _ = await construct(subjects, sandbox)
+            programs, _ = await construct(chosen, sandbox)
     answers = {}
     for program in programs:
         for asked in program.inputs:

@@ -42,8 +42,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.runtime import ProgramQuestions
 from triathlon_runner.runtime._asking import line_text
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._official import dreval_subjects
-from triathlon_runner.runtime._programs import Subject
+from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._sandboxed import source
 from triathlon_runner.runtime._trace import NOT_EXECUTED
 from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, open_sandbox
@@ -133,19 +132,22 @@ def events(program, run, variables):
 """Behind the tracer's own program, whose parts it uses: every event with the values of some variables."""
 
 
-async def steps_of(sandbox: Sandbox, subject: Subject, variables: Sequence[str]) -> dict[int, list[Any]]:
+async def steps_of(
+    sandbox: Sandbox, program: ProgramQuestions, variables: Sequence[str]
+) -> dict[int, list[Any]]:
     """The steps of each input, as REval's tracer counts them."""
-    stored = [name.replace("self.__", f"self._{subject.entry_point}__") for name in variables]
+    stored = [name.replace("self.__", f"self._{program.entry_point}__") for name in variables]
     calls = tuple(
-        Call("events", (subject.program, candidate.run.plain(), stored)) for candidate in subject.candidates
+        Call("events", (program.program, program.run_of(asked), stored)) for asked in program.inputs
     )
-    job = Job(source("tracer") + EVENTS, calls, limits=Limits(cpu_seconds=60), libraries=subject.libraries)
+    libraries = frozenset(program.libraries)
+    job = Job(source("tracer") + EVENTS, calls, limits=Limits(cpu_seconds=60), libraries=libraries)
     execution = await sandbox.run(job)
     steps = {}
-    for candidate, result in zip(subject.candidates, execution.results, strict=True):
+    for asked, result in zip(program.inputs, execution.results, strict=True):
         if not isinstance(result, Returned):
-            sys.exit(f"{subject.task_id}#{candidate.index}: {result}")
-        steps[candidate.index] = list(result.value)
+            sys.exit(f"{program.task_id}#{asked.index}: {result}")
+        steps[asked.index] = list(result.value)
     return steps
 
 
@@ -193,17 +195,16 @@ def comparisons(
             )
 
 
-async def compare(subjects: Sequence[Subject]) -> dict[Question, Compared]:
+async def compare(unanswered: Sequence[ProgramQuestions]) -> dict[Question, Compared]:
     """Both truths of all questions."""
     async with open_sandbox() as sandbox:
-        programs, _ = await construct(subjects, sandbox)
-        by_id = {subject.task_id: subject for subject in subjects}
+        programs, _ = await construct(unanswered, sandbox)
         compared: dict[Question, Compared] = {}
         for program in programs:
             variables = sorted(
                 {statement.variable for asked in program.inputs for statement in asked.statements}
             )
-            steps = await steps_of(sandbox, by_id[program.task_id], variables)
+            steps = await steps_of(sandbox, program, variables)
             compared.update(comparisons(program, variables, steps))
     return compared
 
@@ -243,8 +244,8 @@ def main() -> None:
     if not folder.is_dir():
         sys.exit(f"needs the official data files: no folder {str(folder)!r}; name one in TRIATHLON_DATA")
     with tempfile.TemporaryDirectory() as cache:
-        subjects = dreval_subjects(DataStore(cache=Path(cache), folder=folder, fetch=False))
-    compared = asyncio.run(compare(subjects))
+        unanswered = dreval_programs(DataStore(cache=Path(cache), folder=folder, fetch=False))
+    compared = asyncio.run(compare(unanswered))
     differences = {question: truths.differs for question, truths in compared.items() if truths.differs}
     if "--write" in sys.argv:
         write_table(differences)

@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "934eac623048bb282db3e3c3be98811d820bd7db921d3608e841b2ffe679fa51")
+DECIDED = (1, "a7ea9453e99aa8ebbd502ce0934465a0e3fe9026563d23263dcbfcd8718d35c1")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

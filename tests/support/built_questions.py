@@ -6,8 +6,8 @@ from pathlib import Path
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.runtime import write_questions
-from triathlon_runner.runtime._programs import class_subject, function_subject
-from triathlon_runner.runtime._source import QuestionSource
+from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import DataSetInfo
 
@@ -62,7 +62,7 @@ class TestAdd(unittest.TestCase):
 def source(cache: Path | None = None) -> QuestionSource:
     """Two programs: sets of text, chance, a class with tests."""
     return QuestionSource(
-        DataSetInfo("t", "1", "0" * 64), lambda: [function_subject(WORDS), class_subject(STOCK)], cache
+        DataSetInfo("t", "1", "0" * 64), lambda: [function_program(WORDS), class_program(STOCK)], cache
     )
 
 

@@ -2,24 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal
 
 from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
-from triathlon_runner.runtime._grade import (
-    expected_coverage,
-    expected_output,
-    expected_path,
-    expected_state,
-)
-from triathlon_runner.runtime._questions import (
-    InputQuestions,
-    ProgramQuestions,
-    QuestionFile,
-    StatementQuestion,
-)
+from triathlon_runner.runtime._grade import expected_answers
+from triathlon_runner.runtime._questions import QuestionFile
 
 Truth = Mapping[str, tuple[QuestionKind, str]]
 """By the text of a question: its kind and a right answer."""
@@ -31,21 +22,10 @@ def truths(questions: QuestionFile, style: Style = "direct") -> Truth:
     found: dict[str, tuple[QuestionKind, str]] = {}
     for program in questions.programs:
         for asked in program.inputs:
-            for kind, statement, answer in _answers(program, asked):
-                found[asker.question(kind, program, asked, statement)] = (kind, answer)
-    return found
-
-
-def _answers(
-    program: ProgramQuestions, asked: InputQuestions
-) -> list[tuple[QuestionKind, StatementQuestion | None, str]]:
-    found: list[tuple[QuestionKind, StatementQuestion | None, str]] = [
-        ("output", None, expected_output(asked)[0])
-    ]
-    for one in asked.statements:
-        found.append(("coverage", one, expected_coverage(one)[0]))
-        found.append(("state", one, expected_state(one)[-1]))
-        found.append(("path", one, expected_path(program.program, one)[-1]))
+            for kind, statement in product(KINDS, (None, *asked.statements)):
+                if (kind == "output") is (statement is None):
+                    answer = expected_answers(kind, program, asked, statement)[-1]
+                    found[asker.question(kind, program, asked, statement)] = (kind, answer)
     return found
 
 

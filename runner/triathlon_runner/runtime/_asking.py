@@ -13,9 +13,8 @@ QuestionKind = Literal["coverage", "state", "path", "output"]
 KINDS: Final[tuple[QuestionKind, ...]] = get_args(QuestionKind)
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
 
-STOP: Final = ("[/ANSWER]",)
 MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
-"""REval, section IV-D."""
+"""REval, section IV-D; the longest assertion of CRUXEval has 146 characters."""
 PAPER_TEMPERATURE: Final = 0.8
 PAPER_REPEATS: Final = 5
 
@@ -26,18 +25,25 @@ _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWER\])", re.DOTALL)
 
 
-def sampling(style: Style, temperature: float) -> Sampling:
-    return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=STOP)
-
-
 def line_text(program: str, line: int) -> str:
     """The text of a 1-based line, as questions quote it and answers repeat it; `-1` for no line."""
     return "-1" if line < 1 else program.splitlines()[line - 1].strip()
 
 
+def sentence_of(question: str) -> str:
+    """What is asked, without program and input."""
+    inside = _QUESTION.search(question)
+    return inside[1].strip() if inside else question
+
+
+def sampling(style: Style, temperature: float) -> Sampling:
+    """How an instruct model is asked; the closing tag of the answer stops it."""
+    return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Renders questions in one style."""
+    """Renders questions in one style. A kind of question is what the names of its templates begin with."""
 
     prompts: PromptSet
     style: Style
@@ -50,11 +56,20 @@ class Asker:
         statement: StatementQuestion | None = None,
     ) -> str:
         """The question in its tags, with program and input; `statement` for all kinds but output."""
+        text = program.program.strip("\n")
+        if kind == "path":
+            lines = program.program.rstrip("\n").splitlines()
+            text = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, start=1))
+        if program.test:
+            run = "the test at the end runs"
+        else:
+            is_short = len(asked.text) <= _LONG_CALL
+            run = f"`{asked.text}` is called" if is_short else "the call at the end is made"
         values: dict[str, object] = {
-            "program": _numbered(program.program) if kind == "path" else program.program.strip("\n"),
+            "program": text,
             "setup": "\n".join(f"# {line}" for line in asked.setup.splitlines()),
             "input": asked.masked if kind == "output" else asked.text,
-            "run": _run(program, asked),
+            "run": run,
         }
         if statement is not None:
             values |= {
@@ -64,57 +79,24 @@ class Asker:
             }
         return self.prompts.render(f"{kind}-question", **values)
 
-    def prompt(self, kind: QuestionKind, question: str, *, completes: bool) -> Chat | Completion:
-        """The question behind the system line and the demonstrations."""
-        return with_demonstrations(self.prompts, kind, self.style, question, completes=completes)
+    def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion:
+        """A question in its tags behind the system line and the demonstrations of its kind.
 
-    def digest(self) -> str:
-        """Hash of the templates of all four questions: every suite of questions uses them all."""
-        return self.prompts.digest(*(name for kind in KINDS for name in template_names(kind)))
+        A model that `completes` (base models) continues a text; others answer messages.
+        """
+        system = self.prompts.render(f"{kind}-system")
+        examples = self.prompts.render(f"{kind}-examples")
+        if self.style == "direct":
+            examples = _THOUGHT.sub("", examples)
+        if completes:
+            opening = "[ANSWER]" if self.style == "direct" else "[THOUGHT]"
+            return Completion(f"{system}\n\n{examples.strip()}\n\n{question}\n{opening}\n")
+        turns: list[Message] = []
+        for shown, answer in _DEMONSTRATION.findall(examples):
+            turns += [Message("user", shown), Message("assistant", answer)]
+        return Chat((Message("system", system), *turns, Message("user", question)))
 
-
-def sentence_of(question: str) -> str:
-    """What is asked, without program and input."""
-    inside = _QUESTION.search(question)
-    return inside[1].strip() if inside else question
-
-
-def template_names(kind: str) -> tuple[str, ...]:
-    """The templates of one kind of question."""
-    return f"{kind}-system", f"{kind}-examples", f"{kind}-question"
-
-
-def with_demonstrations(
-    prompts: PromptSet, kind: str, style: Style, question: str, *, completes: bool
-) -> Chat | Completion:
-    """A question of some kind behind that kind's system line and demonstrations.
-
-    Args:
-        prompts: Holds `<kind>-system` and `<kind>-examples`.
-        kind: What the templates' names begin with.
-        style: Whether the demonstrations show their chain of thought.
-        question: The question in its tags.
-        completes: Whether the model continues a text (base models) or answers messages.
-    """
-    system = prompts.render(f"{kind}-system")
-    examples = prompts.render(f"{kind}-examples")
-    if style == "direct":
-        examples = _THOUGHT.sub("", examples)
-    if completes:
-        opening = "[ANSWER]" if style == "direct" else "[THOUGHT]"
-        return Completion(f"{system}\n\n{examples.strip()}\n\n{question}\n{opening}\n")
-    turns: list[Message] = []
-    for shown, answer in _DEMONSTRATION.findall(examples):
-        turns += [Message("user", shown), Message("assistant", answer)]
-    return Chat((Message("system", system), *turns, Message("user", question)))
-
-
-def _numbered(program: str) -> str:
-    lines = program.rstrip("\n").splitlines()
-    return "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, start=1))
-
-
-def _run(program: ProgramQuestions, asked: InputQuestions) -> str:
-    if program.test:
-        return "the test at the end runs"
-    return f"`{asked.text}` is called" if len(asked.text) <= _LONG_CALL else "the call at the end is made"
+    def digest(self, *kinds: str) -> str:
+        """Hash of the templates of some kinds of question."""
+        names = (f"{kind}-{part}" for kind in kinds for part in ("system", "examples", "question"))
+        return self.prompts.digest(*names)

@@ -1,145 +1,186 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
 import hashlib
+import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from triathlon_runner.concurrency import run_all
-from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._check import Assertion, check_assertions
+from triathlon_runner.errors import UserError
+from triathlon_runner.runtime._assertions import MASK, Masked
+from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
-from triathlon_runner.runtime._masking import mask_call
-from triathlon_runner.runtime._programs import MAX_INPUTS, Candidate, Subject
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,
     ProgramQuestions,
+    QuestionFile,
     StatementQuestion,
     Value,
     count_questions,
+    read_questions,
+    write_questions,
 )
-from triathlon_runner.runtime._select import (
-    CandidateStatement,
-    Choice,
-    Chosen,
-    candidate_statements,
-    choose,
-    watches,
-)
-from triathlon_runner.runtime._trace import (
-    CaseRun,
-    FunctionRun,
-    Observed,
-    Run,
-    Trace,
-    TraceRequest,
-    Untraced,
-    trace_runs,
-)
+from triathlon_runner.runtime._select import candidate_statements, choose, watches
+from triathlon_runner.runtime._trace import Trace, trace_runs
 from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed
 
+MAX_INPUTS: Final = 5
+"""Inputs a program at most (REval's own limit), where the data set does not name its questions."""
 MAX_VALUE: Final = 400
 """Characters of a value that is asked for: a direct answer has 256 tokens."""
 MAX_INPUT: Final = 2_000
 """Characters of an input that is shown."""
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Counts for the filter report."""
+@dataclass(frozen=True)
+class QuestionSource:
+    """A data set that questions are built from, and the place where they may lie ready."""
 
-    block_ends: int = 0
+    data: DataSetInfo
+    programs: Callable[[], Iterable[ProgramQuestions]]
+    """Without truths."""
+    cache: Path | None = None
+    """A folder for question files; None: build anew each time."""
+
+    def ready(self) -> QuestionFile | None:
+        """The questions, where they were built before from the same data by the same code."""
+        path = self._cached_path()
+        if path is None or not path.is_file():
+            return None
+        try:
+            return read_questions(path)
+        except UserError:
+            return None  # torn or made by another version; they are built anew
+
+    def _cached_path(self) -> Path | None:
+        """Named by a hash of what the questions depend on: data, constructor and the Python that traces."""
+        if self.cache is None:
+            return None
+        data = self.data
+        text = "\0".join([data.name, data.version, data.sha256, constructor_hash(), tracing_python()])
+        return self.cache / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+
+    async def build(self, sandbox: Sandbox) -> QuestionFile:
+        """Traces the references and stores the questions, where there is a folder for them.
+
+        Raises:
+            SandboxError: the sandbox itself failed.
+            UserError: the place can't be written.
+        """
+        programs, report = await construct(self.programs(), sandbox)
+        questions = QuestionFile(
+            dataset=self.data.name,
+            version=self.data.version,
+            sha256=self.data.sha256,
+            made_by=constructor_hash(),
+            python=tracing_python(),
+            report=report,
+            programs=programs,
+        )
+        path = self._cached_path()
+        if path is not None:
+            write_questions(questions, path)
+        return questions
+
+
+def tracing_python() -> str:
+    """The version of Python that traces, as `3.11`; programs run in the runner's own."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@cache
+def constructor_hash() -> str:
+    """Hash of the code that may shape a question: this folder's, with what runs in the sandbox."""
+    package = files("triathlon_runner")
+    folder = package / "runtime"
+    entries = [package / "syntax.py", *folder.iterdir(), *(folder / "_sandboxed").iterdir()]
+    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in entries if entry.name.endswith(".py"))
+    return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+@dataclass(slots=True)
+class _LeftOut:
+    """How often a rule left something out, and for which program."""
+
     statements: Counter[str] = field(default_factory=Counter)
     inputs: Counter[str] = field(default_factory=Counter)
     programs: dict[str, str] = field(default_factory=dict)
 
 
-_QUESTION_MODULES: Final = frozenset(
-    f"_{name}.py"
-    for name in (
-        *("blocks", "select", "masking", "programs", "construct", "trace", "questions", "official"),
-        *("literals", "assertions", "names", "reading", "check"),
-    )
-)
-"""Modules that decide what a question or its truth is."""
-
-
-@cache
-def constructor_hash() -> str:
-    """Hash of everything that shapes a question: tracer, selection and masking."""
-    package = files("triathlon_runner")
-    folder = package / "runtime"
-    parts = [package / "syntax.py", *(entry for entry in folder.iterdir() if entry.name in _QUESTION_MODULES)]
-    parts += [entry for entry in (folder / "_sandboxed").iterdir() if entry.name.endswith(".py")]
-    texts = sorted((entry.name, entry.read_text("utf-8")) for entry in parts)
-    return hashlib.sha256(repr(texts).encode()).hexdigest()
-
-
 async def construct(
-    subjects: Iterable[Subject], sandbox: Sandbox
+    programs: Iterable[ProgramQuestions], sandbox: Sandbox
 ) -> tuple[tuple[ProgramQuestions, ...], FilterReport]:
-    """Builds the questions of a data set.
+    """Builds the questions of a data set's programs.
+
+    They come without truths (`_programs`): an input's statements are chosen where it has none.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    tally = _Tally()
-    results = await run_all(_program(subject, sandbox, tally) for subject in subjects)
-    programs = tuple(program for program in results if program is not None)
-    return programs, FilterReport(
-        programs=len(programs),
-        inputs=sum(len(program.inputs) for program in programs),
-        block_ends=tally.block_ends,
-        questions=count_questions(programs),
-        left_out_statements=dict(sorted(tally.statements.items())),
-        left_out_inputs=dict(sorted(tally.inputs.items())),
-        left_out_programs=dict(sorted(tally.programs.items())),
+    left_out = _LeftOut()
+    results = await run_all(_with_questions(program, sandbox, left_out) for program in programs)
+    built = tuple(program for program in results if program is not None)
+    questions = count_questions(built)
+    return built, FilterReport(
+        programs=len(built),
+        inputs=sum(len(program.inputs) for program in built),
+        block_ends=questions + left_out.statements.total(),
+        questions=questions,
+        left_out_statements=dict(sorted(left_out.statements.items())),
+        left_out_inputs=dict(sorted(left_out.inputs.items())),
+        left_out_programs=dict(sorted(left_out.programs.items())),
     )
 
 
-async def _program(subject: Subject, sandbox: Sandbox, tally: _Tally) -> ProgramQuestions | None:
-    absent = not_installed(subject.libraries)
+async def _with_questions(
+    program: ProgramQuestions, sandbox: Sandbox, left_out: _LeftOut
+) -> ProgramQuestions | None:
+    libraries = frozenset(program.libraries)
+    absent = not_installed(libraries)
     if absent:
-        tally.programs[subject.task_id] = f"needs {', '.join(absent)}, not installed here"
+        left_out.programs[program.task_id] = f"needs {', '.join(absent)}, not installed here"
         return None
-    drafts = _drafts(subject, await _trace_twice(subject, sandbox), tally)
-    accepted = await _with_true_assertions(subject, drafts, sandbox, tally)
+    drafts = _drafts(program, await _trace_twice(program, sandbox), left_out)
+    no_values: dict[str, str] = {}
+    assertions = [(program.run_of(asked), asked.assertion.completed(), no_values) for asked, _ in drafts]
+    problems = await check_assertions(sandbox, program.program, assertions, libraries)
+    accepted = []
+    for (asked, rules), problem in zip(drafts, problems, strict=True):
+        if problem:
+            left_out.inputs["its assertion does not hold when completed truly"] += 1
+        else:
+            accepted.append(asked)
+            left_out.statements.update(rules)
     if not accepted:
-        tally.programs[subject.task_id] = "no input with a question"
+        left_out.programs[program.task_id] = "no input with a question"
         return None
-    tally.block_ends += sum(draft.block_ends for draft in accepted)
-    for draft in accepted:
-        tally.statements.update(draft.left_out)
-    return ProgramQuestions(
-        task_id=subject.task_id,
-        program=subject.program,
-        entry_point=subject.entry_point,
-        test=subject.test,
-        libraries=tuple(sorted(subject.libraries)),
-        level=subject.level,
-        inputs=tuple(draft.questions for draft in accepted),
-    )
+    return program.model_copy(update={"inputs": tuple(accepted)})
 
 
-async def _trace_twice(subject: Subject, sandbox: Sandbox) -> list[tuple[Trace | Untraced, Trace | Untraced]]:
+async def _trace_twice(program: ProgramQuestions, sandbox: Sandbox) -> list[tuple[Trace, Trace]]:
     """Two traces of each input, in two processes, random numbers seeded differently.
 
     What differs between them depends on chance or time.
     """
-    wanted = watches(subject.program)
-    for pairs in (subject.pairs or {}).values():
-        for line, variable in pairs:
-            variables = wanted.setdefault(line, [])
-            if variable not in variables:
-                variables.append(variable)
-    requests = [TraceRequest(candidate.run, wanted) for candidate in subject.candidates]
-    first = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries)
-    second = await trace_runs(sandbox, subject.program, requests, libraries=subject.libraries, seed=1)
+    watched = watches(program.program)
+    for statement in (statement for asked in program.inputs for statement in asked.statements):
+        expressions = watched.setdefault(statement.line, [])
+        if statement.variable not in expressions:
+            expressions.append(statement.variable)
+    runs = [program.run_of(asked) for asked in program.inputs]
+    libraries = frozenset(program.libraries)
+    first, second = [
+        await trace_runs(sandbox, program.program, runs, watched, libraries=libraries, seed=seed)
+        for seed in (0, 1)
+    ]
     return list(zip(first, second, strict=True))
 
 
@@ -147,98 +188,64 @@ class _LeaveOutError(Exception):
     """An input is left out; the message names the rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """An input's questions before its assertion was executed."""
-
-    questions: InputQuestions
-    run: Run
-    block_ends: int
-    left_out: tuple[str, ...]
-
-
 def _drafts(
-    subject: Subject, traces: Sequence[tuple[Trace | Untraced, Trace | Untraced]], tally: _Tally
-) -> list[_Draft]:
-    places = candidate_statements(subject.program)
-    drafts: list[_Draft] = []
-    for candidate, (trace, again) in zip(subject.candidates, traces, strict=True):
-        if subject.pairs is None and len(drafts) == MAX_INPUTS:
+    program: ProgramQuestions, traces: Sequence[tuple[Trace, Trace]], left_out: _LeftOut
+) -> list[tuple[InputQuestions, list[str]]]:
+    """Inputs with questions, each with the rules that left statements out; assertions are still unchecked."""
+    drafts: list[tuple[InputQuestions, list[str]]] = []
+    for asked, (trace, again) in zip(program.inputs, traces, strict=True):
+        if not asked.statements and len(drafts) == MAX_INPUTS:
             break
         try:
-            drafts.append(_draft(subject, candidate, places, _complete_trace(trace), _complete_trace(again)))
+            drafts.append(_draft(program, asked, trace, again))
         except _LeaveOutError as rule:
-            tally.inputs[str(rule)] += 1
+            left_out.inputs[str(rule)] += 1
     return drafts
 
 
-def _complete_trace(trace: Trace | Untraced) -> Trace:
-    """A trace that came to its end.
-
-    Raises:
-        _LeaveOutError: it did not.
-    """
-    if isinstance(trace, Untraced):
-        raise _LeaveOutError(f"not traced: {trace.reason}")
-    if trace.outcome != "returned":
-        raise _LeaveOutError("the reference raises" if trace.outcome == "raised" else trace.error)
-    return trace
-
-
 def _draft(
-    subject: Subject, candidate: Candidate, places: Sequence[CandidateStatement], trace: Trace, again: Trace
-) -> _Draft:
-    pairs = None if subject.pairs is None else subject.pairs[candidate.index]
-    masked = candidate.masked or _masked_call(candidate, trace, again)
-    if pairs is None:
-        _check_size(candidate, masked)
-        choice, choice_again = choose(places, trace), choose(places, again)
-        statements, left_out = _asked(choice, trace, choice_again, again)
+    program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace
+) -> tuple[InputQuestions, list[str]]:
+    for one in (trace, again):
+        if one.outcome != "returned":
+            reasons = {"lost": f"not traced: {one.error}", "raised": "the reference raises"}
+            raise _LeaveOutError(reasons.get(one.outcome, one.error))
+    masked = asked.assertion if asked.masked else _masked_call(program, asked, trace, again)
+    if asked.statements:
+        statements = [_named_statement(statement, trace) for statement in asked.statements]
+        rules: list[str] = []
     else:
-        statements, left_out = [_predefined_statement(*pair, trace) for pair in pairs], []
+        if len(asked.text) + len(asked.setup) > MAX_INPUT:
+            raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
+        if any(len(original) > MAX_VALUE for original in masked.originals):
+            raise _LeaveOutError(f"an expected value has more than {MAX_VALUE} characters")
+        statements, rules = _chosen_statements(program.program, trace, again)
     if not statements:
         raise _LeaveOutError("no line to ask about")
-    questions = InputQuestions(
-        index=candidate.index,
-        text=candidate.text,
-        setup=candidate.setup,
-        arguments=candidate.run.arguments if isinstance(candidate.run, FunctionRun) else "",
-        test_class=candidate.run.class_name if isinstance(candidate.run, CaseRun) else "",
-        test_method=candidate.run.method if isinstance(candidate.run, CaseRun) else "",
-        masked=masked.text,
-        originals=masked.originals,
-        statements=tuple(statements),
-    )
-    return _Draft(questions, candidate.run, len(statements) + len(left_out), tuple(left_out))
+    truths = {"masked": masked.text, "originals": masked.originals, "statements": tuple(statements)}
+    return asked.model_copy(update=truths), rules
 
 
-def _masked_call(candidate: Candidate, trace: Trace, again: Trace) -> Masked:
-    if isinstance(candidate.run, CaseRun):
+def _masked_call(program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace) -> Masked:
+    if program.test:
         raise _LeaveOutError("the test has no assertion that can be masked")
     reason = _why_no_question(trace.result)
     if reason or trace.result is None:
         raise _LeaveOutError(f"the result: {reason}")
     if trace.result != again.result:
         raise _LeaveOutError("the result differs from run to run")
-    return mask_call(candidate.text, trace.result.text)
+    return Masked(f"assert {asked.text} == {MASK}", (trace.result.text,))
 
 
-def _check_size(candidate: Candidate, masked: Masked) -> None:
-    if len(candidate.text) + len(candidate.setup) > MAX_INPUT:
-        raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
-    if any(len(original) > MAX_VALUE for original in masked.originals):
-        raise _LeaveOutError(f"an expected value has more than {MAX_VALUE} characters")
-
-
-def _asked(
-    choice: Choice, trace: Trace, choice_again: Choice, again: Trace
-) -> tuple[list[StatementQuestion], list[str]]:
-    """The questions of a choice, and the rules that left the rest out."""
+def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[StatementQuestion], list[str]]:
+    """The questions that our rules choose, and the rules that left the rest out."""
+    places = candidate_statements(program)
+    choice, choice_again = choose(places, trace), choose(places, again)
     questions, left_out = [], list(choice.left_out.values())
-    for chosen in choice.pairs:
-        question = _statement(chosen, trace)
+    for pair in choice.pairs:
+        question = _statement(*pair, trace)
         reason = _why_no_state_question(question)
-        if chosen not in choice_again.pairs or _statement(chosen, again) != question:
+        if pair not in choice_again.pairs or _statement(*pair, again) != question:
             reason = "differs from run to run"
         if reason:
             left_out.append(reason)
@@ -247,43 +254,34 @@ def _asked(
     return questions, left_out
 
 
-def _predefined_statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
-    """The question for a (line, variable) of the data set; in DREval it may be of a called function."""
-    question = _statement(Chosen(line, variable), trace)
-    if question.states:
-        return question
-    return question.model_copy(update={"states": _values(trace.values_at_next_step(line, variable))})
+def _named_statement(named: StatementQuestion, trace: Trace) -> StatementQuestion:
+    """The question for a line and variable of the data set; in DREval it may be of a called function."""
+    question = _statement(named.line, named.variable, trace)
+    states = question.states or trace.values_at_next_step(named.line, named.variable)
+    return question.model_copy(update={"states": states})
 
 
-def _statement(chosen: Chosen, trace: Trace) -> StatementQuestion:
+def _statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
     return StatementQuestion(
-        line=chosen.line,
-        variable=chosen.variable,
-        executed=trace.executed(chosen.line),
-        states=_values(trace.observed(chosen.line, chosen.variable)),
-        next_lines=tuple(sorted(trace.successors(chosen.line))),
+        line=line,
+        variable=variable,
+        executed=trace.executed(line),
+        states=trace.observed(line, variable),
+        next_lines=tuple(sorted(trace.successors(line))),
     )
-
-
-def _values(seen: Iterable[Observed]) -> tuple[Value, ...]:
-    return tuple(Value(type=value.type, text=value.text, literal=not value.reason) for value in seen)
 
 
 def _why_no_state_question(question: StatementQuestion) -> str:
     if question.executed and not question.states:
         return "the variable has no value there"
-    values = [
-        Observed(value.type, value.text, "" if value.literal else "no literal form")
-        for value in question.states
-    ]
-    return next((reason for value in values if (reason := _why_no_question(value))), "")
+    return next((reason for value in question.states if (reason := _why_no_question(value))), "")
 
 
-def _why_no_question(value: Observed | None) -> str:
+def _why_no_question(value: Value | None) -> str:
     """Why no question about a value can be asked; empty where one can."""
     if value is None:
         return "no variable (an iterator, a function or a module)"
-    if value.reason or not value.text:
+    if not value.literal or not value.text:
         return "no literal form"
     if len(value.text) > MAX_VALUE:
         return f"a value has more than {MAX_VALUE} characters"
@@ -292,18 +290,3 @@ def _why_no_question(value: Observed | None) -> str:
     except NotALiteralError:
         return "no literal form"
     return ""
-
-
-async def _with_true_assertions(
-    subject: Subject, drafts: Sequence[_Draft], sandbox: Sandbox, tally: _Tally
-) -> list[_Draft]:
-    """The inputs whose assertion holds when its masks are filled with the original text."""
-    asked = [Assertion(draft.run, draft.questions.assertion.completed()) for draft in drafts]
-    problems = await check_assertions(sandbox, subject.program, asked, subject.libraries)
-    accepted = []
-    for draft, problem in zip(drafts, problems, strict=True):
-        if problem:
-            tally.inputs["its assertion does not hold when completed truly"] += 1
-        else:
-            accepted.append(draft)
-    return accepted

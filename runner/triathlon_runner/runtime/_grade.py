@@ -1,13 +1,19 @@
-"""Grading answers to the four questions (REval, section III-B)."""
+"""Takes the answer out of a reply, and grades it: the four questions of REval, section III-B.
+
+Strict about what counts, tolerant of how it is written. Nothing here executes what a model wrote; the output
+question's completed assertion is executed in the sandbox.
+"""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._asking import line_text
-from triathlon_runner.runtime._assertions import Filled, InvalidAnswerError, fill
-from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
+from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
+from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
+from triathlon_runner.runtime._assertions import Filled, fill
+from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
+from triathlon_runner.runtime._fillings import InvalidAnswerError
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import (
     TYPOGRAPHIC,
@@ -25,12 +31,147 @@ NIL: Final = "Nil"
 
 @dataclass(frozen=True, slots=True)
 class Graded:
+    """What became of an answer, and why where it is not right."""
+
     outcome: Outcome
     why: str = ""
 
     @property
     def correct(self) -> bool:
         return self.outcome is Outcome.PASSED
+
+
+async def answer_record(
+    reply: Reply,
+    style: Style,
+    kind: QuestionKind,
+    grade: Callable[[str], Awaitable[Graded]],
+    *,
+    question: str,
+    expected: tuple[str, ...],
+) -> AnswerRecord:
+    """The graded answer of a reply, as results hold it; `question` as it was asked, in its tags."""
+    answer = extract_answer(reply, style, kind)
+    graded = answer if isinstance(answer, Graded) else await grade(answer)
+    return AnswerRecord(
+        question=sentence_of(question),
+        reply=reply,
+        answer=None if isinstance(answer, Graded) else answer,
+        expected=expected,
+        outcome=graded.outcome,
+        correct=graded.correct,
+        why=graded.why,
+    )
+
+
+# The answer in a reply
+
+_OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
+"""Small models open a second answer where they should close the first."""
+_END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
+_CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
+_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
+_PREFACE: Final = re.compile(
+    r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
+)
+_UNFINISHED: Final = {
+    Finish.REFUSED: "the model refused",
+    Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
+}
+
+
+def extract_answer(reply: Reply, style: Style, kind: QuestionKind) -> str | Graded:
+    """The text inside the answer tags, without tags the whole reply to a direct question; or why it has none.
+
+    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. A reply that was
+    cut at the token limit has no answer, except where the question asks for one line and that is complete.
+    """
+    without = reply.finish.outcome_without_answer
+    if reply.finish in _UNFINISHED:
+        return Graded(without, _UNFINISHED[reply.finish])
+    inside = _text_in_tags(reply.text, style)
+    if inside is None:
+        return Graded(without, "the chain of thought never came to an answer")
+    text, closed = inside
+    if reply.finish is Finish.LENGTH and not closed:
+        text = _first_line(text, kind)
+        if not text:
+            return Graded(without, "the reply was cut at the token limit")
+    return _without_markup(text) or Graded(Outcome.NO_ANSWER, "the answer is empty")
+
+
+def _text_in_tags(text: str, style: Style) -> tuple[str, bool] | None:
+    """The answer as written and whether it was closed; None where a chain of thought has no answer."""
+    thought = _END_OF_THOUGHT.search(text)
+    rest = text[thought.end() :] if thought else text
+    opening = _OPEN.search(rest)
+    if opening is None and style == "cot" and thought is None:
+        return None
+    if opening is not None:
+        rest = rest[opening.end() :]
+    closing = _CLOSE.search(rest)
+    return (rest[: closing.start()], True) if closing else (rest, False)
+
+
+def _first_line(text: str, kind: QuestionKind) -> str:
+    """The answer's first line, where one line answers such a question and another has begun; else nothing."""
+    text = re.sub(r"\A\s*```[\w+-]*\n", "", text).lstrip()
+    line, finished, _ = text.partition("\n")
+    if not finished or kind not in ("coverage", "path"):
+        return ""
+    return "" if kind == "coverage" and read_coverage(line) is None else line
+
+
+def _without_markup(text: str) -> str:
+    """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
+
+    Text behind the closing fence is a remark and left out.
+    """
+    text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
+    fenced = _FENCE.match(text)
+    text = fenced[1].strip("\n") if fenced else text
+    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
+        text = text[1:-1]
+    return text.strip()
+
+
+# Any question
+
+
+def expected_answers(
+    kind: QuestionKind, program: ProgramQuestions, asked: InputQuestions, statement: StatementQuestion | None
+) -> tuple[str, ...]:
+    """Every right answer as text; of an output question, which has no `statement`, the data set's own."""
+    if statement is None:
+        return (asked.assertion.completed(),)
+    if kind == "coverage":
+        return ("YES" if statement.executed else "NO",)
+    if kind == "state":
+        return tuple(map(str, statement.states)) or (NIL,)
+    return expected_path(program.program, statement)
+
+
+async def grade_answer(
+    sandbox: Sandbox,
+    kind: QuestionKind,
+    program: ProgramQuestions,
+    asked: InputQuestions,
+    statement: StatementQuestion | None,
+    answer: str,
+) -> Graded:
+    """Grades an answer to a question; one about the output has no `statement`.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    if statement is None:
+        return await grade_output(sandbox, program, asked, answer)
+    if kind == "coverage":
+        return grade_coverage(statement, answer)
+    return (
+        grade_state(statement, answer) if kind == "state" else grade_path(program.program, statement, answer)
+    )
 
 
 def _passed_or_failed(why: str, *, right: bool) -> Graded:
@@ -44,10 +185,6 @@ _OPENING: Final = re.compile(
     r"\W*(?:(?P<yes>yes)\b(?![ \t]*(?:/|(?:or|and|no)\b))|no\s*(?:$|(?!/)[^\w\s]|\n))", re.IGNORECASE
 )
 """Matches no echo of `YES or NO`, and no `no` that belongs to the next word: `no line`, `no return`."""
-
-
-def expected_coverage(question: StatementQuestion) -> tuple[str, ...]:
-    return ("YES",) if question.executed else ("NO",)
 
 
 _NOT_EXECUTED: Final = re.compile(r"\bnot\s+executed\b", re.IGNORECASE)
@@ -77,12 +214,6 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
 
 
 # State
-
-
-def expected_state(question: StatementQuestion) -> tuple[str, ...]:
-    if not question.states:
-        return (NIL,)
-    return tuple(map(str, question.states))
 
 
 def grade_state(question: StatementQuestion, answer: str) -> Graded:
@@ -132,7 +263,7 @@ def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded
     texts = [line, *([line[number.end() :]] if number else [])]
     options = {_without_comment(option) for text in texts for option in (text, unwrapped(text))}
     return _passed_or_failed(
-        "another line is next", right=any(_without_comment(text) in options for text in right)
+        "another line is next", right=not options.isdisjoint(map(_without_comment, right))
     )
 
 
@@ -154,26 +285,11 @@ async def grade_output(
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    libraries = frozenset(program.libraries)
     try:
         filled = _filled(program, asked, answer)
-        values = await compute_values(sandbox, filled, libraries)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
-    except NoValueError as error:
-        return graded_problem(error.problem)
-    assertion = Assertion(program.run_of(asked), filled.text, values)
-    (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
-    return graded_problem(problem)
-
-
-def graded_problem(problem: str) -> Graded:
-    """The grade of an assertion by what `check_assertions` says of it."""
-    if not problem:
-        return Graded(Outcome.PASSED)
-    if problem.startswith(Ended.TIMED_OUT.value):
-        return Graded(Outcome.TIMED_OUT, problem)
-    return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
+    return await grade_filled(sandbox, program, asked, filled)
 
 
 def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
@@ -186,5 +302,26 @@ def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Fi
         return fill(asked.assertion, plain, program.program)
 
 
-def expected_output(asked: InputQuestions) -> tuple[str, ...]:
-    return (asked.assertion.completed(),)
+async def grade_filled(
+    sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, filled: Filled
+) -> Graded:
+    """Computes what a filled assertion leaves to compute, and executes it with the program.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    libraries = frozenset(program.libraries)
+    try:
+        values = await compute_values(sandbox, filled, libraries)
+    except InvalidAnswerError as error:
+        return Graded(Outcome.FAILED, str(error))
+    except NoValueError as error:
+        problem = str(error)
+    else:
+        assertion = (program.run_of(asked), filled.text, values)
+        (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
+    if not problem:
+        return Graded(Outcome.PASSED)
+    if problem.startswith(Ended.TIMED_OUT.value):
+        return Graded(Outcome.TIMED_OUT, problem)
+    return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)

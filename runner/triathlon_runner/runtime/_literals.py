@@ -1,4 +1,4 @@
-"""Literals: values as text, read without executing anything.
+"""Literals: values as text, read without executing anything, and compared as Python would compare them.
 
 Beside Python's own literals the text may hold constructor calls that read like literals, as a `repr` does:
 `Counter({'a': 1})`, `datetime.date(2024, 5, 1)`, `array([1, 2])`, `Point(x=1, y=2)`. Known containers are
@@ -6,10 +6,11 @@ read as their content with a name; any other call is a name with arguments and i
 """
 
 import ast
+import cmath
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -20,6 +21,8 @@ from triathlon_runner.syntax import parse_expression
 MAX_TEXT: Final = 20_000
 MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 60
+TOLERANCE: Final = 1e-6
+"""Floats are equal to 1e-6, as in REval's own evaluation."""
 
 
 class NotALiteralError(ValueError):
@@ -38,19 +41,18 @@ class Named:
 
 _CLASS: Final = re.compile(r"<class '(?:[\w.<>]*\.)?(\w+)'>")
 _ENUM: Final = re.compile(r"<([A-Za-z_][\w.]*): [^<>]*>")
-WRAPPERS: Final = {
-    "Counter",
-    "OrderedDict",
-    "deque",
-    "array",
-    "matrix",
-    "dict_keys",
-    "dict_values",
-    "dict_items",
-}
+_WRAPPERS: Final = {
+    "Counter", "OrderedDict", "deque", "array", "matrix", "dict_keys", "dict_values", "dict_items",
+}  # fmt: skip
+"""Containers that are read as their content with a name."""
 _PLAIN_NAMES: Final = {
     "nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf, "True_": True, "False_": False,
 }  # fmt: skip
+_COLLECTIONS: Final[dict[type[ast.expr], Callable[[list[Any]], Any]]] = {
+    ast.List: list,
+    ast.Tuple: tuple,
+    ast.Set: set,
+}
 _SCALARS: Final = (
     *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
     *("float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"),
@@ -74,64 +76,43 @@ def read_literal(text: str) -> Any:
             raise NotALiteralError("too many parts")
         return _value(tree, 0)
     except (SyntaxError, ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
-        raise NotALiteralError(f"{shorten(text)!r} is no literal: {error}") from None
-
-
-def shorten(text: str, most: int = 80) -> str:
-    """The beginning of a text, for messages."""
-    return text if len(text) <= most else f"{text[:most]}…"
+        raise NotALiteralError(f"{text[:80]!r} is no literal: {error}") from None
 
 
 def _value(node: ast.expr, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise NotALiteralError("nested too deep")
-    read = _READERS.get(type(node))
-    if read is None:
-        raise NotALiteralError(f"{type(node).__name__} is no part of a literal")
-    return read(node, depth + 1)
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.List() | ast.Tuple() | ast.Set():
+            return _COLLECTIONS[type(node)](_values(node.elts, depth))
+        case ast.Dict():
+            keys = [key for key in node.keys if key is not None]
+            return dict(zip(_values(keys, depth), _values(node.values, depth), strict=True))
+        case ast.Name() | ast.Attribute():
+            parts = _dotted(node).split(".")
+            return _PLAIN_NAMES.get(parts[-1], Named(".".join(parts[-2:])))
+        case ast.Call():
+            return _call(node, depth + 1)
+    return _number(node, depth)
+
+
+def _number(node: ast.expr, depth: int) -> Any:
+    match node:
+        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
+            number = _value(operand, depth + 1)
+            if _is_number(number):
+                return -number if isinstance(sign, ast.USub) else number
+        case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
+            real, imaginary = _values([left, right], depth)
+            if isinstance(real, (int, float)) and isinstance(imaginary, complex):
+                return real + imaginary if isinstance(sign, ast.Add) else real - imaginary
+    raise NotALiteralError(f"{type(node).__name__} is no part of a literal")
 
 
 def _values(nodes: list[ast.expr], depth: int) -> list[Any]:
-    return [_value(node, depth) for node in nodes]
-
-
-def _hashable(value: Any) -> Any:
-    """Raises TypeError for what can't stand in a set or as a key."""
-    hash(value)
-    return value
-
-
-def _dict(node: ast.Dict, depth: int) -> dict[Any, Any]:
-    if None in node.keys:
-        raise NotALiteralError("** is no part of a literal")
-    keys = [_hashable(_value(key, depth)) for key in node.keys if key is not None]
-    return dict(zip(keys, _values(node.values, depth), strict=True))
-
-
-def _signed(node: ast.UnaryOp, depth: int) -> Any:
-    number = _value(node.operand, depth)
-    if isinstance(number, bool) or not isinstance(number, (int, float, complex)):
-        raise NotALiteralError("a sign stands before numbers only")
-    if isinstance(node.op, ast.USub):
-        return -number
-    if isinstance(node.op, ast.UAdd):
-        return number
-    raise NotALiteralError(f"{type(node.op).__name__} is no part of a literal")
-
-
-def _complex(node: ast.BinOp, depth: int) -> complex:
-    left, right = _value(node.left, depth), _value(node.right, depth)
-    if (
-        isinstance(left, (int, float))
-        and isinstance(right, complex)
-        and isinstance(node.op, (ast.Add, ast.Sub))
-    ):
-        return left + right if isinstance(node.op, ast.Add) else left - right
-    raise NotALiteralError("an operation is no literal")
-
-
-def _name(node: ast.Name, _depth: int) -> Any:
-    return _PLAIN_NAMES.get(node.id, Named(node.id))
+    return [_value(node, depth + 1) for node in nodes]
 
 
 def _dotted(node: ast.expr) -> str:
@@ -142,16 +123,9 @@ def _dotted(node: ast.expr) -> str:
     raise NotALiteralError("expected a name")
 
 
-def _attribute(node: ast.Attribute, _depth: int) -> Any:
-    parts = _dotted(node).split(".")
-    if parts[-1] in _PLAIN_NAMES:
-        return _PLAIN_NAMES[parts[-1]]
-    return Named(".".join(parts[-2:]))
-
-
 def _call(node: ast.Call, depth: int) -> Any:
     name = _dotted(node.func).rpartition(".")[2]
-    arguments = tuple(_values(node.args, depth))
+    arguments = tuple(_value(argument, depth) for argument in node.args)
     if any(keyword.arg is None for keyword in node.keywords):
         raise NotALiteralError("** is no part of a literal")
     keywords = {keyword.arg or "": _value(keyword.value, depth) for keyword in node.keywords}
@@ -161,7 +135,7 @@ def _call(node: ast.Call, depth: int) -> Any:
             return build(*arguments, **keywords)
         except _NO_BUILDING:
             pass
-    if name in WRAPPERS and len(arguments) >= 1:
+    if name in _WRAPPERS and len(arguments) >= 1:
         return Named(name, (_content(name, arguments[0]),))
     if name == "defaultdict" and len(arguments) >= 1:
         return Named(name, (_content(name, arguments[-1] if isinstance(arguments[-1], dict) else {}),))
@@ -200,10 +174,6 @@ def decimal(*parts: Any) -> Decimal:
     return number
 
 
-def _float(text: str | float = 0.0) -> float:
-    return float(text)
-
-
 def _scalar(value: Any) -> Any:
     """`np.float64(1.5)`, as NumPy 2 shows its numbers, is the number."""
     if not isinstance(value, (bool, int, float, complex, str)):
@@ -229,25 +199,13 @@ def _sized(build: Callable[[Any], Any]) -> Callable[..., Any]:
     return checked
 
 
-_READERS: Final[dict[type[ast.expr], Callable[[Any, int], Any]]] = {
-    ast.Constant: lambda node, _depth: node.value,
-    ast.List: lambda node, depth: _values(node.elts, depth),
-    ast.Tuple: lambda node, depth: tuple(_values(node.elts, depth)),
-    ast.Set: lambda node, depth: set(_values(node.elts, depth)),
-    ast.Dict: _dict,
-    ast.UnaryOp: _signed,
-    ast.BinOp: _complex,
-    ast.Name: _name,
-    ast.Attribute: _attribute,
-    ast.Call: _call,
-}
 _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
     "set": _sized(set),
     "frozenset": _sized(frozenset),
     "list": _sized(list),
     "tuple": _sized(tuple),
     "dict": _sized(dict),
-    "float": _float,
+    "float": float,
     "Decimal": decimal,
     "Fraction": _fraction,
     "date": datetime.date,
@@ -257,4 +215,130 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
     "range": range,
     "bytearray": _bytearray,
     **dict.fromkeys(_SCALARS, _scalar),
+}
+
+
+def equal(left: Any, right: Any) -> bool:
+    """Whether two values are the same: types count at any depth inside them, floats are equal to 1e-6.
+
+    Of the values themselves the types may differ as texts of one value do: 5 and 5.0, a set and a frozenset,
+    a Counter and the dict that it holds; the caller compares the names of their types. NaN equals itself.
+    """
+    if isinstance(left, Named) or isinstance(right, Named):
+        return _equal_named(left, right)
+    if _is_number(left) and _is_number(right):
+        return _near(left, right)
+    if isinstance(left, (set, frozenset)):
+        return isinstance(right, (set, frozenset)) and _equal_sets(left, right)
+    return same(left, right)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two values are equal and of one type, at any depth; floats to 1e-6."""
+    if type(left) is not type(right):
+        return False
+    compare = _COMPARISONS.get(type(left))
+    return compare(left, right) if compare else bool(left == right)
+
+
+_NUMBERS: Final = ("array", "matrix")
+"""Containers whose numbers are all of one type, which `array([1.0, 2.0])` need not show."""
+_UNORDERED: Final = ("dict_keys", "dict_items")
+
+
+def _equal_named(left: Any, right: Any) -> bool:
+    if isinstance(left, Named) and isinstance(right, Named):
+        if left.name != right.name:
+            return False
+        if left.name in _WRAPPERS and len(left.arguments) == len(right.arguments) == 1:
+            return _equal_content(left.name, left.arguments[0], right.arguments[0])
+        return same(left.arguments, right.arguments) and same(dict(left.keywords), dict(right.keywords))
+    named, plain = (left, right) if isinstance(left, Named) else (right, left)
+    wrapped = named.name in _WRAPPERS or named.name == "defaultdict"
+    return wrapped and len(named.arguments) == 1 and _equal_content(named.name, named.arguments[0], plain)
+
+
+def _equal_content(name: str, left: Any, right: Any) -> bool:
+    if name in _UNORDERED:
+        if not all(isinstance(value, (list, tuple, set, frozenset)) for value in (left, right)):
+            return False
+        try:
+            return _equal_sets(frozenset(left), frozenset(right))
+        except TypeError:  # items of a dict, with values that are no elements of sets
+            return _paired(list(left), list(right))
+    return _equal_arrays(left, right) if name in _NUMBERS else equal(left, right)
+
+
+def _equal_arrays(left: Any, right: Any) -> bool:
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(
+            _equal_arrays(*items) for items in zip(left, right, strict=True)
+        )
+    return equal(left, right)
+
+
+def _equal_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    return len(left) == len(right) and all(same(*items) for items in zip(left, right, strict=True))
+
+
+def _equal_decimals(left: Decimal, right: Decimal) -> bool:
+    return bool(left == right) or (left.is_nan() and right.is_nan())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def _near(left: complex, right: complex) -> bool:
+    if left == right:
+        return True
+    if isinstance(left, int) and isinstance(right, int):
+        return False
+    try:
+        return abs(left - right) < TOLERANCE or (cmath.isnan(left) and cmath.isnan(right))
+    except OverflowError:
+        return False
+
+
+def _equal_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
+    if len(left) != len(right):
+        return False
+    if left.keys() == right.keys():
+        keys = {key: key for key in right}
+        return all(same(key, keys[key]) and same(value, right[key]) for key, value in left.items())
+    return _paired(list(left.items()), list(right.items()))
+
+
+def _equal_sets(left: set[Any] | frozenset[Any], right: set[Any] | frozenset[Any]) -> bool:
+    if len(left) != len(right):
+        return False
+    items = {item: item for item in right}
+    if any(item in items and not same(item, items[item]) for item in left):
+        return False
+    return _paired(list(left - right), list(right - left))
+
+
+def _paired(left: list[Any], right: list[Any]) -> bool:
+    """Whether the items of both sides can be paired as equal; False beyond 200: all pairs are compared."""
+    if len(left) != len(right) or len(left) > 200:
+        return False
+    rest = list(right)
+    for item in left:
+        partner = next((index for index, candidate in enumerate(rest) if same(item, candidate)), None)
+        if partner is None:
+            return False
+        del rest[partner]
+    return True
+
+
+_COMPARISONS: Final[dict[type, Callable[[Any, Any], bool]]] = {
+    Named: _equal_named,
+    float: _near,
+    complex: _near,
+    Decimal: _equal_decimals,
+    list: _equal_items,
+    tuple: _equal_items,
+    dict: _equal_dicts,
+    set: _equal_sets,
+    frozenset: _equal_sets,
 }

@@ -3,37 +3,71 @@
 The cluster of every metric is the program: answers about one program are correlated.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
-from typing import Final, Literal
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple
 
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import RuntimeRecord, UnitRecord
-from triathlon_runner.runtime._chain import chains
+from triathlon_runner.runtime._asking import KINDS
 from triathlon_runner.runtime._grade import read_coverage
 
 
-def _units(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
-    return (record for record in records if isinstance(record, RuntimeRecord))
+class Chain(NamedTuple):
+    """R_i of the paper: the four answers about one (program, input, line, variable).
+
+    Each question needs what the one before it needs, so a right answer behind a wrong one is inconsistent.
+    """
+
+    line: int
+    variable: str
+    right: tuple[bool, bool, bool, bool]
+    """Whether coverage, state, path and output are right."""
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no right answer stands behind a wrong one."""
+        return list(self.right) == sorted(self.right, reverse=True)
+
+    @property
+    def score(self) -> float:
+        """ICS_i: 1 for 1111, 1/2 for 1110, 1/4 for 1100, 1/8 for 1000, else 0."""
+        steps = sum(self.right)
+        return 0.5 ** (len(KINDS) - steps) if self.consistent and steps else 0.0
 
 
-def _units_with_statements(records: Sequence[UnitRecord]) -> Iterator[RuntimeRecord]:
-    return (unit for unit in _units(records) if unit.statements)
+def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
+    """All chains of one (program, input); the verdict on the output counts for every statement."""
+    return tuple(
+        Chain(
+            statement.line,
+            statement.variable,
+            (
+                statement.coverage.correct,
+                statement.state.correct,
+                statement.path.correct,
+                unit.output.correct,
+            ),
+        )
+        for statement in unit.statements
+    )
+
+
+def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
+    return [record for record in records if isinstance(record, RuntimeRecord)]
 
 
 def _share_right(
     step: Literal["coverage", "state", "path"],
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
-    answer = attrgetter(step)
-
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         return [
             Contribution(
                 unit.program_id,
-                sum(answer(statement).correct for statement in unit.statements),
+                sum(getattr(statement, step).correct for statement in unit.statements),
                 len(unit.statements),
             )
-            for unit in _units_with_statements(records)
+            for unit in _units(records)
+            if unit.statements
         ]
 
     return contributions
@@ -46,44 +80,40 @@ def _output_right(records: Sequence[UnitRecord]) -> list[Contribution]:
 
 def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
     """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
-
-    def parts() -> Iterator[Contribution]:
-        for unit in _units_with_statements(records):
-            hits = mistakes = 0
-            for statement in unit.statements:
-                answer = statement.coverage.answer
-                answered_yes = answer is not None and read_coverage(answer) is True
-                true = "YES" in statement.coverage.expected
-                hits += answered_yes and true
-                mistakes += answered_yes != true
-            yield Contribution(unit.program_id, 2 * hits, 2 * hits + mistakes)
-
-    return list(parts())
+    contributions = []
+    for unit in _units(records):
+        hits = mistakes = 0
+        for statement in unit.statements:
+            answer = statement.coverage.answer
+            answered_yes = answer is not None and read_coverage(answer) is True
+            true = "YES" in statement.coverage.expected
+            hits += answered_yes and true
+            mistakes += answered_yes != true
+        if unit.statements:
+            contributions.append(Contribution(unit.program_id, 2 * hits, 2 * hits + mistakes))
+    return contributions
 
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     """The mean of the four accuracies: output questions, being fewer, weigh as much in all as the others."""
-    units = list(_units(records))
-    statements = sum(len(unit.statements) for unit in units)
-    weight = statements / len(units) if units else 0.0
-
-    def parts() -> Iterator[Contribution]:
-        for unit in units:
-            right = sum(
-                answer.correct
-                for statement in unit.statements
-                for answer in (statement.coverage, statement.state, statement.path)
-            )
-            share = (right + weight * unit.output.correct) / 4.0
-            yield Contribution(unit.program_id, share, len(unit.statements))
-
-    return list(parts())
+    units = _units(records)
+    weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
+    contributions = []
+    for unit in units:
+        right = sum(
+            statement.coverage.correct + statement.state.correct + statement.path.correct
+            for statement in unit.statements
+        )
+        share = (right + weight * unit.output.correct) / 4.0
+        contributions.append(Contribution(unit.program_id, share, len(unit.statements)))
+    return contributions
 
 
 def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
     return [
         Contribution(unit.program_id, sum(chain.score for chain in chains(unit)), len(unit.statements))
-        for unit in _units_with_statements(records)
+        for unit in _units(records)
+        if unit.statements
     ]
 
 
@@ -96,15 +126,11 @@ IC: Final = Metric(
     maximum=100.0,
     role="headline",
 )
-AVERAGE: Final = Metric(
-    id="average_accuracy",
-    title="Average accuracy",
-    source="REval, table III: the mean of the four accuracies",
-    contributions=_average,
-)
 METRICS: Final = (
     IC,
-    AVERAGE,
+    Metric(
+        "average_accuracy", "Average accuracy", "REval, table III: the mean of the four accuracies", _average
+    ),
     Metric("coverage_accuracy", "Coverage", "REval, section III-B1 (CCP)", _share_right("coverage")),
     Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _f1_of_yes),
     Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _share_right("state")),

@@ -1,67 +1,53 @@
-"""Data sets as programs with inputs: what the constructor can make questions of."""
+"""Data sets as programs with inputs: what questions are built of.
+
+They are `ProgramQuestions` before anything was executed: without statements, or, where the data set names the
+lines and variables to ask about, with statements whose truths are still to be filled in. Readers of official
+data raise DataUnavailableError where a file is not here and cannot be fetched.
+"""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Final
 
-from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.datasets import ClassProblem, DataStore, Problem
+from triathlon_runner.datasets.official import (
+    DrevalInput,
+    DrevalProgram,
+    classeval,
+    cruxeval,
+    dreval,
+    humaneval_original,
+)
+from triathlon_runner.runtime._assertions import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
-from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.syntax import Function, call_text, parse, third_party
 
-MAX_INPUTS: Final = 5
-"""Inputs a program at most (REval's own limit)."""
 CANDIDATES: Final = 10
-"""Inputs that are traced to find `MAX_INPUTS` of them with a question."""
+"""Inputs of a program that are traced to find a few of them with a question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An input that may be asked about."""
-
-    index: int
-    run: Run
-    text: str
-    setup: str = ""
-    masked: Masked | None = None
-    """None for a call (its assertion is made from the result) and for a test without an assertion to mask."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A program and the inputs that may be asked about."""
-
-    task_id: str
-    program: str
-    entry_point: str
-    candidates: tuple[Candidate, ...]
-    test: str = ""
-    libraries: frozenset[str] = frozenset()
-    level: int | None = None
-    pairs: Mapping[int, tuple[tuple[int, str], ...]] | None = None
-    """The (line, variable) pairs to ask about, by input, where the data set names them."""
-
-
-def function_subject(problem: Problem) -> Subject:
+def function_program(problem: Problem) -> ProgramQuestions:
     """A function problem: its reference and its first inputs."""
     shown = _shown_call(problem.reference, problem.entry_point)
-    return Subject(
+    return ProgramQuestions(
         task_id=problem.task_id,
         program=problem.reference,
         entry_point=problem.entry_point,
-        candidates=tuple(
-            Candidate(
-                index,
-                FunctionRun(problem.entry_point, arguments),
-                shown.format(call_text(problem.entry_point, arguments)),
+        libraries=tuple(sorted(third_party(problem.reference) | problem.libraries)),
+        level=problem.level,
+        inputs=tuple(
+            InputQuestions(
+                index=index,
+                text=shown.format(call_text(problem.entry_point, arguments)),
+                arguments=arguments,
+                masked="",
+                originals=(),
+                statements=(),
             )
             for index, arguments in enumerate(problem.inputs[:CANDIDATES])
         ),
-        libraries=third_party(problem.reference) | problem.libraries,
-        level=problem.level,
     )
 
 
@@ -75,71 +61,61 @@ def _shown_call(program: str, entry_point: str) -> str:
     return "{}"
 
 
-def _yields(function: ast.FunctionDef) -> bool:
-    inner: list[ast.AST] = list(function.body)
-    while inner:
-        node = inner.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            inner += ast.iter_child_nodes(node)
-    return False
-
-
-def class_subject(problem: ClassProblem) -> Subject:
-    """A class with unittest tests: the first test of each test class, then the second of each, and so on."""
-    module = parse(problem.test)
-    cases = list(cases_of(module))
-    methods = [
-        (case, method) for turn in zip_longest(*map(_tests_of, cases)) for case, method in filter(None, turn)
-    ]
-    return Subject(
-        task_id=problem.task_id,
-        program=problem.reference,
-        entry_point=problem.class_name,
-        candidates=tuple(
-            case_candidate(index, problem.test, case, method)
-            for index, (case, method) in enumerate(methods[:CANDIDATES])
-        ),
-        test=problem.test,
-        libraries=third_party(problem.reference, problem.test) | problem.libraries,
-        level=problem.level,
+def _yields(node: ast.AST) -> bool:
+    """Whether a `yield` is executed in a function itself, not in one inside it."""
+    return any(
+        isinstance(inner, (ast.Yield, ast.YieldFrom))
+        or (not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and _yields(inner))
+        for inner in ast.iter_child_nodes(node)
     )
 
 
-def cases_of(module: ast.Module) -> Iterator[ast.ClassDef]:
+def class_program(problem: ClassProblem) -> ProgramQuestions:
+    """A class with unittest tests: the first test of each test class, then the second of each, and so on."""
+    cases = _test_classes(problem.test)
+    turns = zip_longest(*([(case, method) for method in _tests(case)] for case in cases))
+    methods = [pair for turn in turns for pair in turn if pair]
+    return ProgramQuestions(
+        task_id=problem.task_id,
+        program=problem.reference,
+        entry_point=problem.class_name,
+        test=problem.test,
+        libraries=tuple(sorted(third_party(problem.reference, problem.test) | problem.libraries)),
+        level=problem.level,
+        inputs=tuple(
+            _test_input(index, case, method, statements_text(_body(method)), mask_test(_body(method)))
+            for index, (case, method) in enumerate(methods[:CANDIDATES])
+        ),
+    )
+
+
+def _test_classes(module: str) -> list[ast.ClassDef]:
     """The classes of a test module that hold test methods."""
-    for statement in module.body:
-        if isinstance(statement, ast.ClassDef) and _tests_of(statement):
-            yield statement
+    return [node for node in parse(module).body if isinstance(node, ast.ClassDef) and _tests(node)]
 
 
-def _tests_of(case: ast.ClassDef) -> list[tuple[ast.ClassDef, Function]]:
-    return [(case, method) for method in _methods(case) if method.name.startswith("test")]
+def _tests(case: ast.ClassDef) -> list[Function]:
+    return [node for node in case.body if isinstance(node, Function) and node.name.startswith("test")]
 
 
-def _methods(case: ast.ClassDef) -> Iterable[Function]:
-    return (statement for statement in case.body if isinstance(statement, Function))
-
-
-def first_test(case: ast.ClassDef) -> Function:
-    """The first test method in the order of the text."""
-    return _tests_of(case)[0][1]
-
-
-def case_candidate(
-    index: int, module: str, case: ast.ClassDef, method: Function, statements: list[ast.stmt] | None = None
-) -> Candidate:
-    """One test method as an input, with what its set-up does; `statements` where others are shown."""
-    setup_methods = [method for method in _methods(case) if method.name in ("setUpClass", "setUp")]
-    body = _body(method) if statements is None else statements
-    text = statements_text(body)
-    return Candidate(
+def _test_input(
+    index: int, case: ast.ClassDef, method: Function, text: str, masked: Masked
+) -> InputQuestions:
+    """One test method as an input, with what its set-up does."""
+    setup = [
+        statements_text(_body(node))
+        for node in case.body
+        if isinstance(node, Function) and node.name in ("setUpClass", "setUp")
+    ]
+    return InputQuestions(
         index=index,
-        run=CaseRun(module, case.name, method.name, text),
         text=text,
-        setup="\n".join(statements_text(_body(setup_method)) for setup_method in setup_methods),
-        masked=mask_test(body),
+        setup="\n".join(setup),
+        test_class=case.name,
+        test_method=method.name,
+        masked=masked.text,
+        originals=masked.originals,
+        statements=(),
     )
 
 
@@ -148,3 +124,89 @@ def _body(method: Function) -> list[ast.stmt]:
     first = method.body[0]
     documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return method.body[1:] if documented and len(method.body) > 1 else method.body
+
+
+def dreval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
+    """DREval's programs with the inputs, lines and variables that it chose."""
+    return [
+        ProgramQuestions(
+            task_id=program.task_id,
+            program=program.code,
+            entry_point=program.entry_point,
+            test=program.test or "",
+            libraries=tuple(sorted(third_party(program.code, program.test or ""))),
+            inputs=tuple(_dreval_input(program, asked) for asked in program.questions),
+        )
+        for program in dreval(store)
+    ]
+
+
+def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
+    """A call, or for a class the first test of the test class in the same place.
+
+    What DREval shows of a test counts: for four inputs that is not quite the test's own text.
+    """
+    index, shown = asked.input_index, program.inputs[asked.input_index]
+    if program.test is None:
+        questions = InputQuestions(
+            index=index,
+            text=call_text(program.entry_point, shown),
+            arguments=shown,
+            masked=asked.output_question,
+            originals=(program.outputs[index],),
+            statements=(),
+        )
+    else:
+        cases = [
+            case for case in _test_classes(program.test) if case.name.startswith(f"{program.entry_point}Test")
+        ]
+        text = statements_text(parse(shown).body)
+        masked = Masked(asked.output_question, originals(asked.output_question, text))
+        questions = _test_input(index, cases[index], _tests(cases[index])[0], text, masked)
+    statements = tuple(
+        StatementQuestion(line=line, variable=variable, executed=False, states=(), next_lines=())
+        for line, variable in asked.statements
+    )
+    return questions.model_copy(update={"statements": statements})
+
+
+def humaneval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
+    """HumanEval's own solutions, asked about on their base inputs."""
+    return list(map(function_program, humaneval_original(store)))
+
+
+def classeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
+    """ClassEval's classes with their unittest modules."""
+    return [
+        class_program(
+            ClassProblem(
+                task_id=row.task_id,
+                class_name=row.class_name,
+                reference="\n".join((*row.import_statements, row.solution_code)),
+                test=row.test,
+            )
+        )
+        for row in classeval(store)
+    ]
+
+
+def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
+    """CRUXEval's programs, each with its one input."""
+    return [
+        function_program(
+            Problem(
+                task_id=row.task_id,
+                entry_point="f",
+                prompt="",
+                reference=row.code,
+                inputs=(argument_tuple(row.input),),
+            )
+        )
+        for row in cruxeval(store)
+    ]
+
+
+def argument_tuple(source: str) -> str:
+    """Source of the tuple of a call's arguments; the last one may have a comma behind it."""
+    arguments = source.strip().removesuffix(",")
+    return f"({arguments},)" if arguments else "()"

@@ -1,6 +1,5 @@
 """What is asked about a program, with the truth: the schema of a question file."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -9,7 +8,8 @@ from pydantic import Field, ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Strict
 from triathlon_runner.runtime._assertions import Masked
-from triathlon_runner.runtime._trace import CaseRun, FunctionRun, Run
+from triathlon_runner.store import replace_file
+from triathlon_runner.suites import DataSetInfo
 
 SCHEMA: Final = 1
 
@@ -54,7 +54,7 @@ class InputQuestions(Strict):
     test_class: str = ""
     test_method: str = ""
     masked: str
-    """The assertions with `??` in place of what is expected."""
+    """The assertions with `??` in place of what is expected; empty before a call's result is known."""
     originals: tuple[str, ...]
     """Source of the expression that each `??` replaces."""
     statements: tuple[StatementQuestion, ...]
@@ -77,10 +77,16 @@ class ProgramQuestions(Strict):
     level: int | None = None
     inputs: tuple[InputQuestions, ...]
 
-    def run_of(self, asked: InputQuestions) -> Run:
-        if self.test:
-            return CaseRun(self.test, asked.test_class, asked.test_method, asked.text)
-        return FunctionRun(self.entry_point, asked.arguments)
+    def run_of(self, asked: InputQuestions) -> dict[str, str]:
+        """What the sandbox executes for an input: a call, or a test method whose statements are `body`."""
+        if not self.test:
+            return {"function": self.entry_point, "arguments": asked.arguments}
+        return {
+            "test": self.test,
+            "class": asked.test_class,
+            "method": asked.test_method,
+            "body": asked.text,
+        }
 
 
 class FilterReport(Strict):
@@ -115,6 +121,11 @@ class QuestionFile(Strict):
     report: FilterReport
     programs: tuple[ProgramQuestions, ...]
 
+    @property
+    def data(self) -> DataSetInfo:
+        """What it was built from, as a manifest names it."""
+        return DataSetInfo(self.dataset, self.version, self.sha256)
+
 
 def count_questions(programs: tuple[ProgramQuestions, ...]) -> int:
     """(program, input, line, variable) quadruples: what REval counts as its 3,152 problems (table I)."""
@@ -127,17 +138,7 @@ def write_questions(questions: QuestionFile, path: Path) -> None:
     Raises:
         UserError: it can't be written there.
     """
-    text = questions.model_dump_json(by_alias=True, exclude_defaults=False, indent=1)
-    partial = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text + "\n", "utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(
-            f"expected a place for the questions that can be written, got {str(path)!r}: {error}."
-            " Make it writable or name another one."
-        ) from error
+    replace_file(path, questions.model_dump_json(by_alias=True, indent=1) + "\n")
 
 
 def read_questions(path: Path) -> QuestionFile:
@@ -151,7 +152,7 @@ def read_questions(path: Path) -> QuestionFile:
     except OSError as error:
         raise UserError(f"{str(path)!r} can't be read as a question file: {error}") from error
     except ValidationError as error:
-        first: Mapping[str, object] = dict(error.errors(include_url=False)[0])
+        first = error.errors(include_url=False)[0]
         raise UserError(
             f"{str(path)!r} is no question file of version {SCHEMA}: {first['msg']} at {first['loc']!r}, "
             f"got {str(first.get('input'))[:80]!r}. Build it anew with `triathlon questions build`."

@@ -5,15 +5,12 @@ gives back, what a bare expression changed.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from operator import itemgetter
 
-from triathlon_runner.runtime._blocks import blocks, functions
 from triathlon_runner.runtime._trace import Trace
 from triathlon_runner.syntax import Function, parse
-
-_SUITABLE: Final = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +24,12 @@ class CandidateStatement:
     """Whether it is its block's last suitable statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    line: int
-    variable: str
-
-
 @dataclass(slots=True)
 class Choice:
     """What was chosen in one run of a program, and which block ends were left out by which rule."""
 
-    pairs: list[Chosen] = field(default_factory=list)
+    pairs: list[tuple[int, str]] = field(default_factory=list)
+    """Lines and variables."""
     left_out: dict[int, str] = field(default_factory=dict)
 
 
@@ -55,62 +47,61 @@ def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
 
 
 def _suitable(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Expr):
-        return not isinstance(statement.value, ast.Constant)
-    if isinstance(statement, ast.AnnAssign):
-        return statement.value is not None
-    return isinstance(statement, _SUITABLE)
+    match statement:
+        case ast.Expr(value):
+            return not isinstance(value, ast.Constant)
+        case ast.AnnAssign(value=None):
+            return False
+    return isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
 
 
 def watches(program: str) -> dict[int, list[str]]:
     """For each line the expressions whose values the tracer has to record there."""
     watched: dict[int, dict[str, None]] = {}
     places = candidate_statements(program)
-    names = dict.fromkeys(name for candidate in places for name in assigned(candidate.statement))
+    names = [name for candidate in places for name in assigned(candidate.statement)]
     for candidate in places:
-        texts = dict.fromkeys((*assigned(candidate.statement), *returned(candidate.statement)))
-        constant = isinstance(candidate.statement, ast.Return) and _gives_constant(candidate.statement)
-        watched.setdefault(candidate.line, {}).update(dict.fromkeys(names) if constant else texts)
+        statement = candidate.statement
+        texts = names if _returns_constant(statement) else [*assigned(statement), *returned(statement)]
+        watched.setdefault(candidate.line, {}).update(dict.fromkeys(texts))
     return {line: list(texts) for line, texts in watched.items()}
 
 
 def choose(places: Sequence[CandidateStatement], trace: Trace) -> Choice:
     """The (line, variable) pairs of one run, by line."""
     choice = Choice()
-    earlier: list[tuple[Function, int, str]] = []
+    earlier: list[tuple[CandidateStatement, str]] = []
     for candidate in places:
-        candidates = _candidates(candidate, trace, earlier)
-        earlier += [(candidate.function, candidate.line, name) for name in candidates]
-        if not candidate.last:
-            continue
-        if candidates:
-            choice.pairs.append(Chosen(candidate.line, candidates[0]))
-        else:
+        variables = _variables(candidate, trace, earlier)
+        earlier += [(candidate, name) for name in variables]
+        if candidate.last and variables:
+            choice.pairs.append((candidate.line, variables[0]))
+        elif candidate.last:
             choice.left_out[candidate.line] = _why_no_variable(candidate, trace)
-    choice.pairs.sort(key=lambda pair: pair.line)
+    choice.pairs.sort(key=itemgetter(0))
     return choice
 
 
-def _candidates(
-    candidate: CandidateStatement, trace: Trace, earlier: Sequence[tuple[Function, int, str]]
+def _variables(
+    candidate: CandidateStatement, trace: Trace, earlier: Sequence[tuple[CandidateStatement, str]]
 ) -> list[str]:
     statement = candidate.statement
     if isinstance(statement, ast.Expr):
-        return changed(trace, candidate.line)
-    if isinstance(statement, ast.Return):
-        return returned(statement) or (_nearest(candidate, earlier) if _gives_constant(statement) else [])
-    return assigned(statement)
+        return _changed(trace, candidate.line)
+    if _returns_constant(statement):
+        return _nearest(candidate, earlier)
+    return [*assigned(statement), *returned(statement)]
 
 
 def assigned(statement: ast.stmt) -> list[str]:
     """The targets of an assignment as text; none where a plain constant or empty collection is assigned."""
     match statement:
-        case ast.Assign():
-            targets = [] if is_trivial(statement.value) else statement.targets
-        case ast.AnnAssign():
-            targets = [] if statement.value is None or is_trivial(statement.value) else [statement.target]
-        case ast.AugAssign():
-            targets = [statement.target]
+        case ast.Assign(targets, value) if not _is_trivial(value):
+            pass
+        case ast.AnnAssign(target, value=ast.expr() as value) if not _is_trivial(value):
+            targets = [target]
+        case ast.AugAssign(target):
+            targets = [target]
         case _:
             targets = []
     names = [ast.unparse(_without_calls(target)) for target in targets]
@@ -124,7 +115,7 @@ def _without_calls(target: ast.expr) -> ast.expr:
     return target
 
 
-def is_trivial(value: ast.expr) -> bool:
+def _is_trivial(value: ast.expr) -> bool:
     """A constant, an empty collection, or a list, tuple or set of constants."""
     match value:
         case ast.Constant():
@@ -145,15 +136,15 @@ def returned(statement: ast.stmt) -> list[str]:
     return [part.id for part in parts if isinstance(part, ast.Name) and part.id != "self"]
 
 
-def _gives_constant(statement: ast.Return) -> bool:
-    return isinstance(statement.value, ast.Constant)
+def _returns_constant(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Return) and isinstance(statement.value, ast.Constant)
 
 
-def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[Function, int, str]]) -> list[str]:
+def _nearest(candidate: CandidateStatement, earlier: Sequence[tuple[CandidateStatement, str]]) -> list[str]:
     """For a constant `return`: the variable before it that is nearest in the control flow."""
-    for function, line, name in reversed(earlier):
-        if line < candidate.line and (
-            function is candidate.function or _belongs_to(name, candidate.function)
+    for other, name in reversed(earlier):
+        if other.line < candidate.line and (
+            other.function is candidate.function or _belongs_to(name, candidate.function)
         ):
             return [name]
     return []
@@ -167,20 +158,17 @@ def _belongs_to(name: str, function: Function) -> bool:
     return name.startswith("self.") and names <= known
 
 
-def changed(trace: Trace, line: int) -> list[str]:
+def _changed(trace: Trace, line: int) -> list[str]:
     """What a line changed: new variables, then changed ones, then attributes of self, each by name."""
     new: dict[str, None] = {}
-    changed_values: dict[str, None] = {}
+    changed: dict[str, None] = {}
     attributes: dict[str, None] = {}
-    for step in trace.at(line):
-        if step.after is None or step.frame < 0:
-            continue
-        for name in sorted(step.after):
-            if step.after[name] == step.before.get(name):
-                continue
-            kind = attributes if name.startswith("self.") else changed_values if name in step.before else new
-            kind[name] = None
-    return list(dict.fromkeys((*new, *changed_values, *attributes)))
+    for step, _ in trace.at(line):
+        for name, value in sorted((step.after or {}).items()):
+            if value != step.before.get(name):
+                kind = attributes if name.startswith("self.") else changed if name in step.before else new
+                kind[name] = None
+    return list(dict.fromkeys((*new, *changed, *attributes)))
 
 
 def _why_no_variable(candidate: CandidateStatement, trace: Trace) -> str:
@@ -190,3 +178,113 @@ def _why_no_variable(candidate: CandidateStatement, trace: Trace) -> str:
     if isinstance(candidate.statement, ast.Return):
         return "a return without a variable"
     return "an assignment of a plain constant"
+
+
+@dataclass(eq=False)
+class Block:
+    """Statements that are executed one after the other, and the blocks that may follow.
+
+    The header of a branch or loop stands at the end of its block. Exceptions are edges from the beginning of
+    a `try` body to its handlers; `with` does not branch.
+    """
+
+    statements: list[ast.stmt] = field(default_factory=list)
+    next: list["Block"] = field(default_factory=list)
+
+    def to(self, target: "Block") -> None:
+        if target not in self.next:
+            self.next.append(target)
+
+
+def blocks(function: Function) -> list[Block]:
+    """The blocks of a function's body that can be reached, breadth first from its beginning.
+
+    Written here because the best-known library for it, staticfg, was last released in 2020, before `match`
+    and `except*`.
+    """
+    order = [Block()]
+    _BlockBuilder().run(function.body, order[0])
+    for block in order:
+        order += [target for target in block.next if target not in order]
+    return order
+
+
+def functions(program: ast.Module) -> Iterator[Function]:
+    """Every function and method, nested ones too, in the order of the text."""
+    nodes = [node for node in ast.walk(program) if isinstance(node, Function)]
+    return iter(sorted(nodes, key=lambda function: (function.lineno, function.col_offset)))
+
+
+class _BlockBuilder:
+    """Follows the statements of a function and makes blocks of them."""
+
+    def __init__(self) -> None:
+        self._loops: list[tuple[Block, Block]] = []
+        """Of each loop around: its header, and the block after it."""
+
+    def run(self, body: list[ast.stmt], block: Block) -> Block | None:
+        """Appends statements to `block`; the block by which control leaves them, None where it never does."""
+        current: Block | None = block
+        for statement in body:
+            # Statements after a `return` get a block that nothing leads to: it is visited last or never.
+            current = self._statement(statement, Block() if current is None else current)
+        return current
+
+    def _statement(self, statement: ast.stmt, block: Block) -> Block | None:
+        block.statements.append(statement)
+        end: Block | None = block
+        match statement:
+            case ast.If():
+                end = self._branches([statement.body, statement.orelse], block)
+            case ast.Match():
+                end = self._branches([*(case.body for case in statement.cases), []], block)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                end = self._loop(statement, block)
+            case ast.Try() | ast.TryStar():
+                end = self._try(statement, block)
+            case ast.With() | ast.AsyncWith():
+                end = self.run(statement.body, block)
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                end = None
+                if isinstance(statement, ast.Break | ast.Continue):
+                    header, after = self._loops[-1]
+                    block.to(after if isinstance(statement, ast.Break) else header)
+        return end
+
+    def _branch(self, body: list[ast.stmt], before: Block, after: Block) -> None:
+        if not body:
+            before.to(after)
+            return
+        first = Block()
+        before.to(first)
+        last = self.run(body, first)
+        if last is not None:
+            last.to(after)
+
+    def _branches(self, bodies: Iterable[list[ast.stmt]], block: Block) -> Block:
+        after = Block()
+        for body in bodies:
+            self._branch(body, block, after)
+        return after
+
+    def _loop(self, statement: ast.For | ast.AsyncFor | ast.While, block: Block) -> Block:
+        block.statements.pop()
+        header, after = Block([statement]), Block()
+        block.to(header)
+        self._loops.append((header, after))
+        self._branch(statement.body, header, header)
+        self._loops.pop()
+        self._branch(statement.orelse, header, after)
+        return after
+
+    def _try(self, statement: ast.Try | ast.TryStar, block: Block) -> Block:
+        joined, after = Block(), Block()
+        end = self.run(statement.body, block)
+        if end is not None:
+            self._branch(statement.orelse, end, joined)
+        for handler in statement.handlers:
+            self._branch(handler.body, block, joined)
+        last = self.run(statement.finalbody, joined)
+        if last is not None:
+            last.to(after)
+        return after

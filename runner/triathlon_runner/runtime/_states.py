@@ -6,8 +6,7 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from triathlon_runner.runtime._equality import equal
-from triathlon_runner.runtime._literals import NotALiteralError, decimal, read_literal
+from triathlon_runner.runtime._literals import NotALiteralError, decimal, equal, read_literal
 from triathlon_runner.runtime._questions import Value
 
 TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})

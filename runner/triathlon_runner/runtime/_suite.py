@@ -2,68 +2,43 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Any, Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property, partial
+from typing import Any, Final
 
-from triathlon_runner.endpoints import Answer, Model, ModelKind, ModelUnavailableError, Sampling
+from triathlon_runner.endpoints import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
-from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import Asker, QuestionKind, sampling, sentence_of
-from triathlon_runner.runtime._grade import (
-    Graded,
-    expected_coverage,
-    expected_output,
-    expected_path,
-    expected_state,
-    grade_coverage,
-    grade_output,
-    grade_path,
-    grade_state,
-)
+from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
+from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
     QuestionFile,
     StatementQuestion,
 )
-from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, Task
-
-_GradeAnswer = Callable[[str], Awaitable[Graded]]
-
-
-class Source(Protocol):
-    """The questions of a suite, or what builds them."""
-
-    def ready(self) -> QuestionFile | None:
-        """The questions, where they need not be built."""
-        ...
-
-    async def build(self, sandbox: Sandbox) -> QuestionFile:
-        """Builds them."""
-        ...
-
-
-class QuestionsNotBuiltError(RuntimeError):
-    """The suite's tasks were read before its questions were built (`prepare`)."""
+from triathlon_runner.suites import Task
 
 
 class RuntimeSuite:
     """Questions about the behaviour of programs."""
 
     def __init__(
-        self, suite_id: str, data: DataSetInfo, asker: Asker, source: Source, temperature: float = 0.0
+        self,
+        suite_id: str,
+        asker: Asker,
+        source: QuestionSource | QuestionFile,
+        temperature: float = 0.0,
     ) -> None:
         self.id: Final = suite_id
-        self.data: Final = data
+        self.data: Final = source.data
         self._asker = asker
         self._source = source
         self._sampling = sampling(asker.style, temperature)
-        self._questions = source.ready()
+        self._questions = source.ready() if isinstance(source, QuestionSource) else source
 
     async def prepare(self, grader: Grader) -> None:
         """Builds the questions where no file holds them.
@@ -71,7 +46,7 @@ class RuntimeSuite:
         Raises:
             SandboxError: the sandbox itself failed.
         """
-        if self._questions is None:
+        if self._questions is None and isinstance(self._source, QuestionSource):
             self._questions = await self._source.build(grader.sandbox)
 
     @property
@@ -79,16 +54,16 @@ class RuntimeSuite:
         """All questions with their truth.
 
         Raises:
-            QuestionsNotBuiltError: `prepare` was not called.
+            RuntimeError: `prepare` was not called.
         """
         if self._questions is None:
-            raise QuestionsNotBuiltError(f"{self.id}: prepare() builds the questions, and was not called")
+            raise RuntimeError(f"{self.id}: prepare() builds the questions, and was not called")
         return self._questions
 
     @cached_property
-    def _units(self) -> Mapping[str, "_Unit"]:
+    def _units(self) -> Mapping[str, tuple[ProgramQuestions, InputQuestions]]:
         return {
-            f"{program.task_id}#{asked.index}": _Unit(program, asked)
+            f"{program.task_id}#{asked.index}": (program, asked)
             for program in self.questions.programs
             for asked in program.inputs
         }
@@ -101,7 +76,7 @@ class RuntimeSuite:
 
     def tasks(self) -> Sequence[Task]:
         return [
-            Task(task_id, unit.program.level, unit.program.task_id) for task_id, unit in self._units.items()
+            Task(task_id, program.level, program.task_id) for task_id, (program, _) in self._units.items()
         ]
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
@@ -118,7 +93,7 @@ class RuntimeSuite:
             "style": self._asker.style,
             "asked": "completion" if kind == "base" else "chat",
             "sampling": asdict(self._sampling),
-            "prompts": self._asker.digest(),
+            "prompts": self._asker.digest(*KINDS),
         }
 
     async def run(
@@ -130,139 +105,74 @@ class RuntimeSuite:
         settings_hash: str,
         _judge: Model | None = None,
     ) -> RuntimeRecord:
-        """Asks and grades all questions about one input.
+        """Asks and grades all questions about one input, all at once.
 
         Raises:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.
         """
-        unit = self._units[task_id]
-        running = _UnitRun(unit, self._asker, self._sampling, model, grader.sandbox, sample)
-        return await running.record(suite=self.id, task_id=task_id, protocol=settings_hash)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """An answer as a record, with what it took."""
-
-    record: AnswerRecord
-    answer: Answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """What is asked about one input."""
-
-    program: ProgramQuestions
-    asked: InputQuestions
-
-
-@dataclass(frozen=True)
-class _UnitRun:
-    """One sample of one unit with one model."""
-
-    unit: _Unit
-    asker: Asker
-    sampling: Sampling
-    model: Model
-    sandbox: Sandbox
-    sample: int
-
-    async def record(self, *, suite: str, task_id: str, protocol: str) -> RuntimeRecord:
-        """Asks all questions and grades the answers.
-
-        Raises:
-            InfrastructureError: a question has no reply, or the sandbox failed.
-        """
-        program, asked = self.unit.program, self.unit.asked
+        program, asked = self._units[task_id]
+        ask = partial(self._ask, program, asked, model, sample, grader)
+        kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._output())
-                statements = [group.create_task(self._statement(question)) for question in asked.statements]
+                output = group.create_task(ask("output", None))
+                statements = [
+                    {kind: group.create_task(ask(kind, statement)) for kind in kinds}
+                    for statement in asked.statements
+                ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        answers = [answer for task in statements for answer in task.result()] + [output.result()]
-        usage = sum((answer.answer.usage for answer in answers), Usage())
-        right = all(answer.record.correct for answer in answers)
+        answered = [task.result() for tasks in statements for task in tasks.values()] + [output.result()]
         return RuntimeRecord(
-            suite=suite,
-            model=self.model.id,
+            suite=self.id,
+            model=model.id,
             task_id=task_id,
-            sample=self.sample,
-            protocol=protocol,
-            outcome=Outcome.PASSED if right else Outcome.FAILED,
-            usage=usage,
-            seconds=max(answer.answer.seconds for answer in answers),
-            style=self.asker.style,
+            sample=sample,
+            protocol=settings_hash,
+            outcome=Outcome.PASSED if all(record.correct for record, _ in answered) else Outcome.FAILED,
+            usage=sum((answer.usage for _, answer in answered), Usage()),
+            seconds=max(answer.seconds for _, answer in answered),
+            style=self._asker.style,
             program_id=program.task_id,
             program=program.program,
             setup=asked.setup,
             input=asked.text,
             statements=tuple(
                 StatementRecord(
-                    line=question.line,
-                    variable=question.variable,
-                    coverage=task.result()[0].record,
-                    state=task.result()[1].record,
-                    path=task.result()[2].record,
+                    line=statement.line,
+                    variable=statement.variable,
+                    coverage=tasks["coverage"].result()[0],
+                    state=tasks["state"].result()[0],
+                    path=tasks["path"].result()[0],
                 )
-                for question, task in zip(asked.statements, statements, strict=True)
+                for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
-            output=output.result().record,
+            output=output.result()[0],
         )
-
-    async def _statement(self, question: StatementQuestion) -> tuple[_Asked, _Asked, _Asked]:
-        text = self.unit.program.program
-
-        async def coverage(answer: str) -> Graded:
-            return grade_coverage(question, answer)
-
-        async def state(answer: str) -> Graded:
-            return grade_state(question, answer)
-
-        async def path(answer: str) -> Graded:
-            return grade_path(text, question, answer)
-
-        async with asyncio.TaskGroup() as group:
-            tasks = (
-                group.create_task(self._ask("coverage", question, expected_coverage(question), coverage)),
-                group.create_task(self._ask("state", question, expected_state(question), state)),
-                group.create_task(self._ask("path", question, expected_path(text, question), path)),
-            )
-        return tasks[0].result(), tasks[1].result(), tasks[2].result()
-
-    async def _output(self) -> _Asked:
-        program, asked = self.unit.program, self.unit.asked
-
-        async def output(answer: str) -> Graded:
-            return await grade_output(self.sandbox, program, asked, answer)
-
-        return await self._ask("output", None, expected_output(asked), output)
 
     async def _ask(
         self,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        model: Model,
+        sample: int,
+        grader: Grader,
         kind: QuestionKind,
         statement: StatementQuestion | None,
-        expected: tuple[str, ...],
-        grade: _GradeAnswer,
-    ) -> _Asked:
-        question = self.asker.question(kind, self.unit.program, self.unit.asked, statement)
-        prompt = self.asker.prompt(kind, question, completes=self.model.kind == "base")
-        answer = await self.model.ask(prompt, self.sampling, sample=self.sample)
-        extracted = extract_answer(answer.reply, self.asker.style, kind)
-        if extracted.text is None:
-            graded = Graded(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
-        else:
-            graded = await grade(extracted.text)
-        record = AnswerRecord(
-            question=sentence_of(question),
-            reply=answer.reply,
-            answer=extracted.text,
-            expected=expected,
-            outcome=graded.outcome,
-            correct=graded.correct,
-            why=graded.why,
+    ) -> tuple[AnswerRecord, Answer]:
+        """The graded answer to one question, and what it took."""
+        question = self._asker.question(kind, program, asked, statement)
+        prompt = self._asker.prompt(kind, question, completes=model.kind == "base")
+        answer = await model.ask(prompt, self._sampling, sample=sample)
+        record = await answer_record(
+            answer.reply,
+            self._asker.style,
+            kind,
+            partial(grade_answer, grader.sandbox, kind, program, asked, statement),
+            question=question,
+            expected=expected_answers(kind, program, asked, statement),
         )
-        return _Asked(record, answer)
+        return record, answer
 
 
 def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:

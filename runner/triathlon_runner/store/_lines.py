@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -196,7 +197,8 @@ def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # as where the folder is a file
+            draft.unlink()
         raise UserError(
             f"cannot write {str(path)!r} ({error.strerror}); make room or make it writable and run again,"
             " nothing is lost"

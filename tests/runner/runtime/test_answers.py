@@ -3,8 +3,15 @@
 import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._asking import QuestionKind, Style
+from triathlon_runner.runtime._grade import Graded, extract_answer
+
+
+def without_answer(reply: Reply, style: Style, kind: QuestionKind) -> Graded:
+    """What is said of a reply that holds no answer."""
+    graded = extract_answer(reply, style, kind)
+    assert isinstance(graded, Graded), graded
+    return graded
 
 
 @pytest.mark.parametrize(
@@ -38,7 +45,7 @@ from triathlon_runner.runtime._asking import QuestionKind, Style
 )
 def test_answers_to_direct_questions(text: str, answer: str) -> None:
     """Tags may be missing, cut or in small letters; fences, backticks and `Answer:` are no part of it."""
-    assert extract_answer(Reply(text=text), "direct", "state").text == answer
+    assert extract_answer(Reply(text=text), "direct", "state") == answer
 
 
 @pytest.mark.parametrize(
@@ -53,7 +60,7 @@ def test_answers_to_direct_questions(text: str, answer: str) -> None:
 )
 def test_answers_behind_a_chain_of_thought(text: str, answer: str) -> None:
     """The answer stands behind the thought; what the thought says is never extracted for it."""
-    assert extract_answer(Reply(text=text), "cot", "state").text == answer
+    assert extract_answer(Reply(text=text), "cot", "state") == answer
 
 
 @pytest.mark.parametrize(
@@ -61,21 +68,19 @@ def test_answers_behind_a_chain_of_thought(text: str, answer: str) -> None:
 )
 def test_a_chain_of_thought_that_never_ends_is_wrong_and_named_so(finish: Finish, outcome: Outcome) -> None:
     """Neither the thought nor its last word is an answer."""
-    extracted = extract_answer(Reply(text="[THOUGHT]\n1. x is 1, so YES", finish=finish), "cot", "coverage")
-    assert extracted.text is None
-    assert extracted.outcome is outcome
-    assert extracted.why == "the chain of thought never came to an answer"
+    graded = without_answer(Reply(text="[THOUGHT]\n1. x is 1, so YES", finish=finish), "cot", "coverage")
+    assert graded == Graded(outcome, "the chain of thought never came to an answer")
 
 
 @pytest.mark.parametrize("style", ["direct", "cot"])
 def test_a_reply_cut_at_the_token_limit_is_truncated(style: Style) -> None:
     """Even where what came so far looks like an answer; a closed answer was not cut."""
-    cut = extract_answer(Reply(text="[ANSWER]\nYES", finish=Finish.LENGTH), style, "coverage")
-    assert (cut.text, cut.outcome) == (None, Outcome.TRUNCATED)
+    cut = without_answer(Reply(text="[ANSWER]\nYES", finish=Finish.LENGTH), style, "coverage")
+    assert cut.outcome is Outcome.TRUNCATED
     whole = extract_answer(
         Reply(text="[ANSWER]\nYES\n[/ANSWER]\nand so on", finish=Finish.LENGTH), style, "state"
     )
-    assert whole.text == "YES"
+    assert whole == "YES"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_a_finished_first_line_counts_in_a_reply_that_was_cut(
 ) -> None:
     """Where one line is asked for: coverage and path. A value or a test may go on over more lines."""
     extracted = extract_answer(Reply(text=text, finish=Finish.LENGTH), "direct", kind)
-    assert (extracted.text, extracted.outcome) == (answer, None if answer else Outcome.TRUNCATED)
+    assert extracted == (answer or Graded(Outcome.TRUNCATED, "the reply was cut at the token limit"))
 
 
 @pytest.mark.parametrize(
@@ -108,16 +113,16 @@ def test_a_finished_first_line_counts_in_a_reply_that_was_cut(
 )
 def test_refusals_and_overflows_keep_their_names(finish: Finish, outcome: Outcome) -> None:
     """They are outcomes of the model, whatever text came with them."""
-    assert extract_answer(Reply(text="[ANSWER]\nYES", finish=finish), "direct", "output").outcome is outcome
+    assert without_answer(Reply(text="[ANSWER]\nYES", finish=finish), "direct", "output").outcome is outcome
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "[ANSWER]\n[/ANSWER]", "[ANSWER]\n```\n\n```"])
 def test_an_empty_answer_is_none(text: str) -> None:
     """Nothing is no answer."""
-    assert extract_answer(Reply(text=text), "direct", "output").outcome is Outcome.NO_ANSWER
+    assert without_answer(Reply(text=text), "direct", "output").outcome is Outcome.NO_ANSWER
 
 
 def test_reasoning_is_never_looked_at() -> None:
     """A separate field of reasoning holds no answer."""
     reply = Reply(text="", reasoning="[ANSWER]\nYES\n[/ANSWER]")
-    assert extract_answer(reply, "direct", "output").outcome is Outcome.NO_ANSWER
+    assert without_answer(reply, "direct", "output").outcome is Outcome.NO_ANSWER

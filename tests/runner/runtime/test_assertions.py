@@ -4,7 +4,8 @@ import pytest
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions
-from triathlon_runner.runtime._assertions import Filled, InvalidAnswerError, Masked, fill, originals
+from triathlon_runner.runtime._assertions import Filled, Masked, fill, originals
+from triathlon_runner.runtime._fillings import InvalidAnswerError
 from triathlon_runner.runtime._grade import Graded, grade_output
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 

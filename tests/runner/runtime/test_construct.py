@@ -6,8 +6,8 @@ import pytest
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._programs import Candidate, Subject, function_subject
-from triathlon_runner.runtime._trace import FunctionRun
+from triathlon_runner.runtime._programs import function_program
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.sandbox import open_sandbox
 
 LENGTHS = Problem(
@@ -19,8 +19,9 @@ LENGTHS = Problem(
 )
 
 
-def subject(program: str) -> Subject:
-    return Subject("t/f", program, "f", (Candidate(0, FunctionRun("f", "(3,)"), "f(3)"),))
+def unanswered(program: str) -> ProgramQuestions:
+    asked = InputQuestions(index=0, text="f(3)", arguments="(3,)", masked="", originals=(), statements=())
+    return ProgramQuestions(task_id="t/f", program=program, entry_point="f", inputs=(asked,))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def subject(program: str) -> Subject:
 async def test_a_result_that_hangs_on_chance_is_not_asked_for(body: str) -> None:
     """Random numbers repeat in our runs, but nobody who is asked can know which they were."""
     async with open_sandbox() as sandbox:
-        programs, report = await construct([subject(f"import random\ndef f(n):\n    {body}\n")], sandbox)
+        programs, report = await construct([unanswered(f"import random\ndef f(n):\n    {body}\n")], sandbox)
     assert programs == ()
     assert report.left_out_inputs == {"the result differs from run to run": 1}
 
@@ -42,7 +43,7 @@ async def test_a_line_that_hangs_on_chance_is_not_asked_about() -> None:
         "    random.seed(5)\n    if k:\n        y = random.randint(1, 99)\n    return k\n"
     )
     async with open_sandbox() as sandbox:
-        programs, report = await construct([subject(program)], sandbox)
+        programs, report = await construct([unanswered(program)], sandbox)
     asked = [one.line for one in programs[0].inputs[0].statements]
     assert asked == [4, 9, 10]
     assert report.left_out_statements["differs from run to run"] == 1
@@ -56,7 +57,7 @@ async def test_references_that_cannot_be_asked_about_are_reported() -> None:
     body = "    now = time.perf_counter_ns()\n    if words:\n        n = len(words)\n    return 1\n"
     clock = f"import time\ndef lengths(words):\n{body}"
     chance = replace(LENGTHS, task_id="t/chance", reference=clock, inputs=("(['a'],)",))
-    odd = [function_subject(one) for one in (raising, plain, needs, chance)]
+    odd = [function_program(one) for one in (raising, plain, needs, chance)]
     async with open_sandbox() as sandbox:
         _, report = await construct(odd, sandbox)
     assert report.left_out_inputs["the reference raises"] == 1

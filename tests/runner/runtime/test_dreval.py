@@ -22,14 +22,11 @@ from triathlon_runner.runtime import (
     catalogue,
     question_source,
 )
-from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._equality import equal
-from triathlon_runner.runtime._literals import NotALiteralError, read_literal
-from triathlon_runner.runtime._official import dreval_subjects
+from triathlon_runner.runtime._construct import construct, tracing_python
+from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
-from triathlon_runner.runtime._source import QuestionSource, tracing_python
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
-from triathlon_runner.suites import DataSetInfo
 
 pytestmark = pytest.mark.official
 
@@ -143,7 +140,7 @@ async def _all_differences(programs: tuple[ProgramQuestions, ...]) -> set[Differ
 
 async def test_some_ground_truths_equal_those_of_an_independent_tracer(store: DataStore) -> None:
     """Every twelfth program: coverage, next lines, values with types."""
-    some = list(dreval_subjects(store))[3::12]
+    some = list(dreval_programs(store))[3::12]
     async with open_sandbox() as sandbox:
         programs, report = await construct(some, sandbox)
     assert report.programs == len(some)
@@ -193,7 +190,7 @@ async def test_some_truths_are_the_stored_ones(store: DataStore) -> None:
     """The truths of the official questions are fixed: every twelfth program."""
     stored = fixed_truths()
     async with open_sandbox() as sandbox:
-        programs, _ = await construct(list(dreval_subjects(store))[5::12], sandbox)
+        programs, _ = await construct(list(dreval_programs(store))[5::12], sandbox)
     assert {one.task_id: truth_hash(one) for one in programs} == {
         one.task_id: stored[one.task_id] for one in programs
     }
@@ -242,21 +239,24 @@ def test_lines_that_run_without_a_value(questions: QuestionFile) -> None:
 @pytest.mark.slow
 async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> None:
     """At least 95 % of them, over the same programs and inputs."""
-    subjects = dreval_subjects(store)
+    named = dreval_programs(store)
+    unnamed = [
+        program.model_copy(
+            update={"inputs": tuple(one.model_copy(update={"statements": ()}) for one in program.inputs)}
+        )
+        for program in named
+    ]
     async with open_sandbox() as sandbox:
-        programs, _ = await construct([replace(subject, pairs=None) for subject in subjects], sandbox)
-    ours = {
-        (program.task_id, asked.index, one.line, one.variable)
-        for program in programs
-        for asked in program.inputs
-        for one in asked.statements
-    }
-    official = {
-        (subject.task_id, index, line, variable)
-        for subject in subjects
-        for index, pairs in (subject.pairs or {}).items()
-        for line, variable in pairs
-    }
+        programs, _ = await construct(unnamed, sandbox)
+    ours, official = (
+        {
+            (program.task_id, asked.index, one.line, one.variable)
+            for program in asked_programs
+            for asked in program.inputs
+            for one in asked.statements
+        }
+        for asked_programs in (programs, named)
+    )
     assert len(official) == 3152
     assert len(ours & official) / len(official) >= 0.95
 
@@ -267,7 +267,7 @@ async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataSto
     async with open_sandbox() as sandbox:
         built = await question_source("humaneval", store).build(sandbox)
     ours = {program.entry_point for program in built.programs}
-    official = {subject.entry_point for subject in dreval_subjects(store) if not subject.test}
+    official = {program.entry_point for program in dreval_programs(store) if not program.test}
     assert len(official) == 83, "two of its 85 programs have the name of another"
     assert official <= ours
     assert built.report.programs == 94
@@ -303,9 +303,8 @@ async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFi
 async def test_questions_of_our_own_on_official_data(store: DataStore) -> None:
     """HumanEval and ClassEval go through the same constructor; a first slice of each gives questions."""
     for name in ("humaneval", "classeval"):
-        source = question_source(name, store)
-        first = QuestionSource(DataSetInfo(name, "1", "0" * 64), lambda source=source: source.subjects()[:6])  # type: ignore[misc]
+        first = list(question_source(name, store).programs())[:6]
         async with open_sandbox() as sandbox:
-            built = await first.build(sandbox)
-        assert built.report.questions >= 20, built.report
-        assert all(len(program.inputs) <= 5 for program in built.programs)
+            programs, report = await construct(first, sandbox)
+        assert report.questions >= 20, report
+        assert all(len(program.inputs) <= 5 for program in programs)

@@ -3,14 +3,14 @@
 import pytest
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._grade import (
-    expected_coverage,
-    expected_path,
-    expected_state,
-    grade_coverage,
-    grade_path,
+from triathlon_runner.runtime._asking import QuestionKind
+from triathlon_runner.runtime._grade import expected_answers, grade_coverage, grade_path
+from triathlon_runner.runtime._questions import (
+    InputQuestions,
+    ProgramQuestions,
+    StatementQuestion,
+    Value,
 )
-from triathlon_runner.runtime._questions import StatementQuestion, Value
 
 PROGRAM = """def f(xs):
     total = 0
@@ -82,10 +82,19 @@ def test_neither(answer: str) -> None:
 
 def test_expected_texts() -> None:
     """What the record shows as right."""
-    assert expected_coverage(question(executed=False)) == ("NO",)
-    assert expected_state(question(("1", "int"), ("2", "int"))) == ("1; int", "2; int")
-    assert expected_state(question(executed=False)) == ("Nil",)
-    assert expected_path(PROGRAM, question(next_lines=(-1, 5))) == ("-1", "if total > 3:")
+    asked = InputQuestions(
+        index=0, text="f([])", masked="assert f([]) == ??", originals=("0",), statements=()
+    )
+    program = ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", inputs=(asked,))
+    cases: list[tuple[QuestionKind, StatementQuestion | None, tuple[str, ...]]] = [
+        ("coverage", question(executed=False), ("NO",)),
+        ("state", question(("1", "int"), ("2", "int")), ("1; int", "2; int")),
+        ("state", question(executed=False), ("Nil",)),
+        ("path", question(next_lines=(-1, 5)), ("-1", "if total > 3:")),
+        ("output", None, ("assert f([]) == 0",)),
+    ]
+    for kind, statement, expected in cases:
+        assert expected_answers(kind, program, asked, statement) == expected
 
 
 # Path

@@ -9,10 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from support import hostile_replies
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._answers import extract_answer
 from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
-from triathlon_runner.runtime._assertions import InvalidAnswerError, fill
-from triathlon_runner.runtime._grade import Graded, grade_coverage, grade_output, grade_path, grade_state
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._grade import (
+    Graded,
+    extract_answer,
+    grade_coverage,
+    grade_output,
+    grade_path,
+    grade_state,
+)
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
@@ -54,9 +61,8 @@ def answers(text: str, kind: QuestionKind, manners: Iterable[tuple[Style, Finish
     """What is extracted out of a reply to such a question; styles and ends of the reply take turns."""
     for style, finish in manners or [next(TURNS)]:
         extracted = extract_answer(Reply(text=text, finish=finish), style, kind)
-        assert (extracted.text is None) is (extracted.outcome is not None)
-        if extracted.text is not None:
-            yield extracted.text
+        if isinstance(extracted, str):
+            yield extracted
 
 
 def judge_three(text: str) -> None:
@@ -145,7 +151,8 @@ def test_a_refused_reply_is_no_answer_of_any_kind(kind: QuestionKind) -> None:
     """However hostile its text."""
     for text in hostile_replies.WHOLE:
         extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
-        assert (extracted.text, extracted.outcome) == (None, Outcome.REFUSED)
+        assert isinstance(extracted, Graded)
+        assert extracted.outcome is Outcome.REFUSED
 
 
 TRIGGERS = {

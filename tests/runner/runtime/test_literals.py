@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.runtime._equality import equal
-from triathlon_runner.runtime._literals import MAX_TEXT, Named, NotALiteralError, read_literal
+from triathlon_runner.runtime._literals import MAX_TEXT, Named, NotALiteralError, equal, read_literal
 from triathlon_runner.runtime._sandboxed.literal import LiteralWriter
 
 SCALARS = st.one_of(

@@ -1,16 +1,10 @@
-"""Making masked assertions out of calls and tests."""
+"""Making masked assertions out of tests."""
 
 import ast
 
 import pytest
 
-from triathlon_runner.runtime._masking import mask_call, mask_test, statements_text
-
-
-def test_a_call_is_asked_as_an_equality() -> None:
-    """The mask stands in place of what the call returned."""
-    assert mask_call("f(1)", "2").text == "assert f(1) == ??"
-    assert mask_call("f(1)", "2").completed() == "assert f(1) == 2"
+from triathlon_runner.runtime._masking import mask_test, statements_text
 
 
 @pytest.mark.parametrize(
@@ -35,7 +29,6 @@ def test_a_call_is_asked_as_an_equality() -> None:
 def test_the_expected_side_is_masked(statement: str, masked: str, original: str) -> None:
     """An assertion without one is asked as the equality that it claims."""
     found = mask_test(ast.parse(statement).body)
-    assert found is not None
     assert (found.text, found.originals) == (masked, (original,))
 
 
@@ -53,7 +46,6 @@ with self.assertRaises(ValueError):
     c.fail()
 """
     found = mask_test(ast.parse(test).body)
-    assert found is not None
     assert found.originals == ("1", "2", "True")
     assert found.text.count("??") == 3
     assert "assertEqual(c.get(), i)" in found.text
@@ -63,7 +55,7 @@ with self.assertRaises(ValueError):
 
 def test_a_test_without_assertions_has_nothing_to_ask() -> None:
     """An assertRaises alone has no expected side."""
-    assert mask_test(ast.parse("with self.assertRaises(ValueError):\n    f()").body) is None
+    assert mask_test(ast.parse("with self.assertRaises(ValueError):\n    f()").body).text == ""
 
 
 def test_masking_leaves_the_shown_test_alone() -> None:

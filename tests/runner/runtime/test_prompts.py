@@ -16,7 +16,7 @@ from triathlon_runner.runtime._questions import (
     StatementQuestion,
     Value,
 )
-from triathlon_runner.runtime._sandboxed import assertion, tracer
+from triathlon_runner.runtime._sandboxed import programs, tracer
 from triathlon_runner.runtime._trace import Trace, read_trace
 
 PROGRAM = ProgramQuestions(
@@ -65,7 +65,6 @@ def traced(one: dict[str, str], line: int, variable: str) -> Trace:
     run = {"test": MODULE, "class": "T", "method": "test", "body": one["input"]}
     watches = {line: [variable]}
     found = read_trace(tracer.trace(one["program"], run, watches, LIMITS), watches)
-    assert isinstance(found, Trace)
     assert found.outcome == "returned", found.error
     return found
 
@@ -83,8 +82,7 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
         found = traced(one, line, name)
         asked = StatementQuestion(
             line=line, variable=name, executed=found.executed(line),
-            states=tuple(Value(type=value.type, text=value.text) for value in found.observed(line, name)),
-            next_lines=tuple(found.successors(line)),
+            states=found.observed(line, name), next_lines=tuple(found.successors(line)),
         )  # fmt: skip
         if kind == "path":
             assert grade_path(one["program"], asked, one["answer"]).correct, one
@@ -99,7 +97,7 @@ def test_the_demonstrated_assertions_hold() -> None:
         run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
         read_masked(one["input"])
         assert originals(one["input"], one["answer"])
-        assert assertion.check(one["program"], run, one["answer"], {}) == ""
+        assert programs.check(one["program"], run, one["answer"], {}) == ""
 
 
 def test_demonstrations_show_both_answers_and_both_kinds_of_program() -> None:

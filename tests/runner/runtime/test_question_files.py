@@ -17,7 +17,7 @@ from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.runtime import METRICS, RuntimeSuite, _catalogue, read_questions, write_questions
+from triathlon_runner.runtime import DATASETS, METRICS, RuntimeSuite, read_questions, write_questions
 from triathlon_runner.sandbox import open_sandbox
 
 add_commands()
@@ -51,8 +51,7 @@ def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> No
 def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`triathlon questions build` writes the file and says how much there is and what was left out."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
-    tiny = _catalogue._DataSet("tiny", "tiny", lambda store: source())
-    monkeypatch.setitem(_catalogue.DATASETS, "tiny", tiny)
+    monkeypatch.setitem(DATASETS, "tiny", ("tiny", lambda _store: source()))
     out = tmp_path / "new" / "mine.json"
     shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "tiny", "--out", str(out)])
     assert shown.exit_code == 0, shown.output
@@ -120,7 +119,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
     """Named with what to do about it."""
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(UserError, match=r"questions that can be written, got .*taken/mine\.json"):
+    with pytest.raises(UserError, match=r"cannot write .*taken/mine\.json.*make it writable"):
         write_questions(read_questions(file), tmp_path / "taken" / "mine.json")
 
 

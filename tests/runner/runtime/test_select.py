@@ -5,10 +5,9 @@ import textwrap
 
 import pytest
 
-from triathlon_runner.runtime._blocks import blocks, functions
 from triathlon_runner.runtime._sandboxed.tracer import trace
-from triathlon_runner.runtime._select import Choice, candidate_statements, choose, watches
-from triathlon_runner.runtime._trace import Trace, read_trace
+from triathlon_runner.runtime._select import Choice, blocks, candidate_statements, choose, functions, watches
+from triathlon_runner.runtime._trace import read_trace
 
 LIMITS = {"steps": 5_000, "text": 2_000, "characters": 200_000}
 
@@ -24,12 +23,11 @@ def chosen(program: str, arguments: str = "()") -> Choice:
     program = textwrap.dedent(program).strip("\n")
     wanted = watches(program)
     found = read_trace(trace(program, {"function": "f", "arguments": arguments}, wanted, LIMITS), wanted)
-    assert isinstance(found, Trace)
     return choose(candidate_statements(program), found)
 
 
 def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:
-    return [(pair.line, pair.variable) for pair in chosen(program, arguments).pairs]
+    return chosen(program, arguments).pairs
 
 
 # Blocks
@@ -105,7 +103,7 @@ def test_lines_that_are_not_executed_are_chosen_too() -> None:
 def test_naive_assignments_are_skipped(value: str) -> None:
     """A constant, an empty collection, or one of constants only."""
     choice = chosen(f"def f():\n    x = {value}\n    for i in range(2): pass\n    return i")
-    assert [pair.line for pair in choice.pairs] == [4]
+    assert [line for line, _ in choice.pairs] == [4]
     assert choice.left_out == {2: "an assignment of a plain constant"}
 
 
@@ -215,7 +213,7 @@ def test_a_bare_expression_is_asked_for_what_it_changed() -> None:
             C().m([], True)
         """
     choice = chosen(program)
-    assert [(pair.line, pair.variable) for pair in choice.pairs] == [(7, "xs"), (10, "self.n")]
+    assert choice.pairs == [(7, "xs"), (10, "self.n")]
     assert choice.left_out[9] == "an expression that did not run"
     assert choice.left_out[12] == "an expression that changed no variable"
 

@@ -29,17 +29,13 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, RuntimeRecord
 from triathlon_runner.runtime import (
     METRICS,
-    QuestionsNotBuiltError,
     RuntimeSuite,
-    Style,
     catalogue,
     read_questions,
-    suite_from_file,
-    write_questions,
 )
-from triathlon_runner.runtime._asking import Asker
-from triathlon_runner.runtime._programs import class_subject, function_subject
-from triathlon_runner.runtime._source import QuestionSource
+from triathlon_runner.runtime._asking import Asker, Style
+from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import DataSetInfo, Preparable, Suite
 
@@ -103,11 +99,11 @@ DATA = DataSetInfo("t", "1", "0" * 64)
 
 
 def source(cache: Path | None = None) -> QuestionSource:
-    return QuestionSource(DATA, lambda: [function_subject(COUNT), class_subject(QUEUE)], cache)
+    return QuestionSource(DATA, lambda: [function_program(COUNT), class_program(QUEUE)], cache)
 
 
 def suite(style: Style = "direct", cache: Path | None = None) -> RuntimeSuite:
-    return RuntimeSuite("runtime/t", DATA, Asker(load_prompts("runtime"), style), source(cache))
+    return RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), style), source(cache))
 
 
 @pytest.fixture
@@ -129,7 +125,7 @@ async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None
     """Every input is a task, grouped by program; set-up is shown apart from the test."""
     built = suite()
     assert isinstance(built, Preparable)
-    with pytest.raises(QuestionsNotBuiltError):
+    with pytest.raises(RuntimeError, match="prepare"):
         built.tasks()
     await built.prepare(grader)
     assert [(task.task_id, task.group, task.level) for task in built.tasks()] == [
@@ -333,16 +329,6 @@ async def test_questions_are_built_once_and_kept(grader: ProgramGrader, tmp_path
     assert third.settings("instruct") == again.settings("instruct")
 
 
-async def test_a_question_file_is_a_suite_of_its_own(grader: ProgramGrader, tmp_path: Path) -> None:
-    """Whoever has the file can ask the questions."""
-    path = tmp_path / "mine.json"
-    write_questions(await source().build(grader.sandbox), path)
-    built = suite_from_file(path)
-    assert built.id == "runtime/mine"
-    record = await built.run("t/count#0", 0, ScriptedModel(truths(built.questions), all_right), grader, "p")
-    assert record.outcome is Outcome.PASSED
-
-
 def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
     """The message says what is wrong and how to get a right one."""
     path = tmp_path / "x.json"
@@ -358,7 +344,7 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
 
     async def prepared(style: Style, temperature: float) -> RuntimeSuite:
         built = RuntimeSuite(
-            "runtime/t", DATA, Asker(load_prompts("runtime"), style), source(tmp_path), temperature
+            "runtime/t", Asker(load_prompts("runtime"), style), source(tmp_path), temperature
         )
         async with open_sandbox() as sandbox:
             await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
@@ -400,7 +386,7 @@ async def test_questions_that_another_python_traced_are_traced_again(
     """Truths of two versions of Python are never mixed: other settings, and another place in the cache."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
-    monkeypatch.setattr("triathlon_runner.runtime._source.tracing_python", lambda: "3.99")
+    monkeypatch.setattr("triathlon_runner.runtime._construct.tracing_python", lambda: "3.99")
     assert source(tmp_path).ready() is None
     other = suite(cache=tmp_path)
     await other.prepare(grader)

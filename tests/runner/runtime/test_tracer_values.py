@@ -102,7 +102,7 @@ def test_objects_of_the_program_have_no_literal_form() -> None:
         watches={7: ["x"]},
     )
     (value,) = found.observed(7, "x")
-    assert (value.text, value.reason) == ("", "no literal form")
+    assert (value.text, value.literal) == ("", False)
     assert found.result is not None
     assert found.result.text == "0"
 
@@ -112,14 +112,14 @@ def test_a_library_value_without_a_literal_form_is_its_repr() -> None:
     program = "import re\ndef f():\n    x = re.match('a', 'ab')\n    return 1"
     (value,) = traced(program, watches={3: ["x"]}).observed(3, "x")
     assert value.text == "<re.Match object; span=(0, 1), match='a'>"
-    assert value.reason == "no literal form"
+    assert not value.literal
 
 
 def test_a_value_that_contains_itself_ends() -> None:
     """It is nested too deep, not endless."""
     found = traced("def f():\n    x = []\n    x.append(x)\n    return 1", watches={3: ["x"]})
     (value,) = found.observed(3, "x")
-    assert value.reason == "nested too deep"
+    assert not value.literal
 
 
 def test_a_value_that_is_too_large_is_not_written_out_to_see_that() -> None:
@@ -132,7 +132,7 @@ def test_a_value_that_is_too_large_is_not_written_out_to_see_that() -> None:
             return 1
         """
     found = traced(program, watches={3: ["x"], 4: ["y"]})
-    assert [(value.text, value.reason) for value in found.observed(3, "x")] == [("", "too large")]
+    assert [(value.text, value.literal) for value in found.observed(3, "x")] == [("", False)]
     assert [value.text[:9] for value in found.observed(4, "y")] == ["[<re.Matc"]
 
 
@@ -140,7 +140,7 @@ def test_a_value_that_is_too_large_is_named_so() -> None:
     """The rest of the trace is unharmed."""
     found = traced("def f():\n    x = list(range(10_000))\n    return len(x)", watches={2: ["x"]})
     (value,) = found.observed(2, "x")
-    assert (value.text, value.reason) == ("", "too large")
+    assert (value.text, value.literal) == ("", False)
     assert found.result is not None
     assert found.result.text == "10000"
 

@@ -8,12 +8,10 @@ import functools
 from importlib.resources import files
 from typing import Final
 
-_PARTS: Final = {
+_FILES: Final = {
     "tracer": ("literal", "programs", "statements", "tracer"),
-    "assertion": ("programs", "constructors", "assertion"),
-    "value": ("literal", "constructors", "value"),
+    "programs": ("literal", "programs"),
 }
-
 _LOADER: Final = """
 import sys
 from types import ModuleType
@@ -29,5 +27,5 @@ globals().update(_module.__dict__)
 def source(name: str) -> str:
     """The text of a program of this folder, complete."""
     folder = files(__name__)
-    parts = [(f"{__name__}.{part}", (folder / f"{part}.py").read_text("utf-8")) for part in _PARTS[name]]
+    parts = [(f"{__name__}.{part}", (folder / f"{part}.py").read_text("utf-8")) for part in _FILES[name]]
     return _LOADER.format(parts=parts)

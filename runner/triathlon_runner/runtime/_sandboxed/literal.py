@@ -1,7 +1,8 @@
 """Values of the traced program as text: literals, and constructor calls that read like literals.
 
 The text says all that a question needs (`[1, 2.5]`, `Counter({'a': 2})`, `datetime.date(2024, 5, 1)`), is the
-same on every machine (sets are sorted), and is read back by the runner without executing anything.
+same on every machine (sets are sorted), and is read back by the runner without executing anything; where a
+program is to get the value, `constructors` are the names in it.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ import fractions
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 30
@@ -52,22 +53,25 @@ class LiteralWriter:
             raise NoLiteralFormError("nested too deep")
         kind = type(value)
         if kind in _SCALARS:
-            return self._spend(_SCALARS[kind](value, self._left))
-        write = _CONTAINERS.get(kind)
-        if write is not None:
-            return self._spend(write(self, value, depth + 1), counted=True)
+            is_long = isinstance(value, (str, bytes, bytearray)) and len(value) > self._left
+            if is_long or (kind is int and value.bit_length() > min(10_000, 4 * self._left + 64)):
+                raise NoLiteralFormError("too large", too_large=True)
+            return self._spend("..." if value is ... else repr(value))
+        if kind in _CONTAINERS:
+            return self._spend(self._container(value, kind, depth + 1), counted=True)
         return self._uncommon(value, kind, depth + 1)
 
-    def items(self, values: Any, depth: int) -> str:
-        return ", ".join([self.text(value, depth) for value in values])
-
-    def pairs(self, mapping: Any, depth: int) -> str:
-        return ", ".join(
-            [f"{self.text(key, depth)}: {self.text(item, depth)}" for key, item in dict.items(mapping)]
-        )
-
-    def sorted_items(self, values: Any, depth: int) -> str:
-        return ", ".join(sorted(self.text(value, depth) for value in values))
+    def _container(self, value: Any, kind: type, depth: int) -> str:
+        if isinstance(value, dict):
+            parts = [f"{self.text(key, depth)}: {self.text(item, depth)}" for key, item in dict.items(value)]
+        else:
+            parts = [self.text(item, depth) for item in value]
+        if kind in (set, frozenset):
+            if not parts:
+                return f"{kind.__name__}()"
+            parts.sort()
+        inside = ", ".join(parts)
+        return _CONTAINERS[kind].format(f"{inside}," if kind is tuple and len(parts) == 1 else inside)
 
     def _spend(self, text: str, *, counted: bool = False) -> str:
         self._left -= 2 if counted else len(text) + 2
@@ -105,67 +109,21 @@ class LiteralWriter:
         return self.text(value.item(), depth)
 
 
-def _int(value: int, left: int) -> str:
-    if value.bit_length() > min(10_000, 4 * left + 64):
-        raise NoLiteralFormError("too large", too_large=True)
-    return str(value)
-
-
-def _str(value: str, left: int) -> str:
-    if len(value) > left:
-        raise NoLiteralFormError("too large", too_large=True)
-    return repr(value)
-
-
-def _bytes(value: bytes, left: int) -> str:
-    if len(value) > left:
-        raise NoLiteralFormError("too large", too_large=True)
-    return repr(value)
-
-
-def _repr(value: Any, _left: int) -> str:
-    return repr(value)
-
-
-_SCALARS: dict[type, Callable[[Any, int], str]] = {
-    type(None): _repr,
-    bool: _repr,
-    int: _int,
-    float: _repr,
-    complex: _repr,
-    str: _str,
-    bytes: _bytes,
-    bytearray: _bytes,
-    type(...): lambda _value, _left: "...",
-    range: _repr,
-    datetime.date: _repr,
-    datetime.datetime: _repr,
-    datetime.time: _repr,
-    datetime.timedelta: _repr,
-    decimal.Decimal: _repr,
-    fractions.Fraction: _repr,
-}
+_SCALARS = {
+    type(None), bool, int, float, complex, str, bytes, bytearray, type(...), range, datetime.date,
+    datetime.datetime, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction,
+}  # fmt: skip
 _BY_NAME = {
     "uuid.UUID", "pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath",
     "pathlib._local.PosixPath", "pathlib._local.PurePosixPath", "pathlib._local.PureWindowsPath",
 }  # fmt: skip
 """Types of modules that most programs do not import; importing them here would cost every one of them."""
-_CONTAINERS: dict[type, Callable[[LiteralWriter, Any, int], str]] = {
-    list: lambda writer, value, depth: f"[{writer.items(value, depth)}]",
-    tuple: lambda writer, value, depth: f"({writer.items(value, depth)}{',' if len(value) == 1 else ''})",
-    set: lambda writer, value, depth: f"{{{writer.sorted_items(value, depth)}}}" if value else "set()",
-    frozenset: lambda writer, value, depth: (
-        f"frozenset({{{writer.sorted_items(value, depth)}}})" if value else "frozenset()"
-    ),
-    dict: lambda writer, value, depth: f"{{{writer.pairs(value, depth)}}}",
-    deque: lambda writer, value, depth: f"deque([{writer.items(value, depth)}])",
-    Counter: lambda writer, value, depth: f"Counter({{{writer.pairs(value, depth)}}})",
-    defaultdict: lambda writer, value, depth: f"defaultdict({{{writer.pairs(value, depth)}}})",
-    OrderedDict: lambda writer, value, depth: f"OrderedDict({{{writer.pairs(value, depth)}}})",
-    type({}.keys()): lambda writer, value, depth: f"dict_keys([{writer.items(value, depth)}])",
-    type({}.values()): lambda writer, value, depth: f"dict_values([{writer.items(value, depth)}])",
-    type({}.items()): lambda writer, value, depth: f"dict_items([{writer.items(value, depth)}])",
-}
+_CONTAINERS = {
+    list: "[{}]", tuple: "({})", set: "{{{}}}", frozenset: "frozenset({{{}}})", dict: "{{{}}}",
+    deque: "deque([{}])", Counter: "Counter({{{}}})", defaultdict: "defaultdict({{{}}})",
+    OrderedDict: "OrderedDict({{{}}})", type({}.keys()): "dict_keys([{}])",
+    type({}.values()): "dict_values([{}])", type({}.items()): "dict_items([{}])",
+}  # fmt: skip
 
 
 def foreign_repr(value: Any, most: int) -> str:
@@ -189,3 +147,30 @@ def type_name(value: Any) -> str:
     module = getattr(kind, "__module__", "builtins")
     name = getattr(kind, "__qualname__", kind.__name__)
     return name if module in ("builtins", "program") else f"{module}.{name}"
+
+
+def constructors() -> dict[str, Any]:
+    """The names that the text of a value may use; those of numpy only where the program has imported it."""
+    names: dict[str, Any] = {
+        "nan": float("nan"),
+        "inf": float("inf"),
+        "datetime": datetime,
+        "Counter": Counter,
+        "OrderedDict": OrderedDict,
+        "deque": deque,
+        "defaultdict": _defaultdict,
+        "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
+        "dict_items": lambda items: dict(items).items(),
+        "dict_values": lambda values: dict(enumerate(values)).values(),
+        "Decimal": decimal.Decimal,
+        "Fraction": fractions.Fraction,
+    }
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        names |= {"array": numpy.array, "matrix": numpy.asmatrix, "np": numpy, "numpy": numpy}
+    return names
+
+
+def _defaultdict(*content: Any) -> dict[Any, Any]:
+    """`defaultdict(list, {1: [2]})`, and as the text of a value has it, `defaultdict({1: [2]})`."""
+    return dict(content[-1]) if content and not callable(content[-1]) else {}

@@ -6,12 +6,12 @@ a statement over several lines, or a loop on a single line, is one step. Compreh
 statement that holds them.
 """
 
-import _thread
 import ast
 import contextlib
+import dataclasses
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -44,17 +44,21 @@ _EXPRESSIONS = {"<lambda>", "<genexpr>"}
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _UNTRACEABLE_EVENTS = {"sys.settrace": "it sets a trace function of its own", "os.fork": "it forks"}
 """Audit events after which a trace would be incomplete."""
-_STARTS = ("start_new_thread", "start_joinable_thread")
+_THREAD_STARTS = (
+    ("_thread", "start_new_thread"),
+    ("_thread", "start_joinable_thread"),
+    ("threading", "_start_new_thread"),
+    ("threading", "_start_joinable_thread"),
+)
 """What starts a thread; Python 3.11 has no audit event for it, and not every version has both."""
 
-
-_watched: list["Recorder"] = []
+_recording: list["Recorder"] = []
 """The recorder of the current run, if any."""
 
 
 def _audit(event: str, _arguments: tuple[Any, ...]) -> None:
-    if _watched and event in _UNTRACEABLE_EVENTS:
-        _watched[-1].mark_incomplete(_UNTRACEABLE_EVENTS[event])
+    if _recording and event in _UNTRACEABLE_EVENTS:
+        _recording[-1].mark_incomplete(_UNTRACEABLE_EVENTS[event])
 
 
 sys.addaudithook(_audit)
@@ -64,31 +68,13 @@ class StopTracingError(BaseException):
     """A limit was hit. A program may catch this, but no step is recorded any more."""
 
 
-class Table:
-    """Numbers different objects in the order of their first appearance."""
-
-    def __init__(self) -> None:
-        self.rows: list[Any] = []
-        self._numbers: dict[Any, int] = {}
-
-    def number(self, row: Any) -> int:
-        number = self._numbers.get(row)
-        if number is None:
-            number = self._numbers[row] = len(self.rows)
-            self.rows.append(row)
-        return number
-
-
+@dataclasses.dataclass(slots=True)
 class _Activity:
-    """What one frame is doing: its open step and where in its code that began."""
+    """What one frame is doing: its open step and where in its code that began; -1 before the first."""
 
-    __slots__ = ("frame", "number", "start", "step")
-
-    def __init__(self, frame: FrameType, number: int) -> None:
-        self.frame = frame
-        self.number = number
-        self.step = -1
-        self.start = -1
+    frame: FrameType
+    step: int = -1
+    start: int = -1
 
 
 class Recorder:
@@ -96,23 +82,21 @@ class Recorder:
 
     def __init__(self, program: str, watches: dict[int, list[str]], limits: dict[str, int]) -> None:
         tree = ast.parse(program)
-        self.owner = statement_lines(tree)
+        self._first_lines = statement_lines(tree)
         self._definitions = definition_lines(tree)
-        self.limits = limits
-        self.characters = 0
+        self._watches = read_watches(program, watches)
+        self._limits = limits
+        self._characters = 0
+        self._active: dict[int, _Activity] = {}
         self.stopped = ""
         self.incomplete_because = "it turns off the tracing of a frame" if "f_trace" in program else ""
         """Why the trace lacks steps; empty while it is complete."""
-        self.lines: list[int] = []
-        self.frames: list[int] = []
-        self.before: list[int] = []
-        self.after: list[int] = []
-        self.watched: list[list[int]] = []
-        self.values = Table()
-        self.snapshots = Table()
-        self._watches = read_watches(program, watches)
-        self._active: dict[int, _Activity] = {}
-        self._frames = 0
+        self.steps: list[list[Any]] = []
+        """Line, numbers of the snapshots before and after (-1 for none), numbers of watched values."""
+        self.values: dict[tuple[str, str, bool], int] = {}
+        """Type, text and whether that is a literal, with their number."""
+        self.snapshots: dict[tuple[tuple[str, int], ...], int] = {}
+        """Names with the numbers of their values."""
 
     def trace(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """The global trace function: chooses the frames that count."""
@@ -123,9 +107,9 @@ class Recorder:
 
     def _expression(self, frame: FrameType, event: str, _arg: Any) -> Any:
         """Records a step of a lambda or generator expression on another line than that of the last step."""
-        line = self.owner.get(frame.f_lineno, frame.f_lineno)
-        if event == "line" and self.lines and self.lines[-1] != line:
-            self._begin(line, frame=-1, snapshot=-1)
+        line = self._line_of(frame)
+        if event == "line" and self.steps and self.steps[-1][0] != line:
+            self._begin(line, snapshot=-1)
         return self._expression
 
     def _statement(self, frame: FrameType, event: str, _arg: Any) -> Any:
@@ -145,24 +129,22 @@ class Recorder:
         """Marks the trace as incomplete; of several reasons the first is kept."""
         self.incomplete_because = self.incomplete_because or why
 
+    def _line_of(self, frame: FrameType) -> int:
+        return self._first_lines.get(frame.f_lineno, frame.f_lineno)
+
     def _line(self, frame: FrameType) -> None:
-        activity = self._active.get(id(frame))
-        if activity is None:
-            activity = self._active[id(frame)] = _Activity(frame, self._frames)
-            self._frames += 1
-        line = self.owner.get(frame.f_lineno, frame.f_lineno)
-        at = frame.f_lasti
+        activity = self._active.setdefault(id(frame), _Activity(frame))
+        line, at = self._line_of(frame), frame.f_lasti
         in_class = not frame.f_code.co_flags & inspect.CO_OPTIMIZED
-        if in_class and activity.step < 0 and self.lines and self.lines[-1] == line:
+        if in_class and activity.step < 0 and self.steps and self.steps[-1][0] == line:
             return  # the body of a class statement begins on the statement's own line
         if self._definitions.get(frame.f_code.co_firstlineno) == frame.f_lineno:
             return  # Python 3.11 gives some folded constants of a body the line of its `def`
-        if activity.step >= 0 and self.lines[activity.step] == line and at > activity.start:
+        if activity.step >= 0 and self.steps[activity.step][0] == line and at > activity.start:
             return
         snapshot = self._snapshot(frame)
         self._end(activity, snapshot)
-        activity.step = self._begin(line, frame=activity.number, snapshot=snapshot)
-        activity.start = at
+        activity.step, activity.start = self._begin(line, snapshot), at
 
     def _leave(self, frame: FrameType) -> None:
         activity = self._active.get(id(frame))
@@ -173,56 +155,51 @@ class Recorder:
             if not frame.f_code.co_flags & _GENERATORS:
                 del self._active[id(frame)]
 
-    def _begin(self, line: int, *, frame: int, snapshot: int) -> int:
-        if len(self.lines) >= self.limits["steps"]:
+    def _begin(self, line: int, snapshot: int) -> int:
+        if len(self.steps) >= self._limits["steps"]:
             self._stop("too many steps")
-        self.lines.append(line)
-        self.frames.append(frame)
-        self.before.append(snapshot)
-        self.after.append(-1)
-        self.watched.append([])
-        return len(self.lines) - 1
+        self.steps.append([line, snapshot, -1, []])
+        return len(self.steps) - 1
 
     def _end(self, activity: _Activity, snapshot: int) -> None:
         """Closes the frame's open step; what a generator does after it was resumed replaces what was seen."""
-        if activity.step < 0:
-            return
-        self.after[activity.step] = snapshot
-        watches = self._watches.get(self.lines[activity.step])
-        if watches:
-            self.watched[activity.step] = [self._evaluate(watch, activity.frame) for watch in watches]
+        if activity.step >= 0:
+            step = self.steps[activity.step]
+            watched = [self._evaluate(watch, activity.frame) for watch in self._watches.get(step[0], ())]
+            step[2:] = snapshot, watched
 
     def _evaluate(self, watch: ast.expr, frame: FrameType) -> int:
         try:
             value = evaluate(watch, {**frame.f_globals, **frame.f_locals})
         except Exception:  # a program's own __getitem__ may raise anything
             return -1
-        return self._value(value)
+        return self.number_of(value)
 
     def _snapshot(self, frame: FrameType) -> int:
         names: list[tuple[str, int]] = []
         for name, value in list(frame.f_locals.items()):
             if name == "self":
                 attributes = list(getattr(value, "__dict__", {}).items())
-                names += [(f"self.{written(key, value)}", self._value(item)) for key, item in attributes]
+                names += [(f"self.{written(key, value)}", self.number_of(item)) for key, item in attributes]
             elif not name.startswith("."):
-                names.append((name, self._value(value)))
-        return self.snapshots.number(tuple(sorted(pair for pair in names if pair[1] >= 0)))
+                names.append((name, self.number_of(value)))
+        row = tuple(sorted(pair for pair in names if pair[1] >= 0))
+        return self.snapshots.setdefault(row, len(self.snapshots))
 
-    def _value(self, value: Any) -> int:
-        """The number of a value's (type, text, reason why that is no literal); -1 for what is no variable."""
+    def number_of(self, value: Any) -> int:
+        """The number of a value among `values`; -1 for what is no variable."""
         if isinstance(value, NO_VARIABLES):
             return -1
         try:
-            row = (type_name(value), LiteralWriter(self.limits["text"]).text(value), "")
+            row = (type_name(value), LiteralWriter(self._limits["text"]).text(value), True)
         except NoLiteralFormError as error:
-            shown = "" if error.too_large else foreign_repr(value, self.limits["text"])
-            row = (type_name(value), shown, str(error))
-        known = len(self.values.rows)
-        number = self.values.number(row)
+            shown = "" if error.too_large else foreign_repr(value, self._limits["text"])
+            row = (type_name(value), shown, False)
+        known = len(self.values)
+        number = self.values.setdefault(row, known)
         if number == known:
-            self.characters += len(row[1])
-            if self.characters > self.limits["characters"]:
+            self._characters += len(row[1])
+            if self._characters > self._limits["characters"]:
                 self._stop("too large")
         return number
 
@@ -253,8 +230,8 @@ def trace(
         seed: of the random numbers that the program may draw.
 
     Returns:
-        Columns over the steps (`lines`, `frames`, `before`, `after`, `watched`), the tables that they point
-        into, `outcome` (returned, raised, limit, untraceable), and `result` or `error`.
+        `outcome` (returned, raised, limit, untraceable), `error`, the number of the `result`, and `steps`,
+        `values` and `snapshots` as the recorder has them.
     """
     seed_generators(seed)
     recorder = Recorder(program, watches, limits)
@@ -262,32 +239,21 @@ def trace(
     with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
         try:
             value = _traced(recorder, load(program), run)
-            result = recorder._value(value)
+            result = recorder.number_of(value)
         except BaseException as problem:  # a program may raise anything, SystemExit too
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
         outcome, error = "limit", recorder.stopped
     elif recorder.incomplete_because:
         outcome, error = "untraceable", recorder.incomplete_because
-    types, texts, reasons = _columns(recorder.values.rows, 3)
     return {
         "outcome": outcome,
         "error": error,
         "result": result,
-        "lines": recorder.lines,
-        "frames": recorder.frames,
-        "before": recorder.before,
-        "after": recorder.after,
-        "watched": recorder.watched,
-        "snapshots": [dict(row) for row in recorder.snapshots.rows],
-        "types": types,
-        "texts": texts,
-        "reasons": reasons,
+        "steps": recorder.steps,
+        "values": list(recorder.values),
+        "snapshots": [dict(row) for row in recorder.snapshots],
     }
-
-
-def _columns(rows: list[Any], width: int) -> list[list[Any]]:
-    return [[row[column] for row in rows] for column in range(width)]
 
 
 def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> Any:
@@ -302,40 +268,39 @@ def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> A
 
 def _call_traced(recorder: Recorder, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Calls under the trace function. A coroutine is run, an iterator is read to its end."""
-    restore = _report_threads(recorder)
-    sys.settrace(recorder.trace)
-    _watched.append(recorder)
-    try:
-        value = function(*arguments)
-        if inspect.iscoroutine(value):
-            value = run_coroutine(value)
-        if inspect.isgenerator(value):
-            value = list(value)
-    finally:
-        _watched.pop()
-        recorder.finish()
-        sys.settrace(None)
-        restore()
+    with _threads_reported(recorder):
+        sys.settrace(recorder.trace)
+        _recording.append(recorder)
+        try:
+            value = function(*arguments)
+            if inspect.iscoroutine(value):
+                value = run_coroutine(value)
+            if inspect.isgenerator(value):
+                value = list(value)
+        finally:
+            _recording.pop()
+            recorder.finish()
+            sys.settrace(None)
     return value
 
 
-def _report_threads(recorder: Recorder) -> Callable[[], None]:
-    """Reports every thread that is started to the recorder; returns a function that undoes this."""
-    starts = {name: getattr(_thread, name) for name in _STARTS if hasattr(_thread, name)}
-    threading = sys.modules.get("threading")
+@contextlib.contextmanager
+def _threads_reported(recorder: Recorder) -> Iterator[None]:
+    """Reports every thread that is started to the recorder."""
 
-    def noticed(start: Callable[..., Any]) -> Callable[..., Any]:
+    def reported(start: Callable[..., Any]) -> Callable[..., Any]:
         def begin(*arguments: Any, **named: Any) -> Any:
             recorder.mark_incomplete("it starts a thread, which is not traced")
             return start(*arguments, **named)
 
         return begin
 
-    def put(functions: dict[str, Callable[..., Any]]) -> None:
-        for name, function in functions.items():
-            setattr(_thread, name, function)
-            if threading is not None and hasattr(threading, f"_{name}"):
-                setattr(threading, f"_{name}", function)
-
-    put({name: noticed(start) for name, start in starts.items()})
-    return lambda: put(starts)
+    places = [(sys.modules.get(module), name) for module, name in _THREAD_STARTS]
+    starts = [(module, name, getattr(module, name)) for module, name in places if hasattr(module, name)]
+    try:
+        for module, name, start in starts:
+            setattr(module, name, reported(start))
+        yield
+    finally:
+        for module, name, start in starts:
+            setattr(module, name, start)

@@ -1,4 +1,4 @@
-"""Grading predictions: a value is compared with what the call returns, arguments are tried by calling.
+"""Reads and grades predictions: a value is compared with what the call returns, arguments are called with.
 
 As in output questions, an expression of an answer is computed in a process that does not have the program,
 and only its value gets into the assertion (`runtime._assertions`). Two kinds of argument have no such value
@@ -6,23 +6,66 @@ and stay in the call: functions (`lambda x: x + 1`), and what the data set itsel
 """
 
 import ast
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._assertions import (
-    Filled,
-    InvalidAnswerError,
-    check_value_expression,
-    reading_an_answer,
-)
-from triathlon_runner.runtime._check import Assertion, NoValueError, check_assertions, compute_values
-from triathlon_runner.runtime._grade import Graded, grade_output, graded_problem
-from triathlon_runner.runtime._reading import is_plain
-from triathlon_runner.runtime._trace import FunctionRun
-from triathlon_runner.runtime.prediction._answer import arguments_call, as_output_assertion
-from triathlon_runner.runtime.prediction._task import FUNCTION, Asked, PredictionTask
+from triathlon_runner.runtime._assertions import MASK, MAX_ANSWER, Filled, is_same, reading_an_answer
+from triathlon_runner.runtime._fillings import InvalidAnswerError, check_value_expression, is_plain
+from triathlon_runner.runtime._grade import Graded, grade_filled, grade_output
+from triathlon_runner.runtime._programs import argument_tuple
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
+from triathlon_runner.runtime._states import TYPOGRAPHIC
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.syntax import parse, parse_expression
+from triathlon_runner.syntax import parse, parse_expression, third_party
+
+Asked = Literal["output", "input"]
+"""Which side of the assertion is masked."""
+
+FUNCTION: Final = "f"
+"""The function of every CRUXEval program."""
+_UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionTask:
+    """A program that defines `f`, one input and what `f` returns for it."""
+
+    task_id: str
+    program: str
+    input: str
+    """Source of the arguments between the parentheses of the call."""
+    output: str
+    """Source of the value."""
+
+    def assertion(self) -> str:
+        """The complete assertion with the data set's own input and output."""
+        return f"assert {FUNCTION}({self.input}) == {self.output}"
+
+    def masked(self, asked: Asked) -> str:
+        """The assertion with `??` in place of what is asked for."""
+        if asked == "output":
+            return f"assert {FUNCTION}({self.input}) == {MASK}"
+        return f"assert {FUNCTION}({MASK}) == {self.output}"
+
+    def output_question(self) -> tuple[ProgramQuestions, InputQuestions]:
+        """The program and its masked output as an output question, to be graded as those are."""
+        asked = InputQuestions(
+            index=0,
+            text=f"{FUNCTION}({self.input})",
+            arguments=argument_tuple(self.input),
+            masked=self.masked("output"),
+            originals=(self.output,),
+            statements=(),
+        )
+        program = ProgramQuestions(
+            task_id=self.task_id,
+            program=self.program,
+            entry_point=FUNCTION,
+            libraries=tuple(sorted(third_party(self.program))),
+            inputs=(asked,),
+        )
+        return program, asked
 
 
 async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked, answer: str) -> Graded:
@@ -31,30 +74,31 @@ async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked,
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    grade = _grade_output if asked == "output" else _grade_input
+    program, question = task.output_question()
     try:
-        return await grade(sandbox, task, answer)
+        if asked == "input":
+            return await grade_filled(sandbox, program, question, fill_arguments(task, answer))
+        with reading_an_answer():
+            assertion = as_output_assertion(answer, question.text)
+        return await grade_output(sandbox, program, question, assertion)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
 
 
-async def _grade_output(sandbox: Sandbox, task: PredictionTask, answer: str) -> Graded:
-    program, question = task.output_question()
-    with reading_an_answer():
-        assertion = as_output_assertion(answer, question.text)
-    return await grade_output(sandbox, program, question, assertion)
+def as_output_assertion(answer: str, call: str) -> str:
+    """The answer as an assertion: the one that it gives, or one about `call` with the value that it gives.
 
+    Args:
+        answer: `assert f(1) == 2`, `f(1) == 2` or `2`.
+        call: `f(1)`.
 
-async def _grade_input(sandbox: Sandbox, task: PredictionTask, answer: str) -> Graded:
-    filled = fill_arguments(task, answer)
-    try:
-        values = await compute_values(sandbox, filled, task.libraries)
-    except NoValueError as error:
-        return graded_problem(error.problem)
-    run = FunctionRun(FUNCTION, "()")  # only whether it is a test matters here
-    asked = [Assertion(run, filled.text, values)]
-    (problem,) = await check_assertions(sandbox, task.program, asked, task.libraries)
-    return graded_problem(problem)
+    Raises:
+        InvalidAnswerError: the answer is no Python expression or assertion.
+    """
+    expression = _expression_or_test(answer)
+    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
+        return f"assert {ast.unparse(expression)}"
+    return f"assert {call} == ({ast.unparse(expression)})"
 
 
 def fill_arguments(task: PredictionTask, answer: str) -> Filled:
@@ -64,46 +108,93 @@ def fill_arguments(task: PredictionTask, answer: str) -> Filled:
         InvalidAnswerError: the answer gives none, or holds what is no value.
     """
     with reading_an_answer():
-        call = arguments_call(answer, task.output)
-        arguments = _Arguments(task)
-        filled = ast.Call(
+        call = _arguments_call(answer, task.output)
+        program, originals = parse(task.program), _call_with(task.input)
+        own = {
+            ast.dump(argument) for argument in (*originals.args, *(key.value for key in originals.keywords))
+        }
+        computed: dict[str, str] = {}
+
+        def filled(argument: ast.expr) -> ast.expr:
+            """The argument as it stands in the call that is executed."""
+            if isinstance(argument, ast.Starred):
+                return ast.Starred(filled(argument.value), argument.ctx)
+            if is_plain(argument) or ast.dump(argument) in own:
+                return argument
+            check_value_expression(argument, program)
+            if any(isinstance(node, ast.Lambda) for node in ast.walk(argument)):
+                return argument
+            name = f"HOLE_{len(computed)}_"
+            computed[name] = ast.unparse(argument)
+            return ast.Name(name, ast.Load())
+
+        complete = ast.Call(
             call.func,
-            [arguments.filled(argument) for argument in call.args],
-            [ast.keyword(keyword.arg, arguments.filled(keyword.value)) for keyword in call.keywords],
+            [filled(argument) for argument in call.args],
+            [ast.keyword(keyword.arg, filled(keyword.value)) for keyword in call.keywords],
         )
-        return Filled(f"assert {ast.unparse(filled)} == {task.output}", arguments.computed)
+        return Filled(f"assert {ast.unparse(complete)} == {task.output}", computed)
 
 
-class _Arguments:
-    """Puts names in place of the arguments whose values are to be computed."""
+def _arguments_call(answer: str, output: str) -> ast.Call:
+    """The call whose arguments the answer gives.
 
-    def __init__(self, task: PredictionTask) -> None:
-        self.computed: dict[str, str] = {}
-        """By name, the expression."""
-        self._program = parse(task.program)
-        self._originals = {ast.dump(argument) for argument in _original_arguments(task.input)}
+    Args:
+        answer: `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
+        output: The right side of the assertion that was asked about.
 
-    def filled(self, argument: ast.expr) -> ast.expr:
-        """The argument as it stands in the call that is executed.
+    Raises:
+        InvalidAnswerError: the answer holds no call of `f`, or is about another value.
+    """
+    _refuse_long(answer)
+    expression: ast.expr | None
+    try:
+        expression = _expression_or_test(answer)
+    except InvalidAnswerError:
+        expression = None  # `1, key=2` is no expression
+    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
+        match expression:
+            case ast.Compare(left, [ast.Eq()], [right]) if is_same(right, output):
+                expression = left
+            case _:
+                raise InvalidAnswerError("the answer is another statement than the question's")
+    if isinstance(expression, ast.Call) and _calls_function(expression):
+        return expression
+    return _call_with(answer)
 
-        Raises:
-            InvalidAnswerError: it holds what is no value.
-        """
-        if isinstance(argument, ast.Starred):
-            return ast.Starred(self.filled(argument.value), argument.ctx)
-        if is_plain(argument) or ast.dump(argument) in self._originals:
-            return argument
-        check_value_expression(argument, self._program)
-        if any(isinstance(node, ast.Lambda) for node in ast.walk(argument)):
-            return argument
-        name = f"HOLE_{len(self.computed)}_"
-        self.computed[name] = ast.unparse(argument)
-        return ast.Name(name, ast.Load())
+
+def _call_with(arguments: str) -> ast.Call:
+    for text in (arguments, arguments.translate(TYPOGRAPHIC)):
+        try:
+            call = parse_expression(f"{FUNCTION}({text}\n)")
+        except _UNREADABLE:
+            continue
+        if isinstance(call, ast.Call) and _calls_function(call):
+            return call
+    raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
 
 
-def _original_arguments(source: str) -> Iterator[ast.expr]:
-    """The arguments that the data set itself passes."""
-    call = parse_expression(f"{FUNCTION}({source}\n)")
-    assert isinstance(call, ast.Call)
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
+def _expression_or_test(answer: str) -> ast.expr:
+    """The one expression of the answer; of an assertion what it asserts."""
+    _refuse_long(answer)
+    problem = ""
+    for text in (answer, answer.translate(TYPOGRAPHIC)):
+        try:
+            body = parse(text.strip()).body
+        except _UNREADABLE as error:
+            problem = problem or f"the answer does not parse: {error}"
+            continue
+        match body:
+            case [ast.Assert(test, None)] | [ast.Expr(test)]:
+                return test
+        raise InvalidAnswerError("the answer holds statements that the question does not have")
+    raise InvalidAnswerError(problem)
+
+
+def _refuse_long(answer: str) -> None:
+    if len(answer) > MAX_ANSWER:
+        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
+
+
+def _calls_function(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == FUNCTION

@@ -1,48 +1,76 @@
-"""One side of the assertions, asked in one style. A unit is one program."""
+"""The suites of predictions: CRUXEval's two sides, each asked directly and with a chain of thought."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Model, ModelKind, Sampling
+from triathlon_runner.datasets import DataStore, official
+from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
-from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import AnswerRecord, Outcome, PredictionRecord, Reply
-from triathlon_runner.runtime._answers import extract_answer
-from triathlon_runner.runtime._asking import (
-    STOP,
-    Style,
-    sentence_of,
-    template_names,
-    with_demonstrations,
-)
-from triathlon_runner.runtime._grade import Graded
-from triathlon_runner.runtime.prediction._grade import grade_prediction
-from triathlon_runner.runtime.prediction._task import Asked, PredictionTask
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.metrics import pass_at_k_metric
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import PredictionRecord
+from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
+from triathlon_runner.runtime._grade import answer_record
+from triathlon_runner.runtime.prediction._grade import Asked, PredictionTask, grade_prediction
+from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
 
 TEMPERATURE: Final = 0.2
 """CRUXEval, section 3: for pass@1."""
 SAMPLES: Final = 10
-_MAX_TOKENS: Final[dict[Style, int]] = {"direct": 256, "cot": 1024}
-"""As the other suites of this discipline; the longest assertion of CRUXEval has 146 characters."""
+_SOURCE: Final = "CRUXEval (Gu et al. 2024), section 3: over 10 samples a task at temperature 0.2"
+METRICS: Final = (pass_at_k_metric(1, _SOURCE), pass_at_k_metric(5, _SOURCE))
+"""pass@5 is undefined where a task has fewer than 5 samples."""
+_SIDES: Final[tuple[Asked, ...]] = ("output", "input")
 
 
-def sampling(style: Style) -> Sampling:
-    """Returns how an instruct model is asked in a style."""
-    return Sampling(max_tokens=_MAX_TOKENS[style], temperature=TEMPERATURE, stop=STOP)
+def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """All suites of predictions; nothing is read for this.
+
+    Args:
+        prompts: A user's folder of prompts in place of ours.
+    """
+    return tuple(_entry(asked, style, prompts) for asked, style in product(_SIDES, STYLES))
+
+
+def _entry(asked: Asked, style: Style, prompts: Path | None) -> SuiteEntry:
+    plain = f"runtime/cruxeval-{asked}"
+    suite_id = f"{plain}@cot" if style == "cot" else plain
+
+    def build(store: DataStore) -> PredictionSuite:
+        rows = official.cruxeval(store)
+        tasks = {row.task_id: PredictionTask(row.task_id, row.code, row.input, row.output) for row in rows}
+        asker = Asker(load_prompts("runtime", prompts), style)
+        return PredictionSuite(suite_id, DataSetInfo.of(official.CRUXEVAL), tasks, asked, asker)
+
+    return SuiteEntry(
+        id=suite_id,
+        title=f"CRUXEval, {asked} prediction" + (" (chain of thought)" if style == "cot" else ""),
+        discipline="runtime",
+        metrics=METRICS,
+        record=PredictionRecord,
+        build=build,
+        sampling=sampling(style, TEMPERATURE),
+        quick_tasks=3,
+        graded="in part",
+        variant_of=plain if style == "cot" else None,
+        variant_kind="style" if style == "cot" else None,
+        default_samples=SAMPLES,
+    )
 
 
 @dataclass(frozen=True)
 class PredictionSuite:
-    """Programs with the side of their assertions that is asked for."""
+    """Programs with the side of their assertions that is asked for. A unit is one program."""
 
     id: str
     data: DataSetInfo
     programs: Mapping[str, PredictionTask]
     asked: Asked
-    style: Style
-    prompts: PromptSet
+    asker: Asker
 
     def tasks(self) -> Sequence[Task]:
         return [Task(task_id) for task_id in self.programs]
@@ -52,10 +80,10 @@ class PredictionSuite:
         return {
             "data": asdict(self.data),
             "predicted": self.asked,
-            "style": self.style,
+            "style": self.asker.style,
             "asked": "completion" if kind == "base" else "chat",
-            "sampling": asdict(sampling(self.style)),
-            "prompts": self.prompts.digest(*template_names(self._kind)),
+            "sampling": asdict(sampling(self.asker.style, TEMPERATURE)),
+            "prompts": self.asker.digest(f"predict-{self.asked}"),
         }
 
     async def run(
@@ -72,16 +100,21 @@ class PredictionSuite:
         Raises:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
-        task = self.programs[task_id]
-        question = self.prompts.render(
-            f"{self._kind}-question",
-            program=task.program.strip("\n"),
-            assertion=task.masked(self.asked),
+        task, kind, style = self.programs[task_id], f"predict-{self.asked}", self.asker.style
+        masked = task.masked(self.asked)
+        question = self.asker.prompts.render(
+            f"{kind}-question", program=task.program.strip("\n"), assertion=masked
         )
-        completes = model.kind == "base"
-        prompt = with_demonstrations(self.prompts, self._kind, self.style, question, completes=completes)
-        answer = await model.ask(prompt, sampling(self.style), sample=sample)
-        prediction = await self._graded(task, question, answer.reply, grader)
+        prompt = self.asker.prompt(kind, question, completes=model.kind == "base")
+        answer = await model.ask(prompt, sampling(style, TEMPERATURE), sample=sample)
+        prediction = await answer_record(
+            answer.reply,
+            style,
+            "output",
+            partial(grade_prediction, grader.sandbox, task, self.asked),
+            question=question,
+            expected=(task.assertion(),),
+        )
         return PredictionRecord(
             suite=self.id,
             model=model.id,
@@ -92,31 +125,8 @@ class PredictionSuite:
             usage=answer.usage,
             seconds=answer.seconds,
             asked=self.asked,
-            style=self.style,
+            style=style,
             program=task.program,
-            assertion=task.masked(self.asked),
+            assertion=masked,
             prediction=prediction,
-        )
-
-    @property
-    def _kind(self) -> str:
-        """What the names of its templates begin with."""
-        return f"predict-{self.asked}"
-
-    async def _graded(
-        self, task: PredictionTask, question: str, reply: Reply, grader: Grader
-    ) -> AnswerRecord:
-        extracted = extract_answer(reply, self.style, "output")
-        if extracted.text is None:
-            graded = Graded(extracted.outcome or Outcome.NO_ANSWER, extracted.why)
-        else:
-            graded = await grade_prediction(grader.sandbox, task, self.asked, extracted.text)
-        return AnswerRecord(
-            question=sentence_of(question),
-            reply=reply,
-            answer=extracted.text,
-            expected=(task.assertion(),),
-            outcome=graded.outcome,
-            correct=graded.correct,
-            why=graded.why,
         )

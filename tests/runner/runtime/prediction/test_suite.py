@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -16,15 +16,10 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
+from triathlon_runner.runtime._asking import Asker
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._official import cruxeval_subjects
-from triathlon_runner.runtime.prediction import (
-    METRICS,
-    Asked,
-    PredictionSuite,
-    PredictionTask,
-    argument_tuple,
-)
+from triathlon_runner.runtime._programs import argument_tuple, cruxeval_programs
+from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite, PredictionTask
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import fault_of_record
 from triathlon_runner.suites import DataSetInfo
@@ -61,7 +56,7 @@ async def grader() -> AsyncIterator[Grader]:
 
 def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
     programs = {task.task_id: task for task in TASKS}
-    return PredictionSuite("runtime/own", DATA, programs, asked, style, load_prompts("runtime"))
+    return PredictionSuite("runtime/own", DATA, programs, asked, Asker(load_prompts("runtime"), style))
 
 
 def right(tasks: dict[str, PredictionTask]) -> Callable[[str], str]:
@@ -111,9 +106,7 @@ async def test_wrong_and_missing_answers(grader: Grader) -> None:
 async def test_pass_at_5_is_unbiased(grader: Grader) -> None:
     """pass@1 is the share of right samples; pass@5 says whether one of five is right, of five samples."""
     replies = iter(["[ANSWER]\n'??'\n", *(["[ANSWER]\n0\n"] * 4)])
-    one = PredictionSuite(
-        "runtime/own", DATA, {TASKS[0].task_id: TASKS[0]}, "output", "direct", load_prompts("runtime")
-    )
+    one = replace(suite(), programs={TASKS[0].task_id: TASKS[0]})
     found = await records(one, RuleModel(lambda _: next(replies)), grader, samples=5)
     assert [metric.score(found) for metric in METRICS] == pytest.approx([0.2, 1.0])
 
@@ -158,10 +151,10 @@ async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str
 @pytest.mark.official
 async def test_questions_about_cruxeval(grader: Grader) -> None:
     """The constructor builds questions on CRUXEval's programs, one input each, for nearly all of a sample."""
-    subjects = cruxeval_subjects(official_store())
-    assert len(subjects) == 800
-    assert {len(subject.candidates) for subject in subjects} == {1}
-    programs, report = await construct(subjects[::20], grader.sandbox)
+    unanswered = cruxeval_programs(official_store())
+    assert len(unanswered) == 800
+    assert {len(program.inputs) for program in unanswered} == {1}
+    programs, report = await construct(unanswered[::20], grader.sandbox)
     assert report.inputs == len(programs) == len({program.task_id for program in programs})
     assert len(programs) + len(report.left_out_programs) == 40
     assert len(programs) > 20
