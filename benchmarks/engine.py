@@ -47,10 +47,11 @@ from triathlon_runner.sandbox import (
     Sandbox,
     Sent,
     StoredResults,
+    decode,
+    encode,
     open_sandbox,
 )
-from triathlon_runner.sandbox._inside import frames
-from triathlon_runner.sandbox._inside.encode import encode
+from triathlon_runner.sandbox._inside import messages
 
 Case = tuple[str, Problem]
 """A program and what it is graded against."""
@@ -97,11 +98,11 @@ class Unprotected:
         at = 0
         results = []
         for _ in range(len(job.calls)):
-            _, size = frames.HEADER.unpack_from(job.calls.frames, at)
-            at += frames.HEADER.size + size
+            _, size = messages.HEADER.unpack_from(job.calls.frames, at)
+            at += messages.HEADER.size + size
             function, arguments, text = marshal.loads(job.calls.frames[at - size : at])
             value = names[function](*(arguments if text is None else eval(text, {})))
-            results.append(Sent(encode(value, job.limits.result_bytes)))
+            results.append(Sent(encode(value, job.limits.result_bytes), decode))
         return StoredResults(Execution(Ended.FINISHED, ()), results)
 
 

@@ -18,20 +18,6 @@ class Language(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interpreter:
-    """How the interpreter of a language is started, and what it reads beside the system's libraries."""
-
-    command: tuple[str, ...]
-    harness: str
-    """File in `sandbox/_languages/`: loads a program, answers its calls, writes plain values."""
-    libraries: tuple[str, ...]
-    package: str
-    """Debian's package."""
-    reserves_memory: bool = False
-    """It reserves address space that it never uses: only what it may write counts."""
-
-
-@dataclass(frozen=True, slots=True)
 class LanguageSpec:
     """One language: how it is executed, how its functions look in a reply, which values it has."""
 
@@ -44,8 +30,17 @@ class LanguageSpec:
     """Regular expression for the definition of the function `{name}`."""
     opening: str
     """The line or lines that open a function: `{name}`, `{parameters}`, or `{variables}` with a $ each."""
-    interpreter: Interpreter | None = None
-    """None: the runner's own Python, whose harness is `sandbox/_inside/child.py`."""
+    command: tuple[str, ...] = ()
+    """How its interpreter is started; empty for the runner's own Python, whose harness is
+    `sandbox/_inside/child.py`."""
+    harness: str = ""
+    """File in `sandbox/_languages/`: loads a program, answers its calls, writes plain values."""
+    libraries: tuple[str, ...] = ()
+    """What the interpreter reads beside the system's libraries."""
+    package: str = ""
+    """Debian's package."""
+    reserves_memory: bool = False
+    """The interpreter reserves address space that it never uses: only what it may write counts."""
     last_line: str = r"^.*$"
     """Regular expression for a line that can end a program, for code without a fence."""
     file_tag: str = ""
@@ -74,12 +69,10 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         version_program="<?php function version() { return PHP_VERSION; }",
         definition=r"\bfunction\s+&?{name}\b",
         opening="function {name}({variables}) {{\n",
-        interpreter=Interpreter(
-            ("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
-            "harness.php",
-            ("/usr/lib/php", "/etc/php", "/usr/share/php"),
-            "php-cli",
-        ),
+        command=("php", "-d", "display_errors=stderr", "-d", "memory_limit=-1", "-d", "opcache.enable_cli=0"),
+        harness="harness.php",
+        libraries=("/usr/lib/php", "/etc/php", "/usr/share/php"),
+        package="php-cli",
         last_line=r"^.*[}>]\s*$",
         file_tag="<?php",
         lists_are_maps=True,
@@ -90,12 +83,10 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         version_program="def version\n  RUBY_VERSION\nend\n",
         definition=r"\bdef\s+(self\.)?{name}\b",
         opening="def {name}({parameters})\n",
-        interpreter=Interpreter(
-            ("ruby", "--disable-did_you_mean", "--disable-error_highlight"),
-            "harness.rb",
-            ("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
-            "ruby",
-        ),
+        command=("ruby", "--disable-did_you_mean", "--disable-error_highlight"),
+        harness="harness.rb",
+        libraries=("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
+        package="ruby",
         last_line=r"^end\s*$",
         reserved_words="""
             alias and begin break case class def do else elsif end ensure false for if in module next nil not
@@ -108,13 +99,11 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         version_program="function version() { return process.versions.node; }",
         definition=r"\bfunction\s*\*?\s*{name}\b|\b{name}\s*=\s*(async\s*)?(function\b|\(|\w+\s*=>)",
         opening="function {name}({parameters}) {{\n",
-        interpreter=Interpreter(
-            ("node", "--stack-size=3900", "--max-old-space-size=3072"),
-            "harness.js",
-            ("/usr/share/nodejs", "/usr/share/node_modules"),
-            "nodejs",
-            reserves_memory=True,
-        ),
+        command=("node", "--stack-size=3900", "--max-old-space-size=3072"),
+        harness="harness.js",
+        libraries=("/usr/share/nodejs", "/usr/share/node_modules"),
+        package="nodejs",
+        reserves_memory=True,
         last_line=r"^.*\}\s*[;)]*\s*$",
         reserved_words="""
             await break case catch class const continue debugger default delete do else enum export extends
@@ -129,12 +118,10 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         version_program="sub version { return sprintf('%vd', $^V); }",
         definition=r"\bsub\s+{name}\b",
         opening="sub {name} {{\n    my ({variables}) = @_;\n",
-        interpreter=Interpreter(
-            ("perl",),
-            "harness.pl",
-            ("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
-            "perl",
-        ),
+        command=("perl",),
+        harness="harness.pl",
+        libraries=("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
+        package="perl",
         last_line=r"^(.*\}|1;)\s*$",
         has_truth_values=False,
         has_number_type=False,

@@ -1,7 +1,9 @@
 """Reads Python source that others wrote, without executing it and without the interpreter's warnings."""
 
 import ast
+import builtins
 import importlib.util
+import symtable
 import sys
 import warnings
 from collections.abc import Iterator
@@ -9,8 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_NO_LITERAL = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
-"""What `ast.literal_eval` raises for text that is no literal."""
+_Import = ast.Import | ast.ImportFrom
+_BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+_NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What Python raises for text that it cannot parse."""
 
 
 def parse(program: str) -> ast.Module:
@@ -20,8 +24,9 @@ def parse(program: str) -> ast.Module:
         SyntaxError: it does not parse.
         ValueError, RecursionError, MemoryError: as Python reports some programs that it cannot parse.
     """
-    with warnings.catch_warnings():  # an invalid escape in somebody's string is not our warning
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(
+        action="ignore"
+    ):  # an invalid escape in somebody's string is not our warning
         return ast.parse(program)
 
 
@@ -30,8 +35,14 @@ def parse_or_none(program: str) -> ast.Module | None:
     """The syntax tree of a program; None where it does not parse. Cached, so callers must not change it."""
     try:
         return parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except _NO_PROGRAM:
         return None
+
+
+def statements(program: str) -> list[ast.stmt]:
+    """The statements at the top level of a program, not to be changed; none where it does not parse."""
+    tree = parse_or_none(program)
+    return tree.body if tree else []
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -40,8 +51,7 @@ def parse_expression(text: str) -> ast.expr:
     Raises:
         SyntaxError: it does not parse.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return ast.parse(text, mode="eval").body
 
 
@@ -65,7 +75,7 @@ def is_literal(source: str | ast.expr) -> bool:
     """Whether it is a value written out."""
     try:
         ast.literal_eval(source)
-    except _NO_LITERAL:
+    except (*_NO_PROGRAM, TypeError):
         return False
     return True
 
@@ -74,9 +84,12 @@ def literal_tuple(source: str) -> tuple[Any, ...] | None:
     """The tuple that a text spells; None where it is another expression."""
     try:
         value = ast.literal_eval(source)
-    except _NO_LITERAL:
+    except (*_NO_PROGRAM, TypeError):
         return None
     return value if isinstance(value, tuple) else None
+
+
+# Imports
 
 
 def imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -90,9 +103,7 @@ def imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 def import_statements(program: str) -> list[str]:
     """The imports at the top level of a program, as text; none where it does not parse."""
-    tree = parse_or_none(program)
-    statements = tree.body if tree else []
-    return [ast.unparse(node) for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [ast.unparse(node) for node in statements(program) if isinstance(node, _Import)]
 
 
 def third_party(*programs: str) -> frozenset[str]:
@@ -115,3 +126,115 @@ def third_party(*programs: str) -> frozenset[str]:
 def not_installed(packages: frozenset[str]) -> list[str]:
     """The packages of these that are not installed here."""
     return sorted(name for name in packages if importlib.util.find_spec(name) is None)
+
+
+# What a program defines, uses and lacks
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """Names that a top-level statement binds in its module."""
+    if isinstance(statement, Function | ast.ClassDef):
+        return {statement.name}
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, _Import):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, Function | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def changed_names(statement: ast.stmt) -> set[str]:
+    """Names whose value the statement changes from inside: `memo[0] = 1`, `f.cache = {}`."""
+    names: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            inner: ast.expr = node
+            while isinstance(inner, ast.Attribute | ast.Subscript):
+                inner = inner.value
+            if isinstance(inner, ast.Name):
+                names.add(inner.id)
+    return names
+
+
+def used_names(node: ast.AST) -> set[str]:
+    """Every name that is read anywhere inside."""
+    names = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Load)}
+
+
+def defined_names(program: str, *, imported: bool = True) -> set[str]:
+    """Names that the program binds at its top level; empty where it does not parse."""
+    counted = [s for s in statements(program) if imported or not isinstance(s, _Import)]
+    return set().union(*map(bound_names, counted))
+
+
+def function_names(program: str) -> list[str]:
+    """Names of its top-level functions, in order, lambdas among them."""
+    names: list[str] = []
+    for statement in statements(program):
+        if isinstance(statement, Function):
+            names.append(statement.name)
+        elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
+            names += [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return names
+
+
+def method_of_class(program: str, name: str) -> tuple[ast.ClassDef, str] | None:
+    """The class and method to use as a function of this name; None if there is not exactly one.
+
+    A method of the name, else the only public method of the only class of a program without functions; the
+    class has to be made without arguments.
+    """
+    classes = [s for s in statements(program) if isinstance(s, ast.ClassDef)]
+    public = {
+        kind: [s.name for s in kind.body if isinstance(s, Function) and not s.name.startswith("_")]
+        for kind in classes
+        if not any(_needs_arguments(s) for s in kind.body if isinstance(s, Function) and s.name == "__init__")
+    }
+    named = [(kind, name) for kind, methods in public.items() if name in methods]
+    if not named and len(classes) == 1 and not function_names(program):
+        named = [(kind, methods[0]) for kind, methods in public.items() if len(methods) == 1]
+    return named[0] if len(named) == 1 else None
+
+
+def _needs_arguments(method: Function) -> bool:
+    arguments = method.args
+    return len(arguments.args) - len(arguments.defaults) > 1 or None in arguments.kw_defaults
+
+
+def missing_names(program: str) -> set[str]:
+    """Global names that the program reads and nothing in it binds."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            table = symtable.symtable(program, "<program>", "exec")
+        except _NO_PROGRAM:
+            return set()
+    bound = {
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()
+    }
+    return set(_global_reads(table)) - bound - _BUILTINS
+
+
+def _global_reads(table: symtable.SymbolTable) -> Iterator[str]:
+    is_top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (is_top or symbol.is_global()):
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _global_reads(child)
+
+
+def text_of(program: str, statement: ast.stmt) -> str:
+    """The statement's lines, decorators included."""
+    lines = lines_of(statement)
+    return "\n".join(program.split("\n")[lines.start - 1 : lines.stop - 1])
+
+
+def lines_of(statement: ast.stmt) -> range:
+    """The numbers of the statement's lines, from 1, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+    return range(first, (statement.end_lineno or first) + 1)

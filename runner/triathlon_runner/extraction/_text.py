@@ -23,11 +23,17 @@ _LABELS = frozenset().union(*(spec.fence_labels for spec in LANGUAGES.values()))
 _TRIPLE_QUOTES = re.compile(r"\"{3}|'{3}")
 _PROMPT_SIGN = re.compile(r"^(>>>|\.\.\.)( |$)")
 
-_LITERAL_OR_COMMENT = re.compile(r"\"{3}|'{3}|[\"'#]")
-_ENDS = {quotes: re.compile(rf"\\.|{quotes}", re.DOTALL) for quotes in ('"""', "'''")}
-_ENDS |= {quote: re.compile(rf"\\.|{quote}|\n", re.DOTALL) for quote in "\"'"}
-_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad\0]")
-_SPACES = re.compile("[\u00a0\u2007\u202f\u3000]")
+_LITERAL_OR_ODD = re.compile(
+    r"""
+    (?P<literal> (?P<triple>"{3}|'{3}) (?>\\.|[^\\]|\\\Z)*? (?:(?P=triple)|\Z)
+               | (?P<quote>["']) (?>\\.|[^\\\n]|\\\Z)*? (?:(?P=quote)|\n|\Z)
+               | \#[^\n]* )
+    | (?P<space>[\u00a0\u2007\u202f\u3000])
+    | [\u200b\u200c\u200d\u2060\ufeff\u00ad\0]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A string or comment, as long as it reaches, or outside of one a wide space or an invisible character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,131 +59,6 @@ def visible_text(text: str) -> str:
     return text[: unclosed.start()] if unclosed else text
 
 
-def without_end_tokens(text: str) -> str:
-    """The text without the tokens that end a turn, which some servers send as text."""
-    text = text.removeprefix("<s>")
-    while match := _END_TOKEN.search(text := text.rstrip(), max(0, len(text) - _LONGEST_TOKEN)):
-        text = text[: match.start()]
-    return text
-
-
-def with_visible_characters(code: str) -> str:
-    """The code with plain spaces and without invisible characters, but for its literals and comments."""
-    parts: list[str] = []
-    at = 0
-    while match := _LITERAL_OR_COMMENT.search(code, at):
-        end = _end_of(code, match[0], match.end())
-        parts += [_visible(code[at : match.start()]), code[match.start() : end]]
-        at = end
-    return "".join([*parts, _visible(code[at:])])
-
-
-def code_blocks(text: str) -> list[Block]:
-    """Every fenced block in order, whatever its label; the last may lack its closing fence."""
-    lines = text.split("\n")
-    scanner = _Scanner()
-    for line in lines:
-        scanner.feed(line)
-    if scanner.skipped is not None:
-        # Quotes that never close hold no fence: the block ended at the first fence that was taken for text.
-        ended, rest = scanner.skipped, lines[-scanner.since :]
-        scanner.end_at(ended)
-        for line in rest:
-            scanner.feed(line)
-    scanner.close()
-    return [block for block in scanner.blocks if block.code.strip()]
-
-
-class _Scanner:
-    """Reads lines, inside or outside a fence. More forgiving than CommonMark: models write what they like."""
-
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.skipped: int | None = None
-        """Lines of the open block before the first fence inside a string; None without one."""
-        self.since = 0
-        """Lines fed from that fence on."""
-        self._strings = True
-        """Whether a fence within triple quotes is text."""
-        self._fence = ""
-        self._label = ""
-        self._lines: list[str] = []
-        self._lead: list[str] = []
-        self._quotes = ""
-        """The triple quotes that are open."""
-
-    def feed(self, line: str) -> None:
-        if self._fence:
-            self._feed_inside(line)
-        else:
-            self._feed_outside(line)
-        if self.skipped is not None:
-            self.since += 1
-
-    def close(self, *, closed: bool = False) -> None:
-        if self._fence:
-            self._add(self._label, _without_indentation("\n".join(self._lines)), closed=closed)
-        self._fence, self._lines, self._quotes = "", [], ""
-        self.skipped, self.since = None, 0
-
-    def end_at(self, count: int) -> None:
-        """Ends the open block before its line of this number; what is fed again is read without strings."""
-        self._lines = self._lines[:count]
-        self._quotes, self._strings = "", False
-        self.skipped, self.since = None, 0
-
-    def _add(self, label: str, code: str, *, closed: bool = True) -> None:
-        self.blocks.append(Block(label, code, closed, "\n".join(self._lead)))
-        self._lead = []
-
-    def _feed_outside(self, line: str) -> None:
-        match = _FENCE.match(line)
-        if not match:
-            self._lead.append(line)
-            return
-        fence, label, rest = match["fence"], match["label"], match["rest"]
-        self._lead.append(match["before"])
-        if fence in rest:  # a block on one line
-            code = rest[: rest.index(fence)]
-            known = label.lower() in _LABELS
-            self._add(label.lower() if known else "", (code if known else label + code).strip())
-            return
-        self._fence, self._label = fence, label.lower()
-        if _CODE_START.match(rest):  # the program begins on the fence's own line
-            self._add_line(rest.strip())
-
-    def _feed_inside(self, line: str) -> None:
-        match = _FENCE.match(line)
-        if not match or not match["fence"].startswith(self._fence):
-            self._add_line(line)
-        elif self._quotes and self._strings:
-            if self.skipped is None and not match["before"].strip():
-                self.skipped = len(self._lines)
-            self._add_line(line)
-        elif (
-            not match["before"].strip() and match["label"]
-        ):  # an opening fence: the closing one was forgotten
-            self.close()
-            self._feed_outside(line)
-        elif not match["label"] and not match["rest"].strip():
-            if match["before"].strip():
-                self._add_line(match["before"])
-            self.close(closed=True)
-        else:
-            self._add_line(line)
-
-    def _add_line(self, line: str) -> None:
-        """Adds a line to the open block; a fence inside its docstring belongs to it."""
-        self._lines.append(line)
-        for quotes in _TRIPLE_QUOTES.findall(line):
-            if not self._quotes:
-                self._quotes = quotes
-            elif quotes == self._quotes:
-                self._quotes = ""
-        if not self._quotes:
-            self.skipped, self.since = None, 0
-
-
 def _without_reasoning(text: str) -> str:
     """The text without reasoning that is opened and closed."""
     parts: list[str] = []
@@ -194,19 +75,90 @@ def _without_reasoning(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _end_of(code: str, begin: str, at: int) -> int:
-    """Where a literal or comment that begins before `at` ends; one that never closes, where the code does."""
-    if begin == "#":
-        line_end = code.find("\n", at)
-        return len(code) if line_end < 0 else line_end
-    for match in _ENDS[begin].finditer(code, at):
-        if not match[0].startswith("\\"):
-            return match.end()
-    return len(code)
+def without_end_tokens(text: str) -> str:
+    """The text without the tokens that end a turn, which some servers send as text."""
+    text = text.removeprefix("<s>")
+    while match := _END_TOKEN.search(text := text.rstrip(), max(0, len(text) - _LONGEST_TOKEN)):
+        text = text[: match.start()]
+    return text
 
 
-def _visible(code: str) -> str:
-    return _SPACES.sub(" ", _INVISIBLE.sub("", code))
+def with_visible_characters(code: str) -> str:
+    """The code with plain spaces and without invisible characters, but for its literals and comments."""
+    return _LITERAL_OR_ODD.sub(lambda odd: " " if odd["space"] else odd["literal"] or "", code)
+
+
+def code_blocks(text: str) -> list[Block]:
+    """Every fenced block in order, whatever its label; the last may lack its closing fence.
+
+    More forgiving than CommonMark: models write what they like.
+    """
+    lines = text.split("\n")
+    blocks: list[Block] = []
+    lead: list[str] = []
+    at = 0
+    strings = True  # whether a fence within triple quotes is text
+    while at < len(lines):
+        match = _FENCE.match(lines[at])
+        at += 1
+        if not match:
+            lead.append(lines[at - 1])
+            continue
+        lead.append(match["before"])
+        fence, label, rest = match["fence"], match["label"].lower(), match["rest"]
+        if fence in rest:  # a block on one line
+            known = label in _LABELS
+            code = ("" if known else match["label"]) + rest[: rest.index(fence)]
+            block = Block(label if known else "", code.strip(), lead="\n".join(lead))
+        else:
+            begin = (
+                [rest.strip()] if _CODE_START.match(rest) else []
+            )  # the program begins on the fence's line
+            code_lines, closed, at, strings = _block_lines(lines, at, fence, begin, strings=strings)
+            block = Block(label, _without_indentation("\n".join(code_lines)), closed, "\n".join(lead))
+        blocks.append(block)
+        lead = []
+    return [block for block in blocks if block.code.strip()]
+
+
+def _block_lines(
+    lines: list[str], at: int, fence: str, code: list[str], *, strings: bool
+) -> tuple[list[str], bool, int, bool]:
+    """The lines of a block from `at` on, whether it is closed, where the text goes on, and `strings`.
+
+    Quotes that never close hold no fence: the block is then read again from the first fence in them, which
+    had been taken for text, and from there on strings do not count (`strings`).
+    """
+    quotes = _open_quotes("", "".join(code))
+    in_quotes: tuple[int, int] | None = (
+        None  # the first fence within the open quotes: its line, lines of code
+    )
+    while at < len(lines) or in_quotes:
+        if at == len(lines) and in_quotes:
+            at, size = in_quotes
+            code, quotes, strings, in_quotes = code[:size], "", False, None
+        line = lines[at]
+        match = _FENCE.match(line)
+        if match and match["fence"].startswith(fence):
+            before = match["before"].strip()
+            if quotes and strings:
+                in_quotes = in_quotes or (None if before else (at, len(code)))
+            elif match["label"] and not before:  # an opening fence: the closing one was forgotten
+                return code, False, at, strings
+            elif not match["label"] and not match["rest"].strip():
+                return [*code, *([match["before"]] if before else [])], True, at + 1, strings
+        code.append(line)
+        quotes = _open_quotes(quotes, line)
+        in_quotes = in_quotes if quotes else None
+        at += 1
+    return code, False, at, strings
+
+
+def _open_quotes(quotes: str, line: str) -> str:
+    """The triple quotes that are open behind a line, given those that are open before it."""
+    for found in _TRIPLE_QUOTES.findall(line):
+        quotes = found if not quotes else "" if found == quotes else quotes
+    return quotes
 
 
 def _without_indentation(code: str) -> str:

@@ -1,25 +1,20 @@
 """Grading programs: comparing what they returned with what the reference returns."""
 
-from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys, ReferenceFailedError
-from triathlon_runner.grading._classes import CLASS_LIMITS, ClassGrader
+from triathlon_runner.grading._answer_keys import ReferenceFailedError
+from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import (
     TEST_LIMITS,
     CodeTestGrader,
     UngradableError,
     grade_by_tests,
 )
-from triathlon_runner.grading._compare import agree
-from triathlon_runner.grading._grade_results import ExpectedResults, Fault, grade_results, shown
-from triathlon_runner.grading._grade_samples import GradeOptions, grade_samples
-from triathlon_runner.grading._program import Grader, ProgramGrader
-from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport
+from triathlon_runner.grading._compare import agree, shown
+from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
+from triathlon_runner.grading._program import ExpectedResults, Fault, Grader, ProgramGrader, grade_results
 
 __all__ = [
-    "CLASS_LIMITS",
     "TEST_LIMITS",
     "UNKNOWN_TASK",
-    "AnswerKey",
-    "AnswerKeys",
     "ClassGrader",
     "CodeTestGrader",
     "ExpectedResults",

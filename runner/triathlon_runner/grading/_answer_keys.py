@@ -4,7 +4,7 @@ A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs
 twenty times that as Python objects.
 """
 
-import asyncio
+import contextlib
 import hashlib
 import mmap
 import os
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.grading._once import Once
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -24,6 +25,7 @@ from triathlon_runner.sandbox import (
     Limits,
     MalformedError,
     Prepared,
+    PythonWire,
     Raised,
     Returned,
     Sandbox,
@@ -33,7 +35,6 @@ from triathlon_runner.sandbox import (
     decode,
     encode,
     is_plain,
-    prepare,
 )
 from triathlon_runner.syntax import literal_tuple
 
@@ -44,15 +45,18 @@ MAX_DECODED_BYTES = 64 << 20
 """A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
 
 
+class ReferenceFailedError(SandboxError):
+    """A problem's own reference did not return on every input: the problem can't be graded here."""
+
+    def __init__(self, task_id: str, why: str) -> None:
+        super().__init__(f"the reference of {task_id} did not return on every input: {why}")
+
+
 class AnswerKey:
     """What a problem's reference returned, one entry an input."""
 
     def __init__(self, data: "mmap.mmap | bytes") -> None:
-        """Reads a key's file.
-
-        Raises:
-            MalformedError: the data are no answer key.
-        """
+        """Reads a key's file; raises MalformedError where the data are no answer key."""
         if bytes(data[: len(FORMAT)]) != FORMAT:
             raise MalformedError("no answer key")
         size = int.from_bytes(data[-8:], "little")
@@ -104,8 +108,7 @@ class AnswerKeys:
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
         self._folder = folder
-        self._known: dict[Problem, AnswerKey] = {}
-        self._making: dict[Problem, asyncio.Lock] = {}
+        self._keys = Once(self._read_or_make)
 
     async def of(self, problem: Problem) -> AnswerKey:
         """The key, from memory, disk or the reference itself.
@@ -113,53 +116,33 @@ class AnswerKeys:
         Raises:
             SandboxError: the sandbox, or the reference, failed.
         """
-        known = self._known.get(problem)
-        if known is None:
-            async with self._making.setdefault(
-                problem, asyncio.Lock()
-            ):  # once, also for several callers at the same time
-                known = self._known.get(problem) or await self._read_or_make(problem)
-                self._known[problem] = known
-            self._making.pop(problem, None)
-        return known
+        return await self._keys.get(problem)
 
     async def _read_or_make(self, problem: Problem) -> AnswerKey:
         if self._folder is None:
-            return await _make_unnamed(self._sandbox, problem)
+            with tempfile.TemporaryFile() as file:
+                await write_key(self._sandbox, problem, file)
+                return _map_into_memory(file)
         path = self._folder / key_name(problem)
-        return _read_file(path) or await _make_file(self._sandbox, problem, path)
-
-
-async def _make_file(sandbox: Sandbox, problem: Problem, path: Path) -> AnswerKey:
-    """Runs the reference and writes its key; a half-written one never has the name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            await write_key(sandbox, problem, file)
-        except BaseException:
-            os.unlink(file.name)  # noqa: PTH108 (beside the rename)
-            raise
-        os.replace(file.name, path)  # noqa: PTH105
-        return _map_into_memory(file)
-
-
-async def _make_unnamed(sandbox: Sandbox, problem: Problem) -> AnswerKey:
-    with tempfile.TemporaryFile() as file:
-        await write_key(sandbox, problem, file)
-        return _map_into_memory(file)
+        with (
+            contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
+            path.open("rb") as file,
+        ):
+            return _map_into_memory(file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            try:
+                await write_key(self._sandbox, problem, file)
+            except BaseException:  # a half-written key never has the name
+                os.unlink(file.name)  # noqa: PTH108 (beside the rename)
+                raise
+            os.replace(file.name, path)  # noqa: PTH105
+            return _map_into_memory(file)
 
 
 def _map_into_memory(file: IO[bytes]) -> AnswerKey:
     file.flush()
     return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def _read_file(path: Path) -> AnswerKey | None:
-    try:
-        with path.open("rb") as file:
-            return _map_into_memory(file)
-    except (FileNotFoundError, MalformedError, ValueError, TypeError):
-        return None
 
 
 def key_name(problem: Problem) -> str:
@@ -202,7 +185,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
         raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))
     call_ends = []
     for call in calls:
-        file.write(prepare(call))
+        file.write(PythonWire().call(call))
         call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
     index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
@@ -213,11 +196,7 @@ def _failure_reason(problem: Problem, execution: Execution, raised: Sequence[Rai
     """Why there are no expected outputs: how the reference ended, or what it raised on every input."""
     if execution.detail:
         return execution.detail
-    faults = [
-        f"{result.type}: {result.message}"
-        for result in (*raised, *execution.results)
-        if isinstance(result, Raised)
-    ]
+    faults = [str(result) for result in (*raised, *execution.results) if isinstance(result, Raised)]
     if not faults:
         return f"it {execution.ended.value.replace('_', ' ')}"
     on_every_input = f"on {problem.inputs[0][:_SHOWN_OF_INPUT]} and every other input " if raised else ""
@@ -242,10 +221,3 @@ async def _arguments(sandbox: Sandbox, problem: Problem) -> tuple[Any, ...]:
     if len(values) != len(calls):
         raise ReferenceFailedError(problem.task_id, "an input is not a tuple of plain values")
     return values
-
-
-class ReferenceFailedError(SandboxError):
-    """A problem's own reference did not return on every input: the problem can't be graded here."""
-
-    def __init__(self, task_id: str, why: str) -> None:
-        super().__init__(f"the reference of {task_id} did not return on every input: {why}")

@@ -6,21 +6,20 @@ the program's objects itself (a copy of it, say) cannot be graded like this, and
 """
 
 import ast
-import asyncio
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.grading._code_tests import UngradableError
-from triathlon_runner.grading._grade_results import outcome_of_ending, shorten
-from triathlon_runner.grading._sandboxed import source
+from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending
+from triathlon_runner.grading._compare import shorten
+from triathlon_runner.grading._once import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
-from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Returned, Sandbox
+from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Sandbox
 from triathlon_runner.syntax import import_statements, parse
 
 CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 """For all test methods together."""
-_RELAYED = ("_triathlon_make", "_triathlon_get", "_triathlon_set", "_triathlon_call")
-"""The functions of `_sandboxed/candidate.py` that the proxies call."""
 _NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
 
 Method = tuple[str, str]
@@ -35,9 +34,7 @@ class ClassGrader:
     def __init__(self, sandbox: Sandbox, limits: Limits = CLASS_LIMITS) -> None:
         self._sandbox = sandbox
         self._limits = limits
-        self._refusals: dict[ClassProblem, str] = {}
-        """Why a problem cannot be graded; empty where it can."""
-        self._locks: dict[ClassProblem, asyncio.Lock] = {}
+        self._refusals = Once(self._find_refusal)
 
     async def grade(self, program: str, problem: ClassProblem) -> Verdict:
         """Runs the test methods one by one; the first that does not pass decides.
@@ -47,38 +44,34 @@ class ClassGrader:
                 the class.
             SandboxError: the sandbox failed.
         """
-        if refusal := await self._refusal(problem):
+        if refusal := await self._refusals.get(problem):
             raise UngradableError(refusal)
         methods = _test_methods(problem.test)
         results = _method_results(methods, await self._run(program, problem, methods))
         for index, (outcome, detail) in enumerate(results):
             if outcome is not Outcome.PASSED:
-                return _failed(methods, index, outcome, detail)
+                text = shorten(detail)
+                name = ".".join(methods[index])
+                case = FailingCase(index=index, input=name, expected="passed", got=text)
+                return Verdict(outcome=outcome, passed=index, total=len(methods), failing=case, detail=text)
         return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
 
-    async def _refusal(self, problem: ClassProblem) -> str:
-        async with self._locks.setdefault(
-            problem, asyncio.Lock()
-        ):  # once, also for several callers at the same time
-            if problem not in self._refusals:
-                self._refusals[problem] = await self._find_refusal(problem)
-        return self._refusals[problem]
-
     async def _find_refusal(self, problem: ClassProblem) -> str:
+        """Why a problem cannot be graded; empty where it can."""
         try:
             parse(problem.reference)
             methods = _test_methods(problem.test)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
         run = await self._run(problem.reference, problem, methods)
-        results = _method_results(methods, run)
-        failing = [index for index, (outcome, _) in enumerate(results) if outcome is not Outcome.PASSED]
+        named = zip(methods, _method_results(methods, run), strict=True)
+        failing = [(name, detail) for name, (outcome, detail) in named if outcome is not Outcome.PASSED]
         if failing:
-            first = failing[0]
+            name, detail = failing[0]
             return (
                 f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
-                f" test methods when they run in another process, {'.'.join(methods[first])} first"
-                f" ({results[first][1]}); a test may use plain data of the class, not its objects"
+                f" test methods when they run in another process, {'.'.join(name)} first"
+                f" ({detail}); a test may use plain data of the class, not its objects"
             )
         if not run.calls:
             return (
@@ -90,18 +83,22 @@ class ClassGrader:
     async def _run(self, program: str, problem: ClassProblem, methods: Sequence[Method]) -> Examination:
         calls = tuple(Call("_triathlon_test", method) for method in methods)
         tests = _module_with_proxies(problem.test, problem.reference)
+        relayed = ("_triathlon_access",)
+        program = f"{program}\n{_source('candidate')}"
         return await self._sandbox.examine(
-            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=_RELAYED),
-            Job(f"{program}\n{source('candidate')}", (), limits=self._limits, libraries=problem.libraries),
+            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=relayed),
+            Job(program, (), limits=self._limits, libraries=problem.libraries),
         )
 
 
-def _test_methods(test: str) -> tuple[Method, ...]:
-    """The test methods of a unittest module, in the order of its text.
+@cache
+def _source(name: str) -> str:
+    """A module of the folder `_sandboxed`, as text."""
+    return Path(__file__).with_name("_sandboxed").joinpath(f"{name}.py").read_text(encoding="utf-8")
 
-    Raises:
-        SyntaxError: it is no Python.
-    """
+
+def _test_methods(test: str) -> tuple[Method, ...]:
+    """The test methods of a unittest module, in its order; raises SyntaxError where it is no Python."""
     return tuple(
         (statement.name, item.name)
         for statement in parse(test).body
@@ -122,7 +119,7 @@ def _module_with_proxies(test: str, reference: str) -> str:
         for node in program.body
         if isinstance(node, ast.ClassDef | ast.FunctionDef)
     ]
-    return "\n".join([*import_statements(reference), source("proxies"), *proxies, test, source("tests")])
+    return "\n".join([*import_statements(reference), _source("proxies"), *proxies, test])
 
 
 def _special_methods(node: ast.ClassDef) -> list[str]:
@@ -133,33 +130,15 @@ def _special_methods(node: ast.ClassDef) -> list[str]:
 
 def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:
     """One result a method; methods that were not run have the result of the program's child."""
-    loaded = run.candidate.ended is not Ended.NOT_LOADED
-    results = [_method_result(result) for result in run.examiner.results[: len(methods)] if loaded]
-    return results + [_ending(run)] * (len(methods) - len(results))
-
-
-def _method_result(result: Returned | Raised) -> MethodResult:
-    if isinstance(result, Raised):
-        return Outcome.CRASHED, result.message
-    outcome, detail = result.value
-    return Outcome(outcome), str(detail)
-
-
-def _ending(run: Examination) -> MethodResult:
-    """How the program's child ended."""
-    last = run.candidate
-    if last.ended is Ended.NOT_LOADED and isinstance(last.results[0], Raised):
-        return Outcome.CRASHED, str(last.results[0])
-    ended = run.examiner.ended if run.examiner.ended is Ended.TIMED_OUT else last.ended
-    return outcome_of_ending(ended), last.detail or run.examiner.detail
-
-
-def _failed(methods: Sequence[Method], index: int, outcome: Outcome, detail: str) -> Verdict:
-    name = ".".join(methods[index])
-    return Verdict(
-        outcome=outcome,
-        passed=index,
-        total=len(methods),
-        failing=FailingCase(index=index, input=name, expected="passed", got=shorten(detail)),
-        detail=shorten(detail),
-    )
+    program, tests = run.candidate, run.examiner
+    if program.ended is Ended.NOT_LOADED:
+        return [(Outcome.CRASHED, str(program.results[0]))] * len(methods)
+    results = [
+        (Outcome.CRASHED, result.message)
+        if isinstance(result, Raised)
+        else (Outcome(result.value[0]), str(result.value[1]))
+        for result in tests.results[: len(methods)]
+    ]
+    ended = tests.ended if tests.ended is Ended.TIMED_OUT else program.ended
+    rest = (outcome_of_ending(ended), program.detail or tests.detail)
+    return results + [rest] * (len(methods) - len(results))

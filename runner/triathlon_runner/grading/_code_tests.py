@@ -5,11 +5,11 @@ child, and what it returns comes back as plain data. So neither expected values 
 the program's process, and an object that claims to equal everything is reduced to the data it holds.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
-from triathlon_runner.grading._grade_results import outcome_of_ending, shorten, shown
+from triathlon_runner.grading._compare import shorten, shown
+from triathlon_runner.grading._once import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,
@@ -36,15 +36,18 @@ class UngradableError(SandboxError):
     """The problem's tests cannot grade any program here; the message says why."""
 
 
+def outcome_of_ending(ended: Ended) -> Outcome:
+    """The outcome of a program whose process ended before it answered."""
+    return Outcome.TIMED_OUT if ended is Ended.TIMED_OUT else Outcome.CRASHED
+
+
 class CodeTestGrader:
     """Grades problems whose tests are code, on one sandbox."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._without_calls: dict[TestedProblem, str] = {}
-        """Why a problem's tests prove nothing; empty where they call the function."""
-        self._references: dict[TestedProblem, Verdict] = {}
-        self._locks: dict[TestedProblem, asyncio.Lock] = {}
+        self._refusals = Once(self._find_refusal)
+        self._references = Once(self._grade_reference)
 
     async def grade(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests in another process than the program.
@@ -54,19 +57,12 @@ class CodeTestGrader:
                 own reference fails, too.
             SandboxError: our machinery failed.
         """
-        async with self._locks.setdefault(
-            problem, asyncio.Lock()
-        ):  # once, also for several callers at the same time
-            refusal = await self._find_refusal(problem)
-        if refusal:
+        if refusal := await self._refusals.get(problem):
             raise UngradableError(refusal)
         verdict = await self._run(program, problem)
         if verdict.outcome is Outcome.PASSED or not problem.reference:
             return verdict
-        async with self._locks[problem]:
-            if problem not in self._references:
-                self._references[problem] = await self._run(problem.reference, problem)
-        reference = self._references[problem]
+        reference = await self._references.get(problem)
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
@@ -74,18 +70,32 @@ class CodeTestGrader:
             )
         return verdict
 
-    async def _find_refusal(self, problem: TestedProblem) -> str:
-        if problem not in self._without_calls:
-            tests = _complete_tests(problem)
-            self._without_calls[problem] = ""
-            try:
-                await check_that_tests_call(self._sandbox, tests, (problem.entry_point,), problem.task_id)
-            except UngradableError as error:
-                self._without_calls[problem] = str(error)
-        return self._without_calls[problem]
+    async def _grade_reference(self, problem: TestedProblem) -> Verdict:
+        return await self._run(problem.reference, problem)
 
     async def _run(self, program: str, problem: TestedProblem) -> Verdict:
         return await grade_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
+
+    async def _find_refusal(self, problem: TestedProblem) -> str:
+        """Why a problem's tests prove nothing: they never call the function, and would pass any program.
+
+        They run without the program, so that nothing in it decides whether they get to their first call.
+        Empty where they call it.
+        """
+        name = problem.entry_point
+        tests = _with_check_call(_complete_tests(problem), name, Language.PYTHON)
+        run = await self._sandbox.examine(
+            Job(tests, (), limits=TEST_LIMITS, relayed=(name,)),
+            Job(f"def {name}(*_, **__): return None", (), limits=TEST_LIMITS),
+        )
+        if run.calls:
+            return ""
+        if run.examiner.ended is Ended.FINISHED:
+            return _no_call(name, f"the tests of {problem.task_id}")
+        return (
+            f"the tests of {problem.task_id} prove nothing: they end before they call {name!r}"
+            f" ({shorten(_failed_line(tests, run.examiner))})"
+        )
 
 
 async def grade_by_tests(
@@ -106,7 +116,7 @@ async def grade_by_tests(
         UngradableError: the tests came to their end and never called the program.
         SandboxError: our machinery failed.
     """
-    tests = _with_check_call(tests, functions, language)
+    tests = _with_check_call(tests, functions[0], language)
     run = await sandbox.examine(
         Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
         Job(program, (), language, limits=limits, libraries=libraries),
@@ -114,42 +124,15 @@ async def grade_by_tests(
     return _verdict(tests, functions, run)
 
 
-async def check_that_tests_call(
-    sandbox: Sandbox, tests: str, functions: tuple[str, ...], task_id: str
-) -> None:
-    """Refuses tests that never call what they test: they would pass any program.
-
-    They run without the program, so that nothing in it decides whether they get to their first call.
-
-    Raises:
-        UngradableError: they make no call.
-        SandboxError: our machinery failed.
-    """
-    tests = _with_check_call(tests, functions, Language.PYTHON)
-    stub = "\n".join(f"def {name}(*_, **__): return None" for name in functions)
-    run = await sandbox.examine(
-        Job(tests, (), limits=TEST_LIMITS, relayed=functions), Job(stub, (), limits=TEST_LIMITS)
-    )
-    if run.calls:
-        return
-    if run.examiner.ended is Ended.FINISHED:
-        raise UngradableError(_no_call(functions, f"the tests of {task_id}"))
-    raise UngradableError(
-        f"the tests of {task_id} prove nothing: they end before they call {functions[0]!r}"
-        f" ({shorten(_failed_line(tests, run.examiner))})"
-    )
-
-
-def _with_check_call(tests: str, functions: tuple[str, ...], language: Language) -> str:
+def _with_check_call(tests: str, function: str, language: Language) -> str:
     """The tests with the call of the function that HumanEval's tests define."""
-    if language is Language.PYTHON and "def check(" in tests:
-        return f"{tests}\n\ncheck({functions[0]})\n"
-    return tests
+    is_check = language is Language.PYTHON and "def check(" in tests
+    return f"{tests}\n\ncheck({function})\n" if is_check else tests
 
 
-def _no_call(functions: tuple[str, ...], what: str) -> str:
+def _no_call(function: str, what: str) -> str:
     return (
-        f"{what} prove nothing: executed, they never call {functions[0]!r}, and any program would pass; they"
+        f"{what} prove nothing: executed, they never call {function!r}, and any program would pass; they"
         " need `def check(candidate)`, or assertions at the top level (functions for pytest are called by"
         " nobody here)"
     )
@@ -161,30 +144,23 @@ def _complete_tests(problem: TestedProblem) -> str:
     HumanEval/32, 38 and 50 call such helpers; six problems of HumanEval Pro and MBPP Pro use such modules.
     """
     imports = [line for line in import_statements(problem.reference) if not third_party(line)]
-    function = problem.entry_point
-    helpers: list[str] = []
-    if parse_or_none(problem.prompt) is not None:
-        helpers = [f"_candidate = {function}", problem.prompt, f"{function} = _candidate"]
-    return "\n".join([*imports, *helpers, problem.tests])
+    name = problem.entry_point
+    helpers = [f"_candidate = {name}", problem.prompt, f"{name} = _candidate"]
+    return "\n".join([*imports, *(helpers if parse_or_none(problem.prompt) else []), problem.tests])
 
 
 def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:
     examiner, candidate = run.examiner, run.candidate
     if examiner.ended is Ended.FINISHED:
         if not run.calls:
-            raise UngradableError(_no_call(functions, "the tests"))
+            raise UngradableError(_no_call(functions[0], "the tests"))
         return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
-    if candidate.ended is Ended.NOT_LOADED:
-        fault = candidate.results[0]
-        assert isinstance(fault, Raised)
-        return _failed(Outcome.CRASHED, None, str(fault))
-    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
-        return _failed(
-            outcome_of_ending(candidate.ended),
-            _case(run.calls, "a result", candidate.detail),
-            candidate.detail,
-        )
     last = candidate.results[-1] if candidate.results else None
+    if candidate.ended is Ended.NOT_LOADED:
+        return _failed(Outcome.CRASHED, None, str(last))
+    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
+        case = _case(run.calls, "a result", candidate.detail)
+        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
     wanted = _failed_line(tests, examiner)
     if isinstance(last, Raised):
         return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
@@ -202,12 +178,8 @@ def _case(calls: Sequence[Call], expected: str, got: str) -> FailingCase | None:
         return None
     last = calls[-1]
     arguments = ", ".join(map(shown, last.arguments)) if isinstance(last.arguments, tuple) else ""
-    return FailingCase(
-        index=len(calls) - 1,
-        input=shorten(f"{last.function}({arguments})"),
-        expected=shorten(expected),
-        got=shorten(got),
-    )
+    text = shorten(f"{last.function}({arguments})")
+    return FailingCase(index=len(calls) - 1, input=text, expected=shorten(expected), got=shorten(got))
 
 
 def _failure_text(verdict: Verdict) -> str:

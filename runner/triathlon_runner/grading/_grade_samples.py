@@ -4,10 +4,11 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -16,14 +17,85 @@ from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program import ProgramGrader
-from triathlon_runner.grading._report import UNKNOWN_TASK, GradeReport, Line
-from triathlon_runner.grading._samples import Sample, by_id, read_samples
+from triathlon_runner.grading._samples import Sample, read_samples
+from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
 from triathlon_runner.store import replace_file
 
-_Key = tuple[object, ...]
-"""All that a verdict depends on: task, sample, program, problem with its tests, version of the grader."""
+UNKNOWN_TASK = "unknown_task"
+"""The outcome of a sample for a task that the problems do not have."""
+
+Line = dict[str, Any]
+
+
+@dataclass(slots=True)
+class GradeReport:
+    """The verdicts, and what is missing."""
+
+    tasks: tuple[str, ...] = ()
+    """task_ids of all problems."""
+    inputs: Literal["base", "all"] = "all"
+    """Which of the problems' inputs the programs were graded on."""
+    splits: bool = False
+    """Whether lines have verdicts on the base inputs and on all inputs."""
+    lines: list[Line] = field(default_factory=list)
+    """One for each graded sample, in the samples' order, as written to the file."""
+    broken: list[str] = field(default_factory=list)
+    """Unreadable lines of the samples, with the reason."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Tasks whose tests prove nothing, with the reason."""
+    open: list[str] = field(default_factory=list)
+    """Samples that our machinery could not grade, with the reason; the next run tries them again."""
+    reused: int = 0
+    """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
+    replaced: int = 0
+    """Lines of an earlier run on another program, problem, tests or grader, graded anew."""
+    not_replaced: int = 0
+    """Lines of an earlier run, on other programs, tests or graders, for samples without a verdict now."""
+    other_lines: int = 0
+    """Lines of an earlier run for other samples, which stay in the file."""
+    level: str = ""
+
+    @property
+    def missing(self) -> list[str]:
+        """Tasks without a sample."""
+        sampled = {line["task_id"] for line in self.lines} | self.refused.keys()
+        sampled |= {sample.partition(" sample ")[0] for sample in self.open}
+        return [task for task in self.tasks if task not in sampled]
+
+    @property
+    def unknown(self) -> Counter[str]:
+        """Samples by ids that no problem has."""
+        return Counter(line["task_id"] for line in self.lines if line["outcome"] == UNKNOWN_TASK)
+
+    def outcomes(self) -> Counter[str]:
+        """Number of samples with each outcome."""
+        return Counter(line["outcome"] for line in self.lines)
+
+    def samples(self, *, base: bool = False) -> dict[str, list[bool]]:
+        """By known task, which of its samples passed, on all inputs or on the base inputs."""
+        passed_by_task: dict[str, list[bool]] = {}
+        for line in self.lines:
+            if line["outcome"] != UNKNOWN_TASK:
+                outcome = line["base_outcome" if base and "base_outcome" in line else "outcome"]
+                passed_by_task.setdefault(line["task_id"], []).append(outcome == Outcome.PASSED)
+        return passed_by_task
+
+    def pass_at(self, k: int, *, base: bool = False) -> float | None:
+        """Mean of the unbiased estimates of pass@k over the tasks with samples.
+
+        None where there is no such task, or one has fewer than k samples: there is no unbiased estimate.
+        """
+        samples = list(self.samples(base=base).values())
+        if not samples or min(map(len, samples)) < k:
+            return None
+        return sum(pass_at_k_of(len(passed), sum(passed), k) for passed in samples) / len(samples)
+
+    def whole(self, *, partial: bool = False) -> bool:
+        """Whether every sample was graded and every task has one; with `partial`, tasks may be missing."""
+        faults = self.unknown or self.broken or self.refused or self.open
+        return not faults and (partial or not self.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +107,14 @@ class GradeOptions:
     model: str = ""
     """Name of the model; part of every line."""
     inputs: Literal["base", "all"] = "all"
-    level: str = "auto"
     jobs: int | None = None
     """Programs at once; None: as many as cores."""
     keys: Path | None = None
     """Folder of answer keys; None: they are made anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Graders:
-    functions: ProgramGrader
-    classes: ClassGrader
-
-
 async def grade_samples(
-    samples: Path,
-    problems: Sequence[AnyProblem],
-    options: GradeOptions = GradeOptions(),
-    on_progress: Callable[[int, int], None] | None = None,
+    samples: Path, problems: Sequence[AnyProblem], options: GradeOptions = GradeOptions()
 ) -> GradeReport:
     """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
@@ -63,124 +125,88 @@ async def grade_samples(
         UserError: samples or `out` can't be used.
         SandboxError: nothing can be executed here.
     """
-    known = by_id(problems)
-    read = read_samples(samples, known)
-    samples_read, out = read.samples, options.out
-    digests = {task_id: problem_digest(problem, options.inputs) for task_id, problem in known.items()}
-    lines = list(_lines_of_earlier_run(out))
-    other_lines = _of_other_samples(lines, samples_read, options.model)
-    earlier = {_key_of(line): line for line in lines}
-    _cut_torn_line(out)
-    wanted = [_key(sample, digests) for sample in samples_read]
+    known = {problem.task_id: problem for problem in problems}
+    wanted, broken = read_samples(samples, known)
+    digests = {task_id: _problem_digest(problem, options.inputs) for task_id, problem in known.items()}
+    heads = [_head(sample, digests) for sample in wanted]
+    earlier = _earlier_lines(options.out)
+    by_key = {_key(line): line for line in earlier}
+    model = {"model": options.model} if options.model else {}
+    lines: list[Line | None] = [None] * len(wanted)
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
-        splits=any(map(has_more_than_base, problems)) and options.inputs == "all",
-        broken=read.broken,
-        other_lines=len(other_lines),
+        splits=options.inputs == "all" and any(map(_has_more_than_base, problems)),
+        broken=broken,
     )
-    graded: dict[_Key, Line] = {}
-    async with open_sandbox(options.level, options.jobs) as sandbox:
+    async with open_sandbox(jobs=options.jobs) as sandbox:
         report.level = sandbox.level
-        graders = _Graders(ProgramGrader(sandbox, options.keys), ClassGrader(sandbox))
-        waiting = iter(zip(samples_read, wanted, strict=True))
+        functions, classes = ProgramGrader(sandbox, options.keys), ClassGrader(sandbox)
+
+        async def grade(program: str, problem: AnyProblem) -> Verdict:
+            if isinstance(problem, ClassProblem):
+                return await classes.grade(program, problem)
+            return await functions.grade(program, problem, inputs=options.inputs)
+
+        waiting = iter(enumerate(zip(wanted, heads, strict=True)))
 
         async def grade_some() -> None:
-            for sample, key in waiting:
-                line = earlier.get(key)
-                if line is not None:
+            for position, (sample, head) in waiting:
+                if line := by_key.get(_key(head)):
                     report.reused += 1
-                    line = {**line, **({"model": options.model} if options.model else {})}
-                else:
-                    head = _identity_fields(sample, digests, options)
-                    line = await _line(head, sample, known.get(sample.task_id), graders, options, report)
-                    _append(out, line)
-                if line is not None:
-                    graded[key] = line
-                if on_progress is not None:
-                    on_progress(len(graded) + len(report.open), len(samples_read))
+                    lines[position] = {**line, **model}
+                elif fields := await _verdict_fields(sample, known.get(sample.task_id), grade, report):
+                    lines[position] = line = {**head, **model, **fields}
+                    _append(options.out, line)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(grade_some())
-    report.lines = [graded[key] for key in dict.fromkeys(wanted) if key in graded]
-    not_replaced = _without_new_verdict(lines, samples_read, report.lines, other_lines)
-    report.not_replaced = len(not_replaced)
-    report.replaced = len(earlier.keys() - {*wanted, *map(_key_of, [*other_lines, *not_replaced])})
-    _rewrite(out, [*report.lines, *not_replaced, *other_lines])
+    report.lines = [line for line in lines if line is not None]
+    stay = _lines_that_stay(earlier, heads, options.model, report)
+    if options.out is not None:
+        replace_file(options.out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
 
 
-def _without_new_verdict(
-    earlier: Iterable[Line], samples: Iterable[Sample], graded: Iterable[Line], other_lines: Iterable[Line]
+def _lines_that_stay(
+    earlier: Sequence[Line], heads: Sequence[Line], model: str, report: GradeReport
 ) -> list[Line]:
-    """Lines of an earlier call for samples of this one that could not be graded now."""
-    ungraded = {(sample.task_id, sample.number) for sample in samples}
-    ungraded -= {(line["task_id"], line["sample"]) for line in graded}
-    other_ids = set(map(id, other_lines))
-    return [
-        line
-        for line in earlier
-        if (line["task_id"], line["sample"]) in ungraded and id(line) not in other_ids
-    ]
+    """The earlier lines that no new one replaces; counts them, and the replaced ones, in the report."""
+    samples = {_sample_id(head) for head in heads}
+    new = {_sample_id(line) for line in report.lines}
+    not_replaced, others = [], []
+    for line in earlier:
+        if _sample_id(line) not in samples or (model and line.get("model", model) != model):
+            others.append(line)
+        elif _sample_id(line) not in new:
+            not_replaced.append(line)
+    report.not_replaced, report.other_lines = len(not_replaced), len(others)
+    same = {_key(line) for line in [*heads, *others, *not_replaced]}
+    report.replaced = len({_key(line) for line in earlier} - same)
+    return [*not_replaced, *others]
 
 
-def _of_other_samples(lines: Iterable[Line], samples: Iterable[Sample], model: str) -> list[Line]:
-    """Lines of an earlier call for samples that this one does not have, or for those of another model."""
-    wanted = {(sample.task_id, sample.number) for sample in samples}
-    return [
-        line
-        for line in lines
-        if (line["task_id"], line["sample"]) not in wanted or (model and line.get("model", model) != model)
-    ]
-
-
-def problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
-    """Hash of a problem with its tests, and of which of them a program is graded on."""
-    fields = {"kind": type(problem).__name__, "judged on": inputs, **asdict(problem)}
-    text = json.dumps(fields, sort_keys=True, default=sorted)  # sets of names are all that JSON lacks
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def has_more_than_base(problem: AnyProblem) -> bool:
-    """Whether a problem has more inputs than the data set's base inputs."""
-    return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
-
-
-def _identity_fields(sample: Sample, digests: Mapping[str, str], options: GradeOptions) -> Line:
-    """The fields that identify a line and what its verdict depends on."""
-    head: Line = {
-        "task_id": sample.task_id,
-        "sample": sample.number,
-        "program_sha256": _digest(sample),
-        "problem_sha256": digests.get(sample.task_id),
-        "engine_version": ENGINE_VERSION,
-    }
-    return {**head, "model": options.model} if options.model else head
-
-
-async def _line(
-    head: Line,
+async def _verdict_fields(
     sample: Sample,
     problem: AnyProblem | None,
-    graders: _Graders,
-    options: GradeOptions,
+    grade: Callable[[str, AnyProblem], Awaitable[Verdict]],
     report: GradeReport,
 ) -> Line | None:
-    """One sample's line; None where our machinery failed."""
+    """What a sample's line says of its outcome; None where our machinery failed, which the report says."""
     if problem is None:
-        return {**head, "outcome": UNKNOWN_TASK, "detail": "the problems have no task of this id"}
+        return {"outcome": UNKNOWN_TASK, "detail": "the problems have no task of this id"}
     if sample.fault:
-        return {**head, "outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
+        return {"outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await _grade_sample(sample.program, problem, graders, options)
+        verdict = await grade(sample.program, problem)
     except (UngradableError, ReferenceFailedError) as error:
         report.refused[sample.task_id] = str(error)
         return None
     except SandboxError as error:
         report.open.append(f"{sample.task_id} sample {sample.number}: {error}")
         return None
-    line = {**head, **verdict.model_dump(mode="json")}
+    line = verdict.model_dump(mode="json")
     return {**line, "base_outcome": _base_outcome(verdict, problem)} if report.splits else line
 
 
@@ -191,82 +217,80 @@ def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     return str(Outcome.PASSED if past_base else verdict.outcome)
 
 
-async def _grade_sample(
-    program: str, problem: AnyProblem, graders: _Graders, options: GradeOptions
-) -> Verdict:
-    if isinstance(problem, ClassProblem):
-        return await graders.classes.grade(program, problem)
-    return await graders.functions.grade(program, problem, inputs=options.inputs)
+def _has_more_than_base(problem: AnyProblem) -> bool:
+    """Whether a problem has more inputs than the data set's base inputs."""
+    return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
-def _key(sample: Sample, digests: Mapping[str, str]) -> _Key:
-    problem = digests.get(sample.task_id)
-    return sample.task_id, sample.number, _digest(sample), problem, ENGINE_VERSION
+def _problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
+    """Hash of a problem with its tests, and of which of them a program is graded on."""
+    fields = {"kind": type(problem).__name__, "judged on": inputs, **asdict(problem)}
+    text = json.dumps(fields, sort_keys=True, default=sorted)  # sets of names are all that JSON lacks
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _key_of(line: Line) -> _Key:
-    """The key of a line of an earlier call; a line without the last two fields equals no sample."""
-    sample_key = line["task_id"], line["sample"], line["program_sha256"]
-    return *sample_key, line.get("problem_sha256", "unknown"), line.get("engine_version")
+def _head(sample: Sample, digests: Mapping[str, str]) -> Line:
+    """The fields that identify a line and what its verdict depends on."""
+    program = (sample.program or sample.fault).encode("utf-8", "surrogatepass")
+    return {
+        "task_id": sample.task_id,
+        "sample": sample.number,
+        "program_sha256": hashlib.sha256(program).hexdigest(),
+        "problem_sha256": digests.get(sample.task_id),
+        "engine_version": ENGINE_VERSION,
+    }
 
 
-def _digest(sample: Sample) -> str:
-    return hashlib.sha256((sample.program or sample.fault).encode("utf-8", "surrogatepass")).hexdigest()
+def _sample_id(line: Line) -> tuple[object, ...]:
+    return line["task_id"], line["sample"]
 
 
-def _lines_of_earlier_run(out: Path | None) -> Iterator[Line]:
-    """The whole lines of an earlier run; a torn last one (power cut) is graded again.
-
-    Raises:
-        UserError: the file holds something else.
-    """
-    if out is None or not out.is_file():
-        return
-    whole, _, _ = out.read_bytes().rpartition(b"\n")
-    for number, text in enumerate(whole.split(b"\n"), start=1):
-        if not text.strip():
-            continue
-        try:
-            line = json.loads(text)
-            _key_of(line)
-        except (ValueError, KeyError, TypeError):
-            raise UserError(
-                f"{str(out)!r}, line {number}: expected a graded sample, got {text[:60]!r}; "
-                "name another file at --out"
-            ) from None
-        yield line
+def _key(line: Line) -> tuple[object, ...]:
+    """All that a line's verdict depends on; a line without the last two fields equals that of no sample."""
+    versions = line.get("problem_sha256", "unknown"), line.get("engine_version")
+    return *_sample_id(line), line["program_sha256"], *versions
 
 
-def _append(out: Path | None, line: Line | None) -> None:
-    if out is None or line is None:
-        return
-    with out.open("ab") as file:
-        file.write(_encoded(line))
-
-
-def _cut_torn_line(out: Path | None) -> None:
-    """Removes a torn last line, so that the next line is not appended to it.
+def _earlier_lines(out: Path | None) -> list[Line]:
+    """The whole lines of an earlier call; a torn last one (power cut) is removed, and graded again.
 
     Raises:
-        UserError: the file can't be written.
+        UserError: the file holds something else, or can't be written.
     """
     if out is None:
-        return
+        return []
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with out.open("ab+") as file:
             file.seek(0)
             whole, newline, _ = file.read().rpartition(b"\n")
+            texts = enumerate(whole.split(b"\n"), start=1)
+            lines = [
+                _read_line(text, f"{str(out)!r}, line {number}") for number, text in texts if text.strip()
+            ]
             file.truncate(len(whole) + len(newline))
     except OSError as error:
         raise UserError(
             f"--out expects a file that can be written, got {str(out)!r}: {error}. Name another one."
         ) from error
+    return lines
 
 
-def _rewrite(out: Path | None, lines: Iterable[Line]) -> None:
+def _read_line(text: bytes, place: str) -> Line:
+    try:
+        line: Line = json.loads(text)
+        _key(line)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UserError(
+            f"{place}: expected a graded sample, got {text[:60]!r}; name another file at --out"
+        ) from None
+    return line
+
+
+def _append(out: Path | None, line: Line) -> None:
     if out is not None:
-        replace_file(out, b"".join(map(_encoded, lines)).decode())
+        with out.open("ab") as file:
+            file.write(_encoded(line))
 
 
 def _encoded(line: Line) -> bytes:

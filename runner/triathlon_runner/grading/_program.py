@@ -1,35 +1,33 @@
-"""Grades programs by differential testing: what they return against what the reference returns."""
+"""Grades programs by differential testing: what they return against what the reference returns.
+
+Results become a verdict in the same way in every language: each is compared as it arrives, up to the first
+that is wrong.
+"""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
-from triathlon_runner.grading._answer_keys import AnswerKey, AnswerKeys
-from triathlon_runner.grading._code_tests import CodeTestGrader
-from triathlon_runner.grading._grade_results import ReferenceResults, grade_results
-from triathlon_runner.records import Verdict
-from triathlon_runner.sandbox import Job, Limits, Sandbox
-
-
-class Grader(Protocol):
-    """Grades programs against a problem's reference, with one sandbox and a store of answer keys."""
-
-    @property
-    def sandbox(self) -> Sandbox: ...
-
-    async def grade(
-        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
-    ) -> Verdict:
-        """Tests a complete Python program against the reference, stopping at the first failing input.
-
-        A problem whose tests are code is graded by these, on all of them.
-
-        Raises:
-            SandboxError: our machinery failed, or the problem's own reference did.
-        """
-        ...
-
+from triathlon_runner.grading._answer_keys import MAX_DECODED_BYTES, RAISED, AnswerKey, AnswerKeys
+from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
+from triathlon_runner.grading._compare import SPECIAL, agree, shorten, shown, special
+from triathlon_runner.records import FailingCase, Outcome, Verdict
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Limits,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Sent,
+    Tagged,
+    is_plain,
+)
 
 MIN_CPU_SECONDS = 10.0
 """For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
@@ -59,6 +57,25 @@ ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """Appended to a program whose results count as sets: EvalPlus makes a `set` of results, generators too."""
 
 
+class Grader(Protocol):
+    """Grades programs against a problem's reference, with one sandbox and a store of answer keys."""
+
+    @property
+    def sandbox(self) -> Sandbox: ...
+
+    async def grade(
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        """Tests a complete Python program against the reference, stopping at the first failing input.
+
+        A problem whose tests are code is graded by these, on all of them.
+
+        Raises:
+            SandboxError: our machinery failed, or the problem's own reference did.
+        """
+        ...
+
+
 class ProgramGrader:
     """A `Grader` over one sandbox; answer keys are stored in the folder `keys`, or in memory (None)."""
 
@@ -71,43 +88,196 @@ class ProgramGrader:
         wall_seconds: float = WALL_SECONDS,
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._keys = AnswerKeys(sandbox, keys)
         self._code_tests = CodeTestGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
 
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._sandbox
-
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Tests a complete Python program against the reference, stopping at the first failing input.
-
-        A problem whose tests are code is graded by these.
-
-        Raises:
-            SandboxError: our machinery failed, or the problem's own reference did.
-        """
+        """See `Grader.grade`."""
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
-        libraries = _libraries(program, problem)
+        libraries = problem.libraries
+        if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
+            libraries |= {"numpy"}
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
-        job = Job(program, key.calls(count), limits=self._limits(key), libraries=libraries)
-        return await grade_results(self._sandbox, job, ReferenceResults(self._sandbox, problem, key))
+        limits = Limits(
+            cpu_seconds=max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds),
+            wall_seconds=self._wall_seconds,
+            result_bytes=RESULT_BYTES + RESULT_FACTOR * key.largest,
+        )
+        job = Job(program, key.calls(count), limits=limits, libraries=libraries)
+        return await grade_results(self.sandbox, job, ReferenceResults(self.sandbox, problem, key))
 
-    def _limits(self, key: AnswerKey) -> Limits:
-        cpu = max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds)
-        size = RESULT_BYTES + RESULT_FACTOR * key.largest
-        return Limits(cpu_seconds=cpu, wall_seconds=self._wall_seconds, result_bytes=size)
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a result is not the expected one."""
+
+    outcome: Outcome
+    got: str
+    """The result, for a reader."""
+
+    @classmethod
+    def exception(cls, raised: Raised) -> "Fault":
+        """Returns the fault of a call that raised."""
+        return cls(Outcome.CRASHED, str(raised))
 
 
-def _libraries(program: str, problem: Problem) -> frozenset[str]:
-    """What the problem needs, and numpy for a program that chose to use it."""
-    wanted = "numpy" in program and _NUMPY.search(program)
-    return problem.libraries | {"numpy"} if wanted else problem.libraries
+class ExpectedResults:
+    """What a program has to return on each input; subclasses say how results are compared."""
+
+    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
+        """What is wrong with the result on this input; None where it is right, or `late_fault` decides.
+
+        Raises:
+            MalformedError: the child sent no value.
+        """
+        raise NotImplementedError
+
+    async def late_fault(self) -> tuple[int, Fault] | None:
+        """The first wrong result, with its index, among those that can be compared only together."""
+        return None
+
+    def texts(self, index: int) -> tuple[str, str]:
+        """This input and what it should give, for a reader."""
+        raise NotImplementedError
+
+
+async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
+    """Executes a job and compares its results, up to the first that is wrong.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    passed, fault = 0, None
+    async with sandbox.stream(job) as results:
+        async for index, result in results:
+            fault = expected.fault(index, result)
+            if fault is not None:
+                break
+            passed += 1
+    late = await expected.late_fault()
+    if late is not None:
+        passed, fault = late
+    return _verdict(results.execution, expected, passed, len(job.calls), fault)
+
+
+def _verdict(
+    execution: Execution, expected: ExpectedResults, passed: int, total: int, fault: Fault | None
+) -> Verdict:
+    if execution.ended is Ended.NOT_LOADED:
+        (raised,) = execution.results
+        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(str(raised)))
+    if fault is None and passed == total:
+        return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
+    if fault is None:
+        fault = Fault(outcome_of_ending(execution.ended), execution.detail)
+    input_text, expected_text = expected.texts(passed)
+    streams = (("stdout", execution.stdout), ("stderr", execution.stderr))
+    printed = "; ".join(f"{name}: …{text[-200:]}" for name, text in streams if text.strip())
+    return Verdict(
+        outcome=fault.outcome,
+        passed=passed,
+        total=total,
+        failing=FailingCase(
+            index=passed, input=shorten(input_text), expected=shorten(expected_text), got=shorten(fault.got)
+        ),
+        detail=shorten(execution.detail or printed),
+    )
+
+
+class ReferenceResults(ExpectedResults):
+    """The results in a problem's answer key."""
+
+    def __init__(self, sandbox: Sandbox, problem: Problem, key: AnswerKey) -> None:
+        """`sandbox` executes the problem's checker, where its comparison is a program of its own."""
+        self._sandbox = sandbox
+        self._problem = problem
+        self._key = key
+        comparison = problem.comparison
+        self._by_oracle = comparison.oracle == "checker"
+        self._by_program = self._by_oracle and comparison.checker not in SPECIAL
+        self._to_check: list[tuple[int, Any]] = []
+        """Index and value of the results that the problem's checker will look at."""
+
+    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
+        key = self._key
+        # Equal encodings of plain data are equal values: most results are never decoded.
+        if (
+            isinstance(result, Sent)
+            and not self._by_oracle
+            and result.payload == key.encoded(index)
+            and key.plain(index)
+        ):
+            return None
+        length = len(result.payload) if isinstance(result, Sent) else 0
+        if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
+            if isinstance(result, Raised):
+                return Fault.exception(result)
+            return Fault(Outcome.FAILED, f"another value, of {length} bytes")
+        expected = key.expected(index)
+        if isinstance(expected, Tagged) and expected.type == RAISED:
+            return _exception_fault(expected.value, result)
+        if isinstance(result, Raised):
+            return Fault.exception(result)
+        return self._value_fault(index, expected, result.value())
+
+    def _value_fault(self, index: int, expected: Any, got: Any) -> Fault | None:
+        if self._by_program and is_plain(got):
+            self._to_check.append((index, got))
+            return None
+        return None if self._agrees(index, expected, got) else Fault(Outcome.FAILED, shown(got))
+
+    def _agrees(self, index: int, expected: Any, got: Any) -> bool:
+        comparison = self._problem.comparison
+        if self._by_program:  # a value that cannot even be sent to the checker
+            return False
+        if self._by_oracle:
+            arguments = self._key.arguments[index]
+            return special(comparison.checker, arguments, expected, got, comparison.tolerance)
+        return agree(comparison, expected, got)
+
+    async def late_fault(self) -> tuple[int, Fault] | None:
+        """Executes the problem's checker, which is code, on its results, in a child of its own.
+
+        Raises:
+            SandboxError: our machinery failed, or the checker did.
+        """
+        if not self._to_check:
+            return None
+        problem, key = self._problem, self._key
+        calls = tuple(
+            Call("check", (key.arguments[index], key.expected(index), got)) for index, got in self._to_check
+        )
+        job = Job(problem.comparison.checker, calls, libraries=problem.libraries)
+        execution = await self._sandbox.run(job)
+        checked = () if execution.ended is Ended.NOT_LOADED else execution.results
+        for (index, got), result in zip(self._to_check, checked, strict=False):
+            if not (isinstance(result, Returned) and result.value is True):
+                return index, Fault(Outcome.FAILED, shown(got))
+        if execution.ended is not Ended.FINISHED:
+            raise SandboxError(f"the checker of {problem.task_id} failed: {execution.detail}")
+        return None
+
+    def texts(self, index: int) -> tuple[str, str]:
+        text, length = self._problem.inputs[index], self._key.length(index)
+        if length > MAX_DECODED_BYTES:
+            return text, f"a value of {length} bytes"
+        expected = self._key.expected(index)
+        if isinstance(expected, Tagged) and expected.type == RAISED:
+            return text, f"raises {expected.value}"
+        return text, shown(expected)
+
+
+def _exception_fault(expected: str, result: Sent | Raised) -> Fault | None:
+    """On an input on which the reference raises, the program has to raise the same type."""
+    if not isinstance(result, Raised):
+        return Fault(Outcome.FAILED, shown(result.value()))
+    return None if result.type == expected else Fault(Outcome.FAILED, str(result))

@@ -7,6 +7,8 @@ from triathlon_runner.sandbox._api import (
     Examination,
     Execution,
     Job,
+    MalformedError,
+    Opaque,
     Prepared,
     Raised,
     Results,
@@ -16,20 +18,13 @@ from triathlon_runner.sandbox._api import (
     Sent,
     Source,
     StoredResults,
-)
-from triathlon_runner.sandbox._decode import (
-    MalformedError,
-    Opaque,
     Tagged,
-    decode,
-    is_plain,
-    refuse_collisions,
 )
 from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
-from triathlon_runner.sandbox._inside.encode import encode
+from triathlon_runner.sandbox._inside.child import encode
 from triathlon_runner.sandbox._limits import Limits
 from triathlon_runner.sandbox._local import open_sandbox
-from triathlon_runner.sandbox._wire import prepare
+from triathlon_runner.sandbox._python_wire import PythonWire, decode, is_plain, refuse_collisions
 
 __all__ = [
     "Call",
@@ -43,6 +38,7 @@ __all__ = [
     "MalformedError",
     "Opaque",
     "Prepared",
+    "PythonWire",
     "Raised",
     "Results",
     "Returned",
@@ -58,7 +54,6 @@ __all__ = [
     "encode",
     "is_plain",
     "open_sandbox",
-    "prepare",
     "refuse_collisions",
     "try_language",
 ]

@@ -6,18 +6,56 @@ Expected values and comparisons never reach the process of the program; what it 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from types import TracebackType
 from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
-from triathlon_runner.sandbox._decode import MalformedError, decode
 from triathlon_runner.sandbox._limits import Limits
 
 
 class SandboxError(InfrastructureError):
     """The sandbox itself failed, not the program. The unit stays open."""
+
+
+class MalformedError(ValueError):
+    """The bytes are not an encoded value."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagged:
+    """A value of a named type, reduced to plain data: `Tagged("decimal.Decimal", "1.50")`.
+
+    Decimal numbers are equal by their value, as Python has it; NaN equals itself, as in all
+    comparisons of results.
+    """
+
+    type: str
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tagged) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, Any]:
+        if self.type == "decimal.Decimal" and isinstance(self.value, str):
+            try:
+                number = Decimal(self.value)
+            except InvalidOperation:  # a program can have sent any text
+                return self.type, self.value
+            return self.type, str(number) if number.is_nan() else number
+        return self.type, self.value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A value without an encoding, such as a generator or a function. Equal only to itself."""
+
+    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +103,6 @@ class Returned:
     """The call returned; `value` is plain data, decoded."""
 
     value: Any
-    size: int = field(default=0, compare=False)
-    """Bytes of the encoded value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +122,7 @@ class Sent:
     """A value as a child sent it, not decoded yet."""
 
     payload: bytes
-    decode: Callable[[bytes], Any] = decode
+    decode: Callable[[bytes], Any]
     """Of the child's language."""
 
     def value(self) -> Any:
@@ -154,20 +190,16 @@ class StoredResults:
 
     def __init__(self, execution: Execution, results: Sequence[Sent | Raised]) -> None:
         self.execution = execution
-        self._results = iter(enumerate(results))
+        self._results = results
         self._exhausted = False
 
     async def __aenter__(self) -> "StoredResults":
         return self
 
-    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
-        return self
-
-    async def __anext__(self) -> tuple[int, Sent | Raised]:
-        for item in self._results:
-            return item
+    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        for item in enumerate(self._results):
+            yield item
         self._exhausted = True
-        raise StopAsyncIteration
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None

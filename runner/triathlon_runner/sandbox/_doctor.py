@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox._api import Call, Job, Returned, Sandbox, SandboxError
-from triathlon_runner.sandbox._inside import system
 from triathlon_runner.sandbox._limits import Limits
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._settings import LEVELS
@@ -30,8 +29,6 @@ class SandboxHealth:
     """None: nothing can be executed here."""
     refused: dict[str, str]
     """Levels that do not work, with the reason."""
-    landlock: int
-    """Version of the kernel's Landlock, 0 for none."""
     jobs: int
     """Programs at once by default."""
     languages: tuple[LanguageHealth, ...]
@@ -50,13 +47,7 @@ async def doctor() -> SandboxHealth:
                     languages = tuple([await try_language(sandbox, language) for language in Language])
         except SandboxError as error:
             refused[level] = str(error)
-    return SandboxHealth(
-        level=working,
-        refused=refused,
-        landlock=system.landlock_version(),
-        jobs=len(os.sched_getaffinity(0)),
-        languages=languages,
-    )
+    return SandboxHealth(working, refused, len(os.sched_getaffinity(0)), languages)
 
 
 async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
@@ -73,5 +64,5 @@ async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
 
 
 def _hint(language: Language) -> str:
-    interpreter = LANGUAGES[language].interpreter
-    return f"on Debian: apt-get install {interpreter.package}" if interpreter else "the runner's own Python"
+    package = LANGUAGES[language].package
+    return f"on Debian: apt-get install {package}" if package else "the runner's own Python"

@@ -29,26 +29,20 @@ class Limits:
 
 def available_bytes() -> int:
     """Memory that the machine and all control groups of this process have left; 0 where unknown."""
-    return min((_left_on_machine(), *_left_in_groups()))
-
-
-def _left_on_machine() -> int:
-    for line in _MEMORY.read_text(encoding="ascii").splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    return 0
+    lines = _MEMORY.read_text(encoding="ascii").splitlines()
+    left = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
+    return min((left, *_left_in_groups()))
 
 
 def _left_in_groups() -> Iterator[int]:
     """One number for each control group that bounds memory, of either version."""
     for line in _OWN_GROUPS.read_text(encoding="ascii", errors="replace").splitlines():
         _, controllers, path = line.split(":", 2)
-        if controllers == "":
-            root, names = _GROUPS, ("memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
+        root, names = _GROUPS, ("memory.max", "memory.current", "inactive_file")
+        if "memory" in controllers.split(","):
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
             root = _GROUPS / "memory"
-        else:
+        elif controllers:
             continue
         folder = root / path.strip("/")
         for group in (folder, *folder.parents):

@@ -6,8 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.languages import Language
@@ -25,7 +24,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._limits import available_bytes
 from triathlon_runner.sandbox._run import Run
-from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, other_settings, python_settings
+from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, server_settings
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
@@ -161,7 +160,7 @@ class LocalSandbox:
         """Takes a clean server for this kind of job; it returns to the pool if it is still clean."""
         kind = (job.language, job.libraries)
         idle = self._idle.setdefault(kind, [])
-        worker = idle.pop() if idle else await Worker.start(lambda directory: self._settings(kind, directory))
+        worker = idle.pop() if idle else await Worker.start(partial(server_settings, self._level, *kind))
         try:
             await worker.ready()
             yield worker
@@ -172,32 +171,16 @@ class LocalSandbox:
             else:
                 await worker.close()
 
-    def _settings(self, kind: _Kind, directory: Path) -> dict[str, Any]:
-        language, libraries = kind
-        if language is Language.PYTHON:
-            return python_settings(self._level, libraries, directory)
-        return other_settings(self._level, language, directory)
-
     async def _retire_surplus(self, kind: _Kind) -> None:
         """Keeps at most a few idle servers of kinds that are not in use."""
-        while (worker := self._surplus(kind)) is not None:
-            await worker.close()
-
-    def _surplus(self, kind: _Kind) -> Worker | None:
-        """Takes a server out of the pool before closing it, because closing takes a while."""
-        if sum(map(len, self._idle.values())) <= 2 * self._jobs + 2:
-            return None
-        return next(
-            (workers.pop() for idle_kind, workers in self._idle.items() if workers and idle_kind != kind),
-            None,
-        )
+        while sum(map(len, self._idle.values())) > 2 * self._jobs + 2:
+            others = [workers for idle, workers in self._idle.items() if workers and idle != kind]
+            if not others:
+                return
+            await others[0].pop().close()  # out of the pool first, because closing takes a while
 
     async def check(self) -> None:
-        """Runs a first program.
-
-        Raises:
-            SandboxError: the level does not work here.
-        """
+        """Runs a first program; raises SandboxError where the level does not work here."""
         execution = await self.run(Job("def f(x):\n    return x + 1\n", (Call("f", (1,)),)))
         if execution.results != (Returned(2),):
             raise SandboxError(f"a first program did not run: {execution.detail}")

@@ -7,11 +7,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Execution,
     Job,
+    MalformedError,
     Prepared,
     Raised,
     Returned,
@@ -19,12 +21,11 @@ from triathlon_runner.sandbox._api import (
     Sent,
     malformed,
 )
-from triathlon_runner.sandbox._decode import MalformedError
-from triathlon_runner.sandbox._exchange import Exchange
-from triathlon_runner.sandbox._inside import frames, messages
+from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
-from triathlon_runner.sandbox._wire import wire_of
-from triathlon_runner.sandbox._worker import ChildEnd, Worker
+from triathlon_runner.sandbox._json_wire import JsonWire
+from triathlon_runner.sandbox._python_wire import PythonWire
+from triathlon_runner.sandbox._worker import ChildEnd, Exchange, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
 """Makes a call for the child in another process; None where that process has ended."""
@@ -43,22 +44,18 @@ class Run:
     def __init__(
         self, job: Job, worker: Worker, *, relay: Relay | None = None, interactive: bool = False
     ) -> None:
-        """Prepares the run.
+        """`relay` makes the calls of the job's `relayed` functions.
 
-        Args:
-            job: The program with its calls.
-            worker: A usable one.
-            relay: Makes the calls of the job's `relayed` functions.
-            interactive: Whether calls are made with `call` while it runs, until `finish`.
+        `interactive`: whether calls are made with `call` while it runs, until `finish`.
         """
         self._job = job
         self._worker = worker
         self._relay = relay
-        self._wire = wire_of(job.language)
+        self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
         self._interactive = not self.finished
         self._frames: deque[tuple[bytes, bytes]] = deque()
-        self._waiter: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
         self._loaded = self._relaying = self._over = self._exhausted = False
@@ -67,11 +64,8 @@ class Run:
         self._detail = ""
         self.relayed_results: list[Returned | Raised] = []
         """What `call` returned."""
-
-    @property
-    def execution(self) -> Execution:
+        self.execution: Execution
         """How the job ended; set when the block ends."""
-        return self._execution
 
     async def __aenter__(self) -> "Run":
         limits = self._job.limits
@@ -89,17 +83,13 @@ class Run:
             self._exchange.close()
             raise
         self._end = asyncio.create_task(self._child_end())
-        self._end.add_done_callback(lambda _: self._wake())
+        self._end.add_done_callback(lambda _: self._news.set())
         return self
 
     async def __aexit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
-        """Ends the child and waits for its end.
-
-        Raises:
-            SandboxError: our machinery failed.
-        """
+        """Ends the child and waits for its end; raises SandboxError where our machinery failed."""
         try:
             if error is not None and not isinstance(error, Exception):  # cancelled: the worker is closed
                 return False
@@ -114,7 +104,9 @@ class Run:
                 self._end.cancel()
                 await asyncio.wait([self._end])
         if error is None or isinstance(error, MalformedError):
-            self._execution = self._conclude(end)
+            ended, detail = self._conclusion(end)
+            printed = self._exchange.printed(0), self._exchange.printed(1)
+            self.execution = Execution(ended, self._not_loaded, detail, *printed, end.cpu_seconds)
         return isinstance(error, MalformedError)
 
     def _leave(self, ended: Ended, detail: str = "") -> None:
@@ -130,7 +122,7 @@ class Run:
 
     def _opening(self) -> bytes:
         limits, calls = self._job.limits, self._job.calls
-        parts = [frames.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
+        parts = [messages.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
         if isinstance(calls, Prepared):
             return b"".join([*parts, calls.frames])
         # A child whose calls are relayed would take its next call for the answer to one of them.
@@ -146,21 +138,21 @@ class Run:
         while True:
             if self._frames:
                 kind, payload = self._frames.popleft()
-                if kind == frames.ASK:
+                if kind == messages.ASK:
                     await self._make_relayed_call(payload)
                     continue
                 index = self._answered
                 self._answered += 1
                 if self._relay is not None:
                     self._send_next_call()
-                if kind == frames.RAISED:
+                if kind == messages.RAISED:
                     return index, self._wire.raised(payload)
                 return index, Sent(payload, self._wire.value)
             if self._end.done():
                 self._exhausted = True
                 raise StopAsyncIteration
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+            self._news.clear()
+            await self._news.wait()
 
     async def results(self) -> tuple[Returned | Raised, ...]:
         """All results to the end, decoded; a malformed one ends the child."""
@@ -229,12 +221,12 @@ class Run:
 
     def _on_frame(self, kind: bytes, payload: bytes) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
-        self._wake()
-        if not self._loaded and kind in (frames.LOADED, frames.NOT_LOADED):
+        self._news.set()
+        if not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED):
             return self._on_load(kind, payload)
-        if kind == frames.ASK and self._relay is not None and not self._relaying:
+        if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True
-        elif self._loaded and kind in (frames.VALUE, frames.RAISED) and self._arrived < self._asked:
+        elif self._loaded and kind in (messages.VALUE, messages.RAISED) and self._arrived < self._asked:
             self._arrived += 1
         else:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
@@ -244,40 +236,21 @@ class Run:
 
     def _on_load(self, kind: bytes, payload: bytes) -> bool:
         self._loaded = True
-        if kind == frames.NOT_LOADED:
+        if kind == messages.NOT_LOADED:
             self._not_loaded = (self._wire.raised(payload),)
             self.stop(Ended.NOT_LOADED)
         elif self._relay is not None and not self._job.calls:
             self.finish()
-        return kind == frames.LOADED
+        return kind == messages.LOADED
 
     def _on_broken(self, detail: str) -> None:
         self.stop(Ended.DIED, detail)
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._news.set()
 
     # The end
 
-    def _conclude(self, end: ChildEnd) -> Execution:
-        ended, detail = self._conclusion(end)
-        return Execution(
-            ended=ended,
-            results=self._not_loaded,
-            detail=detail,
-            stdout=self._exchange.printed(0),
-            stderr=self._exchange.printed(1),
-            cpu_seconds=end.cpu_seconds,
-        )
-
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
-        """How it ended, and why.
-
-        Raises:
-            SandboxError: something outside the sandbox killed the child.
-        """
+        """How it ended, and why; raises SandboxError where something outside the sandbox killed the child."""
         if self._ended is not None:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
@@ -296,15 +269,11 @@ class Run:
 
 
 def _decoded(result: Sent | Raised) -> Returned | Raised:
-    return result if isinstance(result, Raised) else Returned(result.value(), len(result.payload))
+    return result if isinstance(result, Raised) else Returned(result.value())
 
 
 def _relayed_call(question: object) -> Call:
-    """Returns the call that a child asks for.
-
-    Raises:
-        MalformedError: the message is no call.
-    """
+    """The call that a child asks for; raises MalformedError where the message is none."""
     match question:
         case [str(function), list(arguments)]:
             return Call(function, tuple(arguments))

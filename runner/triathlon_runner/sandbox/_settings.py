@@ -27,51 +27,43 @@ _FIRST_ID = 0x6000_0000
 _counter = itertools.count()
 
 
-def python_settings(level: IsolationLevel, libraries: frozenset[str], directory: Path) -> dict[str, Any]:
-    """Settings of a server for Python programs that may import the standard library and `libraries`.
+def server_settings(
+    level: IsolationLevel, language: Language, libraries: frozenset[str], directory: Path
+) -> dict[str, Any]:
+    """Settings of a server for programs in one language.
+
+    Python's may import the standard library and `libraries`. Every other language's interpreter is started
+    for each program.
 
     Raises:
-        SandboxError: a library is not installed.
+        SandboxError: the language, or a library, is not installed.
     """
-    return {
+    settings = {
         "level": level,
         "directory": str(directory),
         "libraries": sorted(libraries),
-        "path": _site_folders() if libraries else [],
-        "visible": [*_interpreter(), *_library_folders(libraries)],
-        "hidden": _hidden(),
+        "path": [],
+        "hidden": [],
         "runnable": [],
         "command": [],
         "reserves_memory": False,
         "outer_id": unused_id() if os.geteuid() == 0 else None,
     }
-
-
-def other_settings(level: IsolationLevel, language: Language, directory: Path) -> dict[str, Any]:
-    """Settings of a server that starts another language's interpreter for each program.
-
-    Raises:
-        SandboxError: the language is not installed.
-    """
-    interpreter = LANGUAGES[language].interpreter
-    assert interpreter is not None, "Python has settings of its own"
-    program = shutil.which(interpreter.command[0])
+    spec = LANGUAGES[language]
+    if not spec.command:
+        path = _site_folders() if libraries else []
+        visible = [*_interpreter(), *_library_folders(libraries)]
+        return settings | {"path": path, "visible": visible, "hidden": _hidden()}
+    program = shutil.which(spec.command[0])
     if program is None:
-        raise SandboxError(f"{language} is not installed: {interpreter.command[0]!r} is not on the PATH")
-    harness = _HARNESSES / interpreter.harness
-    executable = str(Path(program).resolve())
-    visible = [path for path in (*_system_libraries(), *interpreter.libraries) if Path(path).exists()]
-    return {
-        "level": level,
-        "directory": str(directory),
-        "libraries": [],
-        "path": [],
-        "visible": _outermost([*visible, executable, str(harness)]),
-        "hidden": [],
+        raise SandboxError(f"{language} is not installed: {spec.command[0]!r} is not on the PATH")
+    executable, harness = str(Path(program).resolve()), str(_HARNESSES / spec.harness)
+    visible = [path for path in (*_system_libraries(), *spec.libraries) if Path(path).exists()]
+    return settings | {
+        "visible": _outermost([*visible, executable, harness]),
         "runnable": [executable, *_loaders()],
-        "command": [executable, *interpreter.command[1:], str(harness)],
-        "reserves_memory": interpreter.reserves_memory,
-        "outer_id": unused_id() if os.geteuid() == 0 else None,
+        "command": [executable, *spec.command[1:], harness],
+        "reserves_memory": spec.reserves_memory,
     }
 
 

@@ -1,4 +1,4 @@
-"""One template server as the runner sees it: a process with a control socket, running one job at a time."""
+"""The runner's ends of a template server (a process with a control socket) and of its child's pipes."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.sandbox._api import SandboxError
-from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._limits import Limits
 
@@ -32,10 +31,157 @@ START_SECONDS = 60.0
 END_SECONDS = 5.0
 PIPES = 4
 
-MakeSettings = Callable[[Path], dict[str, Any]]
-"""Returns the settings of a server that may use this empty directory."""
-Ends = tuple[int, ...]
-"""The runner's ends of a child's pipes: jobs, results, standard output and error."""
+CHUNK = 1 << 18
+PIPE_BYTES = 1 << 16
+"""Size of a pipe's buffer: this much is written or read at once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
+"""Seconds between two reads of a child's results, at first and later: most children end before the first."""
+GROWTH = 1.5
+BUSY_BYTES = PIPE_BYTES // 4
+"""A child that sends more than this between two reads is read without pauses."""
+
+
+class Exchange:
+    """Four pipes: to the child, from the child, its standard output, its standard error.
+
+    `on_frame(kind, payload)` is called for each frame; once it returns False no more are delivered.
+    """
+
+    def __init__(
+        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes], bool],
+        on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
+    ) -> None:  # fmt: skip
+        """Takes ownership of the descriptors, which must not block."""
+        self._on_frame = on_frame
+        self._on_broken = on_broken
+        self._frame_limit = frame_limit
+        self._output_limit = output_limit
+        self._bytes_missing = 0
+        self._parts: list[bytes] = []
+        self._printed = (bytearray(), bytearray())
+        self._ignores_results = False
+        self._pending = memoryview(b"")
+        self._finishing = False
+        self._sink, self._results, self._out, self._err = ends
+        self._loop = asyncio.get_running_loop()
+        self._open = set(ends)
+        self._watched: set[int] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def feed(self, data: bytes, *, last: bool) -> None:
+        """Queues frames for the child; after the last one its input ends. No effect after that."""
+        if self._sink < 0:
+            return
+        self._pending = memoryview(bytes(self._pending) + data) if self._pending else memoryview(data)
+        self._finishing = last
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            while self._pending:
+                self._pending = self._pending[os.write(self._sink, self._pending[:CHUNK]) :]
+        except BlockingIOError:
+            self._loop.add_writer(self._sink, self._write)
+            self._watched.add(self._sink)
+            return
+        except BrokenPipeError:
+            self._pending = memoryview(b"")
+            self._finishing = True
+        if self._sink in self._watched:
+            self._loop.remove_writer(self._sink)
+            self._watched.remove(self._sink)
+        if self._finishing:
+            self._open.remove(self._sink)
+            os.close(self._sink)
+            self._sink = -1
+
+    def listen(self, *, at_once: bool) -> None:
+        """Begins to read: at once, or at intervals until the child has sent much."""
+        if at_once:
+            for descriptor, read in self._readers():
+                self._loop.add_reader(descriptor, read)
+                self._watched.add(descriptor)
+        else:
+            self._read_later(FIRST_PAUSE)
+
+    def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
+        return (
+            (self._results, self._read_results),
+            (self._out, lambda: self._read_printed(self._out, 0)),
+            (self._err, lambda: self._read_printed(self._err, 1)),
+        )
+
+    def _read_later(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
+
+    def _read_waiting(self, seconds: float) -> None:
+        if max([read() for _, read in self._readers()]) > BUSY_BYTES:
+            self.listen(at_once=True)
+        else:
+            self._read_later(min(LONGEST_PAUSE, seconds * GROWTH))
+
+    def _read(self, descriptor: int) -> bytes:
+        try:
+            data = os.read(descriptor, CHUNK)
+        except BlockingIOError:
+            return b""
+        if not data and descriptor in self._watched:
+            self._watched.remove(descriptor)
+            self._loop.remove_reader(descriptor)
+        return data
+
+    def _read_results(self) -> int:
+        data = self._read(self._results)
+        if data and not self._ignores_results:
+            self._parts.append(data)
+            self._bytes_missing -= len(data)
+            if self._bytes_missing <= 0:
+                self._deliver(b"".join(self._parts))
+        return len(data)
+
+    def _deliver(self, data: bytes) -> None:
+        """Passes on all whole frames; the rest waits until its frame is complete."""
+        at, end, head = 0, len(data), messages.HEADER.size
+        self._bytes_missing = 0
+        while not self._ignores_results and end - at >= head:
+            kind, size = messages.HEADER.unpack_from(data, at)
+            if size > self._frame_limit:
+                self._ignores_results = True
+                self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
+                break
+            after = at + head + size
+            if after > end:
+                self._bytes_missing = after - end
+                break
+            self._ignores_results = not self._on_frame(kind, data[at + head : after])
+            at = after
+        self._parts = [] if self._ignores_results or at == end else [data[at:]]
+
+    def _read_printed(self, descriptor: int, which: int) -> int:
+        data = self._read(descriptor)
+        printed = self._printed[which]
+        printed += data[: self._output_limit - len(printed)]
+        return len(data)
+
+    def drain(self) -> None:
+        """Reads what is still in the pipes; called when the child is dead."""
+        for _, read in self._readers():
+            while read():
+                pass
+
+    def printed(self, which: int) -> str:
+        return self._printed[which].decode("utf-8", "replace")
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for descriptor in self._watched:
+            self._loop.remove_reader(descriptor)
+            self._loop.remove_writer(descriptor)
+        for descriptor in self._open:
+            os.close(descriptor)
+        self._watched, self._open = set(), set()
+        self._sink = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,57 +204,37 @@ class Worker:
         self._directory = directory
         self._killed = False
         self._loop = asyncio.get_running_loop()
-        self._ends: Ends = ()
-        self._waiting: asyncio.Future[None] | None = None
+        self._ends: tuple[int, ...] = ()
+        self._news = asyncio.Event()
         self._report: tuple[Any, ...] | None = None
         self._fault = ""
         self.usable = True
         self._loop.add_reader(control, self._on_message)
 
     @classmethod
-    async def start(cls, make_settings: MakeSettings) -> "Worker":
-        """Starts a server and waits until its first child is ready.
+    async def start(cls, make_settings: Callable[[Path], dict[str, Any]]) -> "Worker":
+        """Starts a server and waits until its first child is ready; raises SandboxError where it does not.
 
-        Raises:
-            SandboxError: it did not get ready.
+        `make_settings` returns the settings of a server that may use this empty directory.
         """
         directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
             settings = make_settings(directory)
-            worker = await cls._spawn(settings, directory)
+            worker = cls(*await _spawn(settings), directory)
         except BaseException:
             _remove(directory)
             raise
         try:
             async with asyncio.timeout(START_SECONDS):
                 await worker.ready()
-        except TimeoutError:
+        except BaseException as error:
             await worker.close()
+            if not isinstance(error, TimeoutError):
+                raise
             raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
-        except BaseException:
-            await worker.close()
-            raise
         if settings["level"] == "namespaces":  # nothing is mounted on it any more
             _remove(directory)
         return worker
-
-    @classmethod
-    async def _spawn(cls, settings: dict[str, Any], directory: Path) -> "Worker":
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.setblocking(False)
-        try:
-            with theirs:
-                process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()),
-                    marshal.dumps(settings).hex(),
-                    stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()], env=_ENVIRONMENT,
-                    cwd="/", start_new_session=True,
-                )  # fmt: skip
-        except BaseException:
-            ours.close()
-            raise
-        return cls(process, ours, directory)
 
     def _on_message(self) -> None:
         """Takes one message of the server's: a child was forked, one has ended, or the server failed."""
@@ -126,35 +252,24 @@ class Worker:
         if message[:1] == messages.ENDED:
             self._report = messages.REPORT.unpack(message)
         elif message != messages.READY:
-            self._fail(message[1:].decode("utf-8", "replace") or "the sandbox server ended")
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
-
-    def _fail(self, fault: str) -> None:
-        self._fault = fault
-        self.usable = False
-        self._loop.remove_reader(self._control)
+            self._fault = message[1:].decode("utf-8", "replace") or "the sandbox server ended"
+            self.usable = False
+            self._loop.remove_reader(self._control)
+        self._news.set()
 
     async def _next_message(self) -> None:
         if self._fault:
             raise SandboxError(self._fault)
-        self._waiting = self._loop.create_future()
-        try:
-            await self._waiting
-        finally:
-            self._waiting = None
+        self._news.clear()
+        await self._news.wait()
 
     async def ready(self) -> None:
-        """Waits until a child is ready.
-
-        Raises:
-            SandboxError: the server is gone.
-        """
+        """Waits until a child is ready; raises SandboxError where the server is gone."""
         while not self._ends:
             await self._next_message()
 
-    def take_ends(self) -> Ends:
-        """Returns the runner's ends of the ready child's pipes; the caller closes them."""
+    def take_ends(self) -> tuple[int, ...]:
+        """The runner's ends of the ready child's pipes, as `Exchange` takes them; the caller closes them."""
         self.usable = self._killed = False
         ends, self._ends = self._ends, ()
         return ends
@@ -215,6 +330,23 @@ class Worker:
             self._kill()
             await self._process.wait()
         await asyncio.to_thread(_remove, self._directory)
+
+
+async def _spawn(settings: dict[str, Any]) -> tuple[asyncio.subprocess.Process, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setblocking(False)
+    options = ("-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), marshal.dumps(settings).hex())
+    try:
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *options,
+                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()], env=_ENVIRONMENT, cwd="/", start_new_session=True,
+            )  # fmt: skip
+    except BaseException:
+        ours.close()
+        raise
+    return process, ours
 
 
 def _remove(directory: Path) -> None:

@@ -27,10 +27,8 @@ def place(tmp_path: Path) -> SmallRun:
 @pytest.fixture
 def without_php(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose PHP has another name."""
-    php = LANGUAGES[Language.PHP]
-    assert php.interpreter is not None
-    renamed = replace(php.interpreter, command=("php-that-is-not-here",))
-    monkeypatch.setitem(LANGUAGES, Language.PHP, replace(php, interpreter=renamed))
+    renamed = replace(LANGUAGES[Language.PHP], command=("php-that-is-not-here",))
+    monkeypatch.setitem(LANGUAGES, Language.PHP, renamed)
 
 
 def test_a_named_model_without_its_key(place: SmallRun) -> None:

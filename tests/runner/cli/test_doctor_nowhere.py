@@ -16,7 +16,7 @@ def test_a_kernel_without_a_sandbox_is_explained(monkeypatch: pytest.MonkeyPatch
 
     async def health() -> SandboxHealth:
         refused = {"namespaces": "unshare: Operation not permitted", "lite": "this kernel has no Landlock"}
-        return SandboxHealth(level=None, refused=refused, landlock=0, jobs=2, languages=())
+        return SandboxHealth(level=None, refused=refused, jobs=2, languages=())
 
     monkeypatch.setattr(sandbox, "doctor", health)
     result = CliRunner().invoke(app, ["doctor"])

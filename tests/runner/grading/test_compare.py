@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading import agree
-from triathlon_runner.grading._special import SPECIAL, special
+from triathlon_runner.grading._compare import SPECIAL, special
 from triathlon_runner.sandbox import Opaque, Tagged
 
 NAN = math.nan

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triathlon_runner.datasets import Comparison
-from triathlon_runner.grading._compare import _ORACLES, agree
-from triathlon_runner.grading._grade_results import shown
+from triathlon_runner.grading._compare import _ORACLES, agree, shown
 from triathlon_runner.sandbox import Language, Opaque, Tagged
 from triathlon_runner.translation._values import crosses, plain, same
 

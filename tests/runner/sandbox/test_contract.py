@@ -12,6 +12,7 @@ from triathlon_runner.sandbox import (
     Limits,
     Opaque,
     Prepared,
+    PythonWire,
     Raised,
     Returned,
     Sandbox,
@@ -19,7 +20,6 @@ from triathlon_runner.sandbox import (
     Sent,
     Source,
     Tagged,
-    prepare,
 )
 
 QUICK = Limits(cpu_seconds=1, wall_seconds=2)
@@ -133,7 +133,7 @@ async def test_prepared_calls_are_made_like_others(sandbox: Sandbox) -> None:
     """Calls that were encoded beforehand give what the same calls give."""
     calls = (Call("f", ([1],)), Call("f", Source("({2},)")))
     program = "def f(x):\n    return x\n"
-    prepared = Prepared(b"".join(map(prepare, calls)), len(calls))
+    prepared = Prepared(b"".join(map(PythonWire().call, calls)), len(calls))
     assert await sandbox.run(Job(program, calls)) == await sandbox.run(Job(program, prepared))
 
 

@@ -19,7 +19,7 @@ from triathlon_runner.sandbox import (
     open_sandbox,
 )
 
-INTERPRETED = [language for language, spec in LANGUAGES.items() if spec.interpreter]
+INTERPRETED = [language for language, spec in LANGUAGES.items() if spec.command]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROGRAMS = {

@@ -14,13 +14,14 @@ WITHOUT_LANDLOCK = """
     import sys, tempfile
     from pathlib import Path
     from triathlon_runner.sandbox._inside import confine, system
-    from triathlon_runner.sandbox._settings import python_settings
+    from triathlon_runner.languages import Language
+    from triathlon_runner.sandbox._settings import server_settings
 
     system.landlock_version = lambda: 0
     with tempfile.TemporaryDirectory() as directory:
-        settings = python_settings(sys.argv[1], frozenset(), Path(directory))
+        settings = server_settings(sys.argv[1], Language.PYTHON, frozenset(), Path(directory))
         try:
-            confine.prepare(settings)
+            confine.Confinement(settings)
         except OSError as error:
             print("refused:", error)
         else:

@@ -2,11 +2,11 @@
 
 import os
 import resource
-import signal
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import landlock, namespaces, syscalls, system
+from . import namespaces, syscalls, system
 
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
@@ -20,6 +20,20 @@ otherwise ends a child at its job's limit. The kernel sends SIGKILL then; a chil
 (`syscalls`)."""
 RULESET = 100
 """The descriptor that holds the Landlock rules, in the server and until a child has applied them."""
+
+# Landlock: which files a child may open, whatever their permissions. What is not allowed here is denied.
+_EXECUTE, _WRITE, _READ, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_REG, _MAKE_SYM = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 12
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
+_ON_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE
+
+_MAY_READ = _READ | _READ_DIR
+_MAY_LIST = _READ_DIR
+_MAY_READ_AND_RUN = _MAY_READ | _EXECUTE
+_MAY_USE_DEVICE = _READ | _WRITE
+_MAY_WRITE = (
+    _MAY_READ | _WRITE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER | _TRUNCATE
+)
 
 _NOBODY = 65534
 _COMMON_LIMITS = (
@@ -40,37 +54,54 @@ class Confinement:
     As much as possible is prepared before the fork: in a fork every memory page that is written is copied.
     """
 
-    def __init__(
-        self, scratch: str, ids: tuple[int, int] | None, keep: int, ruleset: int | None, filter_: bytes,
-        memory_limit: int,
-    ) -> None:  # fmt: skip
-        """`ids`: user and group to become; None where everyone is the same unprivileged user.
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        """Enters the namespaces of the level, if it has any, and prepares what children apply.
 
-        `keep`: capabilities that a child keeps, none or reading where the interpreter lies in a private
-        directory. `memory_limit`: the kind of limit that bounds memory.
+        Raises:
+            OSError: the level does not work here.
         """
-        self.scratch = scratch
+        directory, outer = settings["directory"], settings["outer_id"]
+        visible, hidden, runnable = settings["visible"], settings["hidden"], settings["runnable"]
+        in_namespaces = settings["level"] == "namespaces"
+        if not in_namespaces and not system.landlock_version():
+            raise OSError(
+                "without namespaces only Landlock keeps files out of reach, and this kernel has none "
+                "(5.13 or later, `landlock` among the active LSMs)"
+            )
+        user = None  # where everyone is the same unprivileged user
+        if in_namespaces:
+            namespaces.enter(directory, visible, hidden, outer)
+            user = None if outer is None else namespaces.CHILD_ID
+        elif outer is not None:
+            user = _mapped(outer)
+            os.chown(directory, user, user)
+        self.scratch: str = namespaces.SCRATCH if in_namespaces else directory
         """The only directory that a child may write to; also its working directory."""
-        self._memory_limit = memory_limit
-        self._filter = syscalls.Filter(filter_)
-        self._steps: list[system.Step] = []
-        if ids is not None:
-            user, group = ids
-            self._steps += [
-                system.keep_capabilities(),  # until the last step but some drops all but `keep`
+        system.take([system.NO_NEW_PRIVILEGES])
+        # In namespaces, an empty directory is mounted over what is hidden.
+        rules = [*_read_rules(visible, () if in_namespaces else hidden, runnable), (self.scratch, _MAY_WRITE)]
+        ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in namespaces.DEVICES)])
+        if ruleset is not None:
+            os.dup2(ruleset, RULESET)
+            os.close(ruleset)
+        _limit(alone=user is not None)
+        system.take([system.NOT_DUMPABLE])
+        os.chdir(self.scratch)
+        keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
+        self._steps = [system.drop_capabilities(keep), system.NOT_DUMPABLE, system.DIE_WITH_PARENT]
+        if user is not None:
+            self._steps[:0] = [
+                system.KEEP_CAPABILITIES,  # until the step that drops all but `keep`
                 *([(os.setgroups, ([],))] if _may_set_groups() else []),
-                (os.setresgid, (group, group, group)),
+                (os.setresgid, (user, user, user)),
                 (os.setresuid, (user, user, user)),
             ]
-        self._steps += [
-            system.drop_capabilities(keep),
-            system.not_dumpable(),
-            system.die_with_parent(signal.SIGKILL),
-        ]
+        self._rules: list[system.Step] = []
         if ruleset is not None:
-            self._rules: tuple[system.Step, ...] = (system.landlock_restrict(ruleset), (os.close, (ruleset,)))
-        else:
-            self._rules = ()
+            self._rules = [system.landlock_restrict(RULESET), (os.close, (RULESET,))]
+        self._filter = syscalls.Filter(syscalls.build_child_filter())
+        self._memory_limit = resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS
+        syscalls.Filter(syscalls.build_server_filter(may_exec=bool(runnable))).install()
 
     def apply(self) -> None:
         """Confines the calling child for good.
@@ -101,71 +132,23 @@ def _may_set_groups() -> bool:
     return True
 
 
-def prepare(settings: Mapping[str, Any]) -> Confinement:
-    """Enters the namespaces of the level, if it has any, and prepares what children apply.
-
-    Raises:
-        OSError: the level does not work here.
-    """
-    directory, outer = settings["directory"], settings["outer_id"]
-    visible, hidden = settings["visible"], settings["hidden"]
-    if settings["level"] != "namespaces" and not system.landlock_version():
-        raise OSError(
-            "without namespaces only Landlock keeps files out of reach, and this kernel has none "
-            "(5.13 or later, `landlock` among the active LSMs)"
-        )
-    if settings["level"] == "namespaces":
-        namespaces.enter(directory, visible, hidden, outer)
-        scratch = namespaces.SCRATCH
-        ids = None if outer is None else (namespaces.CHILD_ID, namespaces.CHILD_ID)
-    else:
-        scratch = directory
-        ids = None if outer is None else _mapped(outer)
-        if ids is not None:
-            os.chown(directory, *ids)
-    system.take([system.no_new_privileges()])
-    covered = settings["level"] == "namespaces"  # an empty directory is mounted over what is hidden
-    rules = [*_read_rules(visible, () if covered else hidden, settings["runnable"])]
-    rules.append((scratch, landlock.SCRATCH))
-    ruleset = landlock.ruleset([*rules, *((path, landlock.DEVICE) for path in namespaces.DEVICES)])
-    if ruleset is not None:
-        os.dup2(ruleset, RULESET)
-        os.close(ruleset)
-    _limit(alone=ids is not None)
-    system.take([system.not_dumpable()])
-    os.chdir(scratch)
-    confinement = Confinement(
-        scratch=scratch,
-        ids=ids,
-        keep=_needed_capabilities(settings, ids),
-        ruleset=None if ruleset is None else RULESET,
-        filter_=syscalls.build_child_filter(),
-        memory_limit=resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS,
-    )
-    syscalls.Filter(syscalls.build_server_filter(may_exec=bool(settings["runnable"]))).install()
-    return confinement
-
-
-def _mapped(outer: int) -> tuple[int, int]:
-    """Returns the id, or that of `nobody` in a container whose range of ids is too small."""
+def _mapped(outer: int) -> int:
+    """The user id, or that of `nobody` in a container whose range of ids is too small."""
     with open("/proc/self/uid_map", encoding="ascii") as lines:
         ranges = [tuple(map(int, line.split())) for line in lines]
-    known = any(first <= outer < first + count for first, _, count in ranges)
-    return (outer, outer) if known else (_NOBODY, _NOBODY)
+    return outer if any(first <= outer < first + count for first, _, count in ranges) else _NOBODY
 
 
-def _needed_capabilities(settings: Mapping[str, Any], ids: tuple[int, int] | None) -> int:
-    """Keeps an interpreter in a private home directory readable, by one capability.
+def _needed_capabilities(readable: Sequence[str], user: int) -> int:
+    """None, or reading: it keeps an interpreter in a private home directory readable.
 
     Landlock limits what it opens to the interpreter.
     """
-    if settings["level"] == "namespaces" or ids is None:
-        return 0
-    paths = [path for path in (*settings["visible"], *settings["runnable"]) if os.path.exists(path)]
+    paths = [path for path in readable if os.path.exists(path)]
     pid = os.fork()
     if pid == 0:
-        os.setresgid(ids[1], ids[1], ids[1])
-        os.setresuid(ids[0], ids[0], ids[0])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
         os._exit(0 if all(os.access(path, os.R_OK) for path in paths) else 1)
     _, status = os.waitpid(pid, 0)
     return 0 if status == 0 else system.CAP_DAC_READ_SEARCH
@@ -187,11 +170,34 @@ def _read_rules(
     for path in visible:
         inside = [hidden_path for hidden_path in hidden if hidden_path.startswith(path + "/")]
         if not inside:
-            yield path, landlock.READ
+            yield path, _MAY_READ
             continue
-        yield path, landlock.LIST
+        yield path, _MAY_LIST
         for entry in os.scandir(path) if os.path.isdir(path) else ():
             if entry.path not in inside:
-                yield entry.path, landlock.READ
+                yield entry.path, _MAY_READ
     for path in runnable:
-        yield path, landlock.READ_AND_RUN
+        yield path, _MAY_READ_AND_RUN
+
+
+def _ruleset(rules: Iterable[tuple[str, int]]) -> int | None:
+    """A descriptor of Landlock's rules (path, rights), or None where the kernel has no Landlock."""
+    version = system.landlock_version()
+    if version == 0:
+        return None
+    # All rights over files that this version has; it refuses rules with any other.
+    handled = (1 << 13 + (version >= 2) + (version >= 3) + (version >= 5)) - 1
+    network, scoped = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
+    request = struct.pack("<3Q", handled, network, scoped)
+    ruleset = system.landlock_ruleset(request[: 24 if version >= 6 else 16 if version >= 4 else 8])
+    for path, rights in rules:
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # a missing file cannot be opened anyway
+        try:
+            allowed = handled & (rights if os.path.isdir(path) else rights & _ON_FILES)
+            system.landlock_allow(ruleset, struct.pack("<Qi", allowed, descriptor))
+        finally:
+            os.close(descriptor)
+    return ruleset

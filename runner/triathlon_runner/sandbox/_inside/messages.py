@@ -1,4 +1,7 @@
-"""Messages between the runner and a template server: binary, one a packet."""
+"""Messages between the runner and a template server, and frames between the runner and a child.
+
+A message is one packet of a socket. A frame on a pipe is one kind byte, the payload's length, the payload.
+"""
 
 import struct
 
@@ -26,3 +29,19 @@ next child's pipes, unless the one that ended left files behind."""
 
 NOTHING, OUT_OF_TIME, ASLEEP, SCRATCH = range(4)
 """Notes: why the server killed the child."""
+
+HEADER = struct.Struct("<cI")
+MEMORY = struct.Struct("<Q")
+"""Before a child's first frame: the bytes of memory that the job may use."""
+
+# Frames to the child.
+PROGRAM = b"P"  # marshalled {program, result_bytes, relayed}
+CALL = b"C"  # marshalled (function, arguments or None, source text or None)
+ANSWER = b"A"  # marshalled (True, value) or (False, message): the answer to a question of the child
+
+# Frames from the child.
+LOADED = b"L"  # the program was executed; empty
+NOT_LOADED = b"N"  # as RAISED
+VALUE = b"V"  # an encoded value (in other languages: JSON)
+RAISED = b"E"  # an encoded (type, message, line) (in other languages: JSON {type, message, line})
+ASK = b"Q"  # an encoded (function, arguments): a question to the runner, while a call runs

@@ -1,7 +1,7 @@
 """The `namespaces` level: a process tree, a file tree, a network and users of the worker's own."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import system
 
@@ -37,45 +37,45 @@ def enter(directory: str, visible: Sequence[str], hidden: Sequence[str], outer_i
         _write("/proc/self/gid_map", f"{SERVER_ID} {outer[1]} 1")
         _build(directory, visible, hidden)
     else:
-        mapper = _Mapper(outer_id)
+        map_ids = _mapper(outer_id)
         system.unshare(_SPACES)
         _build(directory, visible, hidden)
         system.unshare(system.CLONE_NEWUSER)
-        mapper.map()
+        map_ids()
         os.setgroups([])
         os.setresgid(SERVER_ID, SERVER_ID, SERVER_ID)
         os.setresuid(SERVER_ID, SERVER_ID, SERVER_ID)
     go_on_in_a_fork()
 
 
-class _Mapper:
-    """A helper process outside: only it may map other ids than its own into the new user namespace."""
+def _mapper(outer_id: int) -> Callable[[], None]:
+    """Starts a helper process outside, and returns what makes it map the ids into the new user namespace.
 
-    def __init__(self, outer_id: int) -> None:
-        self._wait, self._go = os.pipe()
-        parent = os.getpid()
-        self._pid = os.fork()
-        if self._pid == 0:
-            self._serve(parent, outer_id)
-
-    def _serve(self, parent: int, outer_id: int) -> None:
+    Only a process outside may map other ids than its own.
+    """
+    wait, go = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
         status = 1
         try:
-            os.close(self._go)
-            os.read(self._wait, 1)
+            os.close(go)
+            os.read(wait, 1)
             for name in ("uid_map", "gid_map"):
                 _write(f"/proc/{parent}/{name}", f"{SERVER_ID} {outer_id} 2")
             status = 0
         finally:
             os._exit(status)
 
-    def map(self) -> None:
-        os.close(self._wait)
-        os.write(self._go, b"g")
-        os.close(self._go)
-        _, status = os.waitpid(self._pid, 0)
+    def map_ids() -> None:
+        os.close(wait)
+        os.write(go, b"g")
+        os.close(go)
+        _, status = os.waitpid(pid, 0)
         if status != 0:
             raise OSError(status, "the user ids of the namespace could not be mapped")
+
+    return map_ids
 
 
 def _build(directory: str, visible: Sequence[str], hidden: Sequence[str]) -> None:

@@ -18,9 +18,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from . import child, confine, frames, messages, namespaces
-from .cpu_clock import CpuClock
-from .scratch import ScratchFolder
+from . import child, confine, messages, namespaces
+from .limits import CpuClock, ScratchFolder
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
 """Modules that many programs of the data sets import: imported once, before the first fork. Each makes every
@@ -52,13 +51,8 @@ def main(control: int, configuration: str) -> None:
         os.environ.clear()  # not before: it keeps some libraries from starting threads
         if len(os.listdir("/proc/self/task")) > 1:  # namespaces need one thread, as a fork has
             namespaces.go_on_in_a_fork()
-        server = Server(
-            channel,
-            confine.prepare(settings),
-            settings["command"],
-            watch=settings["level"] != "namespaces",
-        )
-        server.serve()
+        watch = settings["level"] != "namespaces"
+        Server(channel, confine.Confinement(settings), settings["command"], watch=watch).serve()
     except (OSError, ImportError, KeyError) as error:
         channel.send(messages.FAILED + str(error).encode())
 
@@ -109,10 +103,7 @@ class Server:
         while True:
             pid = self._fork(report)
             message = self._channel.recv(messages.SIZE)
-            while message[:1] in (
-                messages.KILL,
-                messages.READING,
-            ):  # meant for the child before, which had ended
+            while message in (messages.KILL, messages.READING):  # for the child before, which had ended
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
@@ -151,13 +142,8 @@ class Server:
             confined = os.eventfd_read(self._confined) == 1
         except BlockingIOError:
             confined = False
-        return messages.REPORT.pack(
-            messages.ENDED,
-            status,
-            usage.ru_utime + usage.ru_stime,
-            note,
-            confined,
-        )
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined)
 
     def _wait(self, pid: int, clock: CpuClock) -> int:
         """Waits for the child's end; kills it at a limit, on request, or when the runner is gone."""
@@ -220,12 +206,12 @@ def _become_child(
 def _read_memory_limit() -> int:
     """Waits for a job; returns the memory that it may use. Exits where the runner closes the pipe."""
     data = b""
-    while len(data) < frames.MEMORY.size:
-        part = os.read(_SOURCE, frames.MEMORY.size - len(data))
+    while len(data) < messages.MEMORY.size:
+        part = os.read(_SOURCE, messages.MEMORY.size - len(data))
         if not part:
             os._exit(0)
         data += part
-    (memory_bytes,) = frames.MEMORY.unpack(data)
+    (memory_bytes,) = messages.MEMORY.unpack(data)
     return int(memory_bytes)
 
 

@@ -124,8 +124,7 @@ _DENY = _ERRNO | 1  # EPERM
 def build_server_filter(*, may_exec: bool) -> bytes:
     """The allow list as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
 
-    Raises:
-        KeyError: on an architecture whose call numbers are not in the table.
+    Raises KeyError on an architecture whose call numbers are not in the table; so does `build_child_filter`.
     """
     numbers = _numbers(_TABLE) | _numbers(_SERVER_TABLE)
     if not may_exec:
@@ -144,11 +143,7 @@ def build_server_filter(*, may_exec: bool) -> bytes:
 
 
 def build_child_filter() -> bytes:
-    """What a child adds: the server's own calls are denied, and others have conditions.
-
-    Raises:
-        KeyError: as above.
-    """
+    """What a child adds: the server's own calls are denied, and others have conditions."""
     conditional = _numbers(_TABLE)
     bodies = {conditional[name]: _conditional(condition) for name, condition in _CHILD_CONDITIONS.items()}
     bodies |= {key: [_step(_RETURN, _DENY)] for key in _numbers(_SERVER_TABLE).values()}
@@ -191,11 +186,7 @@ class Filter:
         self._install = [system.install_filter(self._program)]
 
     def install(self) -> None:
-        """Confines the calling process to the filter, and its signals to itself.
-
-        Raises:
-            OSError: the kernel refused it.
-        """
+        """Confines the calling process to the filter, and its signals to itself."""
         pid = os.getpid()
         for at in self._places:
             _WORD.pack_into(self._program, at, pid)

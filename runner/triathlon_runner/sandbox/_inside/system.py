@@ -6,6 +6,7 @@ Each call of a child is a `Step`, prepared before the fork and made after it.
 import ctypes
 import os
 import platform
+import signal
 import struct
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -46,11 +47,7 @@ def _syscall(what: str, number: int, *arguments: object) -> int:
 
 
 def take(steps: Iterable[Step]) -> None:
-    """Makes the calls, one after the other.
-
-    Raises:
-        OSError: the kernel refused one.
-    """
+    """Makes the calls, one after the other; raises OSError where the kernel refuses one."""
     for call, arguments in steps:
         result = call(*arguments)
         if result is not None and result < 0:
@@ -62,22 +59,12 @@ def _prctl(option: int, value: int) -> Step:
     return _libc.prctl, (ctypes.c_int(option), ctypes.c_ulong(value), zero, zero, zero)
 
 
-def no_new_privileges() -> Step:
-    return _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-
-
-def not_dumpable() -> Step:
-    """Allows no core dump, and no other process of the user to attach or to read the memory."""
-    return _prctl(_PR_SET_DUMPABLE, 0)
-
-
-def die_with_parent(signal: int) -> Step:
-    return _prctl(_PR_SET_PDEATHSIG, signal)
-
-
-def keep_capabilities() -> Step:
-    """Lets the capabilities outlive a change of user, to be dropped one by one."""
-    return _prctl(_PR_SET_KEEPCAPS, 1)
+NO_NEW_PRIVILEGES = _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+NOT_DUMPABLE = _prctl(_PR_SET_DUMPABLE, 0)
+"""No core dump; no other process of the user may attach or read the memory."""
+DIE_WITH_PARENT = _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+KEEP_CAPABILITIES = _prctl(_PR_SET_KEEPCAPS, 1)
+"""The capabilities outlive a change of user, to be dropped one by one."""
 
 
 def drop_capabilities(allowed: int = 0) -> Step:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from triathlon_runner.sandbox._worker import BOOT
 
@@ -25,24 +26,15 @@ class Canary:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._token = secrets.token_hex(16)
-        self._listeners = [socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)]
-        self._listeners[0].bind(("127.0.0.1", 0))
-        self._listeners[1].bind(self._listeners[0].getsockname())
-        local = socket.socket(socket.AF_UNIX)
-        local.bind(str(folder / "listener.sock"))
-        datagrams = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        datagrams.bind(str(folder / "datagrams.sock"))
-        self._listeners += [local, datagrams]
-        for listener in self._listeners:
-            listener.setblocking(False)
-            if listener.type == socket.SOCK_STREAM:
-                listener.listen()
-        self.places = {
-            "CANARY": str(folder),
-            "PORT": str(self._listeners[0].getsockname()[1]),
-            "SITE": sysconfig.get_paths()["purelib"],
-        }
-        self._known: set[str] = set()
+        first = _listener(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
+        self._listeners = [
+            first,
+            _listener(socket.AF_INET, socket.SOCK_DGRAM, first.getsockname()),
+            _listener(socket.AF_UNIX, socket.SOCK_STREAM, str(folder / "listener.sock")),
+            _listener(socket.AF_UNIX, socket.SOCK_DGRAM, str(folder / "datagrams.sock")),
+        ]
+        port, site = str(first.getsockname()[1]), sysconfig.get_paths()["purelib"]
+        self.places = {"CANARY": str(folder), "PORT": port, "SITE": site}
         self.reset()
 
     def reset(self) -> None:
@@ -83,6 +75,15 @@ class Canary:
     def close(self) -> None:
         for listener in self._listeners:
             listener.close()
+
+
+def _listener(family: int, kind: int, address: Any) -> socket.socket:
+    listener = socket.socket(family, kind)
+    listener.bind(address)
+    listener.setblocking(False)
+    if kind == socket.SOCK_STREAM:
+        listener.listen()
+    return listener
 
 
 def _open_folders() -> tuple[Path, ...]:

@@ -174,26 +174,26 @@ class _Watching:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sandbox, name)
 
+    def _note(self, *executions: Execution, sent: object = "") -> None:
+        parts = [f"{run.stdout}\n{run.stderr}\n{str(run.results)[:100_000]}" for run in executions]
+        self.last = "\n".join([*parts, str(sent)[:100_000]])
+
     async def run(self, job: Job) -> Execution:
         execution = await self._sandbox.run(job)
-        self.last = f"{execution.stdout}\n{execution.stderr}"
+        self._note(execution)
         return execution
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        run = await self._sandbox.examine(examiner, candidate)
-        executions = (run.examiner, run.candidate)
-        self.last = "\n".join(
-            f"{execution.stdout}\n{execution.stderr}\n{execution.results}" for execution in executions
-        )
-        return run
+        examination = await self._sandbox.examine(examiner, candidate)
+        self._note(examination.examiner, examination.candidate)
+        return examination
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
         async with self._sandbox.stream(job) as stream:
             watched = _WatchedResults(stream)
             yield watched
-        execution = stream.execution
-        self.last = f"{execution.stdout}\n{execution.stderr}\n{str(watched.sent)[:100_000]}"
+        self._note(stream.execution, sent=watched.sent)
 
 
 class _WatchedResults:
@@ -244,16 +244,16 @@ class _AttackRun:
     async def result(self, attack: Attack) -> AttackResult:
         """Grades one hostile program, then checks what it stole, damaged or left running."""
         self._bait.reset()
-        harmed = ""
-        outcome = "engine failed"
+        harmed, outcome = "", "engine failed"
         self._watching.last = ""
         try:
-            verdict: Verdict | Graded | None = await self._grade(attack)
-        except SandboxError as error:
-            verdict, harmed = None, f"the engine failed: {error}"
-        if verdict is not None:
+            verdict = await self._grade(attack)
             outcome = verdict.outcome
-            harmed = _unwritable(verdict)
+            _ = verdict.why.encode() if isinstance(verdict, Graded) else verdict.model_dump_json()
+        except SandboxError as error:
+            harmed = f"the engine failed: {error}"
+        except ValueError as error:
+            harmed = f"the verdict can't be written: {error}"
         loot = self._bait.stolen(self._watching.last)
         await asyncio.sleep(SETTLE_SECONDS)
         alive = len(server_processes())
@@ -285,15 +285,3 @@ class _AttackRun:
         except SandboxError as error:
             return f"the engine failed on the honest program: {error}"
         return "" if verdict.outcome is Outcome.PASSED else f"the honest program was graded {verdict.outcome}"
-
-
-def _unwritable(verdict: Verdict | Graded) -> str:
-    """Why a verdict can't be put into a file of results, or empty."""
-    try:
-        if isinstance(verdict, Graded):
-            verdict.why.encode()
-        else:
-            verdict.model_dump_json()
-    except ValueError as error:
-        return f"the verdict can't be written: {error}"
-    return ""

@@ -1,55 +1,112 @@
-"""Decodes what a child wrote: arbitrary bytes become plain values or a `MalformedError`.
+"""What goes to Python children and comes from them: jobs, calls and answers, values and exceptions.
 
-Nothing here executes, allocates or takes time beyond a small multiple of the input's length: counts are
-checked against the bytes that are left, nesting is bounded, keys built to collide in a table are refused.
+What goes to them is marshalled, which they may trust. What they wrote, in the form of `_inside/child.py`, is
+decoded here: arbitrary bytes become plain values or a `MalformedError`. Nothing here executes, allocates or
+takes time beyond a small multiple of the input's length: counts are checked against the bytes that are left,
+nesting is bounded, keys built to collide in a table are refused.
 """
 
 import marshal
 import struct
 from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from triathlon_runner.sandbox._inside.encode import MAX_DEPTH, NAME_LENGTH
+from triathlon_runner.sandbox._api import (
+    Call,
+    Job,
+    MalformedError,
+    Opaque,
+    Raised,
+    Returned,
+    SandboxError,
+    Source,
+    Tagged,
+)
+from triathlon_runner.sandbox._inside import messages
+from triathlon_runner.sandbox._inside.child import MAX_DEPTH, NAME_LENGTH
 
 MAX_SAME_HASH = 32
 """Items of one table that may share a hash: honest data has a few (-1 and -2), an attack thousands."""
+REPORT_BYTES = 1 << 16
+"""An exception's report is read up to here."""
+UNREADABLE = Raised("Unreadable", "the report of the exception can't be read")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tagged:
-    """A value of a named type, reduced to plain data: `Tagged("decimal.Decimal", "1.50")`.
-
-    Decimal numbers are equal by their value, as Python has it; NaN equals itself, as in all
-    comparisons of results.
-    """
-
-    type: str
-    value: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tagged) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[str, Any]:
-        if self.type == "decimal.Decimal" and isinstance(self.value, str):
-            try:
-                number = Decimal(self.value)
-            except InvalidOperation:  # a program can have sent any text
-                return self.type, self.value
-            return self.type, str(number) if number.is_nan() else number
-        return self.type, self.value
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """A message to a child."""
+    return messages.HEADER.pack(kind, len(payload)) + payload
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Opaque:
-    """A value without an encoding, such as a generator or a function. Equal only to itself."""
+class PythonWire:
+    """The frames of Python children, and their payloads."""
 
-    type: str
+    def program(self, job: Job) -> bytes:
+        """The first frame: the program, and what the child needs to know of its job."""
+        return frame(messages.PROGRAM, marshal.dumps(job_fields(job)))
+
+    def call(self, call: Call) -> bytes:
+        """One call, also for `Prepared`.
+
+        Raises:
+            SandboxError: its arguments are no plain data.
+        """
+        content: Any = (call.function, call.arguments, None)
+        if isinstance(call.arguments, Source):
+            content = (call.function, None, call.arguments.text)
+        return frame(messages.CALL, _marshal(content))
+
+    def answer(self, result: Returned | Raised) -> bytes:
+        """The answer to a child's question."""
+        content: Any
+        if isinstance(result, Raised):
+            content = (False, (result.type, result.message))
+        else:
+            value = result.value  # views and queues as the lists that a test takes them for
+            is_list = isinstance(value, Tagged) and isinstance(value.value, list)
+            content = (True, value.value if is_list else value)
+        try:
+            return frame(messages.ANSWER, _marshal(content))
+        except SandboxError as error:
+            return frame(messages.ANSWER, marshal.dumps((False, ("TypeError", str(error)))))
+
+    def value(self, payload: bytes) -> Any:
+        """Reads a value that came from a child.
+
+        Raises:
+            MalformedError: it is not one.
+        """
+        return decode(payload)
+
+    def raised(self, payload: bytes) -> Raised:
+        """Reads a child's report of an exception; any bytes give one."""
+        try:
+            kind, message, line = decode(payload[:REPORT_BYTES])
+        except (MalformedError, ValueError, TypeError):
+            return UNREADABLE
+        return readable_report(kind, message, line)
+
+
+def job_fields(job: Job) -> dict[str, Any]:
+    """What a child gets to know of its job."""
+    return {"program": job.program, "result_bytes": job.limits.result_bytes, "relayed": list(job.relayed)}
+
+
+def readable_report(kind: Any, message: Any, line: Any) -> Raised:
+    """An exception as a child reports it, without lone surrogates, which no record could hold."""
+    if not (isinstance(kind, str) and isinstance(message, str)):
+        return UNREADABLE
+    kind, message = (
+        text.encode("utf-8", "backslashreplace").decode() for text in (kind[:200], message[:2000])
+    )
+    return Raised(kind, message, line if type(line) is int else None)
+
+
+def _marshal(content: Any) -> bytes:
+    try:
+        return marshal.dumps(content)
+    except ValueError:
+        raise SandboxError("only plain data goes into a sandbox") from None
 
 
 def is_plain(value: Any) -> bool:
@@ -59,10 +116,6 @@ def is_plain(value: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-class MalformedError(ValueError):
-    """The bytes are not an encoded value."""
 
 
 def decode(data: bytes) -> Any:

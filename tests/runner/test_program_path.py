@@ -1,0 +1,134 @@
+"""docs/architecture.md names the files that a program passes from the reply to its verdict; they are few."""
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import triathlon_runner
+from triathlon_runner.datasets import Comparison, Problem
+from triathlon_runner.extraction import Extraction, extract_program
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.records import Outcome, Reply, Verdict
+from triathlon_runner.sandbox import (
+    Call,
+    Execution,
+    Job,
+    PythonWire,
+    Raised,
+    Returned,
+    Sent,
+    Source,
+    open_sandbox,
+)
+from triathlon_runner.sandbox._inside import child
+from triathlon_runner.sandbox._worker import ChildEnd
+
+PACKAGE = Path(triathlon_runner.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs/architecture.md"
+STAGES = (Reply, Extraction, Job, Execution, Raised, Returned, Sent, ChildEnd, Verdict)
+"""What a program, or its result, is at each stage; between them it is text or bytes with one of the marks."""
+MARKS = ("in_the_program", "in the result")
+FORKS = "sandbox/_inside/server.py"
+"""Works in a process that cannot be followed: it forks the child and reports how that ended."""
+
+PROBLEM = Problem(
+    task_id="test/path",
+    entry_point="f",
+    prompt="import math\n\ndef f(x):\n",
+    reference="def f(x):\n    return ['in the result', x / 3]\n",
+    inputs=("(1,)", "(2,)"),
+    comparison=Comparison("close", tolerance=1e-6),
+)
+RIGHT = "def f(x):\n    in_the_program = math.floor(x)\n    return ['in the result', x / 3 + 1e-9]\n"
+FENCED = (
+    f"This is wrong:\n```python\ndef f(x):\n    pass\n```\nCorrected:\n```python\n{RIGHT}\nprint(f(1))\n```"
+)
+REPLIES = {
+    FENCED: Outcome.PASSED,
+    f"Here it is:\n\n{RIGHT}\nAnd that is all.": Outcome.PASSED,
+    f"```\n{RIGHT.replace('/ 3', '/ 2')}```": Outcome.FAILED,
+    f"```\n{RIGHT.replace('/ 3', '/ 0')}```": Outcome.CRASHED,
+}
+
+
+class Follower:
+    """A profile function: notes the files of the package with a function that takes or returns a program."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+
+    def __call__(self, frame: FrameType, event: str, value: Any) -> None:
+        code = frame.f_code
+        if not code.co_filename.startswith(f"{PACKAGE}/"):
+            return
+        values = [value]
+        if event == "call":
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            values = [frame.f_locals.get(name) for name in names]
+        if any(map(_is_program, values)):
+            self.files.add(Path(code.co_filename).relative_to(PACKAGE).as_posix())
+
+    async def follow(self, act: Callable[[], Any]) -> Any:
+        """Calls a function, and awaits what it returns, while this is the profile function."""
+        sys.setprofile(self)
+        try:
+            result = act()
+            return await result if hasattr(result, "__await__") else result
+        finally:
+            sys.setprofile(None)
+
+
+def _is_program(value: object) -> bool:
+    if isinstance(value, bytes | memoryview):
+        value = bytes(value).decode("latin-1")
+    return isinstance(value, STAGES) or (isinstance(value, str) and any(mark in value for mark in MARKS))
+
+
+def serve_in_this_process() -> None:
+    """What happens in the child: it loads the program, makes a call, writes the result."""
+    near, far = os.pipe(), os.pipe()
+    wire = PythonWire()
+    os.write(near[1], wire.program(Job(RIGHT, ())) + wire.call(Call("f", Source("(1,)"))))
+    os.close(near[1])
+    before = sys.modules.get(child.MODULE)
+    try:
+        child.serve(near[0], far[1])
+    finally:
+        sys.modules.pop(child.MODULE, None)
+        if before is not None:
+            sys.modules[child.MODULE] = before
+        for descriptor in (near[0], *far):
+            os.close(descriptor)
+
+
+def documented_path() -> list[str]:
+    """The files that the numbered list under "The path of one program" names."""
+    section = PAGE.read_text("utf-8").split("The path of one program")[1].split("## Folders")[0]
+    steps = " ".join(re.findall(r"^\d\. .*(?:\n   .*)*", section, re.MULTILINE))
+    return re.findall(r"`([\w/]+\.py)`", steps)
+
+
+async def test_the_documented_files_are_those_that_a_program_passes() -> None:
+    """From the reply to its verdict a program in Python goes through 14 files, all in the document."""
+    follower = Follower()
+    async with open_sandbox(jobs=1) as sandbox:
+        grader = ProgramGrader(sandbox)
+        await grader.grade(PROBLEM.reference, PROBLEM)  # the answer key is made, the server started
+        for text, outcome in REPLIES.items():
+            for completes in (False, True):
+
+                def extract(text: str = text, completes: bool = completes) -> Extraction:
+                    return extract_program(
+                        Reply(text=text), entry_point="f", prompt=PROBLEM.prompt, completes=completes
+                    )
+
+                extraction = await follower.follow(extract)
+                verdict = await follower.follow(lambda: grader.grade(extraction.program, PROBLEM))  # noqa: B023
+                assert verdict.outcome is outcome
+    await follower.follow(serve_in_this_process)
+    assert follower.files | {FORKS} == set(documented_path())
+    assert len(documented_path()) == 14
