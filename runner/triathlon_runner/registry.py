@@ -26,6 +26,10 @@ class Price(_Config):
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
 
+    def usd(self, input_tokens: float, output_tokens: float) -> float:
+        """Returns what so many tokens cost."""
+        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+
 
 class Settings(_Config):
     """What a row, or `defaults` for all rows, may set about asking."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._api import Unreachable
+from triathlon_runner.endpoints._config import Secrets
 from triathlon_runner.endpoints._model import Endpoint
 from triathlon_runner.endpoints._request_queue import RequestQueue, silent
-from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Client, HttpReply, Question
 from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
 

@@ -44,7 +44,6 @@ from triathlon_runner.schedule import (
     Bounds,
     ConsoleProgress,
     JsonLog,
-    ProgressFanout,
     RunPlan,
     Wanted,
     build_plan,
@@ -210,11 +209,11 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             return 0
         _record_skipped(plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
-        displays = ProgressFanout([progress, log]) if log else progress
+        progress.log = log
         errors = cache / "logs" / "errors.log"
         with progress, logged_errors(errors, log):
-            runner = runner_of(options, session, displays)
-            summary = await run_interruptible(runner, plan, displays)
+            runner = runner_of(options, session, progress)
+            summary = await run_interruptible(runner, plan, progress)
         if judge is not None and judge.lost:
             summary.notes.append(judge.lost)
         if summary.broken:
@@ -229,6 +228,7 @@ async def _run(options: Options, listed: registry.Registry) -> int:
             )
         if log is not None:
             log.end(
+                options.bounds.accounts,
                 finished=summary.finished,
                 open=summary.open,
                 usd=round(options.bounds.spent, 6),

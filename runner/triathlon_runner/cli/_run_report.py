@@ -71,11 +71,11 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
             cells = {
                 "units": f"{suite.units}",
                 "open": f"{suite.open}",
-                "requests": _round(suite.requests),
-                "tokens in": _round(suite.input_tokens),
-                "tokens out": _round(suite.output_tokens),
+                "requests": _round(suite.cost.requests),
+                "tokens in": _round(suite.cost.input_tokens),
+                "tokens out": _round(suite.cost.output_tokens),
                 "pass@1 ±": f"{100 * suite.half_width:.1f}",
-                "estimated from": suite.basis if suite.open else "done",
+                "estimated from": suite.cost.basis if suite.open else "done",
             }
             shown_cells = [cell for name, cell in cells.items() if wide or name not in _WIDE_ONLY]
             table.add_row(f"  {suite.suite}", *shown_cells)
@@ -97,7 +97,7 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
     for suite_id, noise in noises.items():
         screen.print_message(f"{suite_id}: {noise}")
-    if any(suite.open and "at most" in suite.basis for model in estimates for suite in model.suites):
+    if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
         screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
             " as passed to their end; a small run first gives the amounts to be expected.",
@@ -118,7 +118,7 @@ def show_summary(
         screen.print_message(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         screen.print_message(f"stopped: {summary.stopped}")
-    errors = [_once(error, progress) for error in summary.errors]
+    errors = [progress.once(error) for error in summary.errors]
     for line in _open_units(summary, bounds.accounts, errors, progress):
         screen.print_message(line)
     for note in summary.notes:
@@ -146,11 +146,11 @@ def _open_units(
     """
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
-        if (text := _once(reason, progress)) not in errors:
+        if (text := progress.once(reason)) not in errors:
             counts[text] += count
     remaining = summary.open - sum(counts.values())
     last_errors = [
-        f"the last error: {_once(f'{account.model}: {account.stats.retried_error}', progress)}"
+        "the last error: " + progress.once(f"{account.model}: {account.stats.retried_error}")
         for account in accounts
         if account.stats.retried_error
     ]
@@ -190,18 +190,6 @@ def estimated_part(accounts: Sequence[Account]) -> str:
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     usd = sum(account.usd_estimated for account in priced)
     return f"{usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
-
-
-def _once(error: str, progress: ConsoleProgress) -> str:
-    """Returns the error or, where it was printed above, a reference to it: model, time and how it begins.
-
-    A message above that is a reference itself is repeated, so that no reference leads to another.
-    """
-    printed = progress.printed_at(error)
-    if printed is None:
-        return error
-    beginning = f" ({printed.beginning})" if printed.beginning else ""
-    return printed.line or f"{printed.model}, see the error of {printed.time} above{beginning}"
 
 
 def _table(*numbers: str, left: tuple[str, ...]) -> Table:

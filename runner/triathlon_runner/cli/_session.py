@@ -20,10 +20,8 @@ from triathlon_runner.schedule import (
     Conditions,
     ConsoleProgress,
     Control,
-    ControlledModel,
     JudgeModel,
     ModelOpener,
-    Progress,
     Runner,
     RunPlan,
     Summary,
@@ -68,7 +66,7 @@ async def open_session(
     return Session(grader, opener, control, judge)
 
 
-def runner_of(options: Options, session: Session, progress: Progress) -> Runner:
+def runner_of(options: Options, session: Session, progress: ConsoleProgress) -> Runner:
     """Returns a runner that writes into the results folder of the options."""
     level = session.grader.sandbox.level
     conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
@@ -104,10 +102,10 @@ async def _open_judge(
         account = Account(f"{row.id} (judge)", opened.stats, row.price)
         control.bounds.accounts.append(account)
         progress.attach(account)
-    return JudgeModel(ControlledModel(opened, control), progress.say)
+    return JudgeModel(opened, control, progress.say)
 
 
-async def run_interruptible(runner: Runner, plan: RunPlan, progress: Progress) -> Summary:
+async def run_interruptible(runner: Runner, plan: RunPlan, progress: ConsoleProgress) -> Summary:
     """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel

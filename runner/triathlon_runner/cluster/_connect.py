@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,7 @@ async def open_cluster(
         )
     import ray  # noqa: PLC0415  an extra, and a second of import
 
-    from triathlon_runner.cluster._grader import ClusterGrader  # noqa: PLC0415
-    from triathlon_runner.cluster._tasks import NodeTasks  # noqa: PLC0415
+    from triathlon_runner.cluster._tasks import ClusterGrader, NodeTasks  # noqa: PLC0415
 
     settings: dict[str, Any] = {"include_dashboard": False} if address is None else {}
     settings |= {"namespace": "triathlon", "log_to_driver": False, "logging_level": logging.ERROR}
@@ -54,9 +53,7 @@ async def open_cluster(
             " RAY_AUTH_MODE=token set here, too"
         ) from None
     try:
-        grader = ClusterGrader(NodeTasks(keys, *await _check_nodes(keys, report)))
-        async with aclosing(grader.sandbox):
-            yield grader
+        yield ClusterGrader(NodeTasks(keys, await _check_nodes(keys, report)))
     finally:
         await asyncio.to_thread(ray.shutdown)
 
@@ -78,24 +75,24 @@ async def _check_address(address: str | None) -> None:
     writer.close()
 
 
-async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> tuple[int, set[str]]:
-    """Returns the CPUs of all nodes and their isolation levels; a head without CPUs gets no work from Ray.
+async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> set[str]:
+    """Returns the isolation levels of all nodes; a head without CPUs gets no work from Ray.
 
     Raises:
         ClusterError: a node cannot execute anything, or there is none.
     """
     import ray  # noqa: PLC0415
 
-    nodes = [node for node in await asyncio.to_thread(ray.nodes) if node["Alive"]]
-    nodes = [node for node in nodes if node["Resources"].get("CPU")]
+    listed = await asyncio.to_thread(ray.nodes)
+    nodes = [node for node in listed if node["Alive"] and node["Resources"].get("CPU")]
     levels = await asyncio.gather(*(_level_of(node, keys) for node in nodes))
-    checked = [(node, level) for node, level in zip(nodes, levels, strict=True) if level]
-    if not checked:
+    if not any(levels):
         raise ClusterError("expected living nodes with CPUs in the Ray cluster, got none; see `ray status`")
-    cpus = [int(node["Resources"]["CPU"]) for node, _ in checked]
-    for count, (node, level) in zip(cpus, checked, strict=True):
-        report(f"node {node['NodeManagerAddress']}: {count} programs at once, sandbox {level}")
-    return sum(cpus), {level for _, level in checked}
+    for node, level in zip(nodes, levels, strict=True):
+        if level:
+            cpus = int(node["Resources"]["CPU"])
+            report(f"node {node['NodeManagerAddress']}: {cpus} programs at once, sandbox {level}")
+    return {level for level in levels if level}
 
 
 async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
@@ -114,7 +111,7 @@ async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
     on_node = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
     check: Any = ray.remote(answer).options(num_cpus=0, scheduling_strategy=on_node)
     try:
-        level, _ = await asyncio.wait_for(check.remote([], keys), _OPEN_SECONDS)
+        level, _ = await asyncio.wait_for(check.remote("check", (), keys), _OPEN_SECONDS)
         return str(level)
     except RayTaskError as error:
         reason = first_line(error.cause)

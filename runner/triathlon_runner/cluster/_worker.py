@@ -1,7 +1,7 @@
 """What a Ray task does on its node: executes programs in a sandbox there, as on one machine."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -11,21 +11,17 @@ from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Execution, Job, Raised, Sandbox, Sent, open_sandbox
 
-Request = tuple[str, tuple[Any, ...]]
-"""A name in `_methods` and its arguments."""
 
-
-def answer(requests: Sequence[Request], keys: Path | None) -> tuple[str, list[Any]]:
-    """Returns the isolation level of this node and the results of the requests, answered in order.
+def answer(method: str, arguments: tuple[Any, ...], keys: Path | None) -> tuple[str, Any]:
+    """Returns the isolation level of this node, and the result of a method of `_methods`.
 
     `keys` is the folder of answer keys on this node.
 
     Raises:
         SandboxError: nothing can be executed on this node, or its sandbox failed.
     """
-    methods = _methods(keys)
-    results = [_runner().run(methods[name](*arguments)) for name, arguments in requests]
-    return _opened()[0].level, results
+    result = _runner().run(_methods(keys)[method](*arguments))
+    return _opened()[0].level, result
 
 
 @cache
@@ -55,4 +51,13 @@ def _methods(keys: Path | None) -> dict[str, Callable[..., Any]]:
             sent = [result async for _, result in results]
         return results.execution, sent
 
-    return {"run": sandbox.run, "examine": sandbox.examine, "stream": stream, "grade": grade}
+    async def check() -> None:
+        """Nothing to do: the sandbox is open."""
+
+    return {
+        "run": sandbox.run,
+        "examine": sandbox.examine,
+        "stream": stream,
+        "grade": grade,
+        "check": check,
+    }

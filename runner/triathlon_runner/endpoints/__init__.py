@@ -3,19 +3,20 @@
 from triathlon_runner.endpoints._api import (
     Answer,
     Asking,
+    CacheError,
     Chat,
     Completion,
     EndpointError,
     Message,
     Model,
     ModelKind,
+    ModelUnavailableError,
     Sampling,
+    ServerUnreachableError,
     asking,
 )
 from triathlon_runner.endpoints._cache import CacheInfo, ReplyCache
-from triathlon_runner.endpoints._config import ApiConfig, is_loopback
-from triathlon_runner.endpoints._errors import CacheError, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._config import ApiConfig, Limits, is_loopback
 from triathlon_runner.endpoints._model import OpenAIModel, open_model
 from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
 

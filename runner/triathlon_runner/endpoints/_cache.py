@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from triathlon_runner.endpoints._api import Answer
-from triathlon_runner.endpoints._errors import CacheError
+from triathlon_runner.endpoints._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
-GIBIBYTE = 2**30
 _ROWS_BETWEEN_SIZE_CHECKS = 500
 _VERSION: Final = 1
 _LOCK_SECONDS: Final = 30.0
@@ -28,16 +26,12 @@ CREATE TABLE IF NOT EXISTS replies (
 );
 CREATE INDEX IF NOT EXISTS replies_by_model ON replies (model);
 """
+_DELETE_OLDEST = "DELETE FROM replies WHERE id IN (SELECT id FROM replies ORDER BY id LIMIT 50)"
 _SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def reply_key(settings: Mapping[str, Any], body: bytes = b"{}") -> bytes:
-    """Returns the key of a reply: a hash of all that shaped it.
-
-    Args:
-        settings: What is not part of the request: the model's identity, the sample's number, …
-        body: The request's body as sorted JSON.
-    """
+    """Returns the key of a reply: a hash of the request's body and of all else that shaped it."""
     shape = _SORTED(dict(settings)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(b'{"body":%b,%b' % (body, shape[1:])).digest()
 
@@ -58,7 +52,7 @@ class ReplyCache:
     Reading and writing take microseconds and happen in place.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = 4 * GIBIBYTE) -> None:
+    def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
         """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
 
         Raises:
@@ -84,8 +78,7 @@ class ReplyCache:
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
-        answer = None if row is None else _decode(row[0])
-        return None if answer is None or is_error_reply(answer) else answer
+        return None if row is None else _decode(row[0])
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
@@ -95,22 +88,19 @@ class ReplyCache:
         Raises:
             CacheError: the disk is full or the file cannot be written.
         """
-        if is_error_reply(answer):
+        came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
+        usage = answer.usage
+        if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
             return answer
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
         try:
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
-            self._make_room()
+            self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
+            if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
+                self.prune(max_bytes=self._max_bytes * 9 // 10)
         except sqlite3.Error as error:
             raise CacheError(f"a reply could not be stored in {str(self.path)!r}: {error}") from error
         return answer if is_new else self.get(key) or answer
-
-    def _make_room(self) -> None:
-        self._rows_since_check += 1
-        if self._rows_since_check >= _ROWS_BETWEEN_SIZE_CHECKS:
-            self._rows_since_check = 0
-            if _size_bytes(self._db) > self._max_bytes:
-                self.prune(max_bytes=self._max_bytes * 9 // 10)
 
     def info(self) -> CacheInfo:
         """Counts and sizes."""
@@ -129,24 +119,21 @@ class ReplyCache:
         Raises:
             CacheError: the file cannot be written.
         """
-        dropped = 0
         try:
             with self._db:  # commits, or rolls back
                 self._db.execute("BEGIN IMMEDIATE")
+                count = self._count()
                 if model is not None:
-                    dropped += self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-                if max_bytes is not None:
-                    dropped += _drop_oldest(self._db, max_bytes)
+                    self._db.execute("DELETE FROM replies WHERE model = ?", (model,))
+                while max_bytes is not None and _size_bytes(self._db) > max_bytes and self._count():
+                    self._db.execute(_DELETE_OLDEST)
+                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+                return count - self._count()
         except sqlite3.Error as error:
             raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
-        return dropped
 
-
-def is_error_reply(answer: Answer) -> bool:
-    """Whether this outcome came as an HTTP error and not as a reply: no text, and no tokens were counted."""
-    came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
-    usage = answer.usage
-    return came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens)
+    def _count(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
 
 
 def _encode(answer: Answer) -> str:
@@ -213,16 +200,3 @@ def _size_bytes(db: sqlite3.Connection) -> int:
         db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
     )
     return int((pages - free) * size)
-
-
-def _drop_oldest(db: sqlite3.Connection, max_bytes: int) -> int:
-    """Drops the oldest replies, a twentieth at a time, until no more than `max_bytes` are in use."""
-    dropped = 0
-    while _size_bytes(db) > max_bytes:
-        count = db.execute("SELECT count(*) FROM replies").fetchone()[0]
-        if not count:
-            break
-        oldest = "SELECT id FROM replies ORDER BY id LIMIT ?"
-        dropped += db.execute(f"DELETE FROM replies WHERE id IN ({oldest})", (-(-count // 20),)).rowcount  # noqa: S608
-    db.execute("PRAGMA incremental_vacuum").fetchall()
-    return dropped

@@ -1,7 +1,8 @@
-"""Where and how a model is asked: the `api:` block of a row of models.yaml."""
+"""Where and how a model is asked: the `api:` block of a row of models.yaml, limits, and keys."""
 
 import os
 import re
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
@@ -9,19 +10,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from triathlon_runner.endpoints.providers import PROVIDERS
+from triathlon_runner.errors import UserError
+from triathlon_runner.pasted_keys import REMOVED, remove_keys
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
 """The decoding settings that a provider may refuse."""
 _SUITE_FIELDS = {
     *get_args(Parameter),
-    "max_completion_tokens",
-    "messages",
-    "model",
-    "n",
-    "prompt",
-    "stop_sequences",
-    "stream",
-    "system",
+    *("max_completion_tokens", "messages", "model", "n", "prompt", "stop_sequences", "stream", "system"),
 }
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 
@@ -172,3 +168,88 @@ def is_loopback(base_url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Attempts, waits and concurrency for one model. The defaults suit a provider on the internet."""
+
+    concurrency: int = 32
+    """Most requests in flight at once, where the row does not say."""
+    first_concurrency: int = 8
+    """Requests at once with which the search for the right limit starts."""
+    attempts: int = 12
+    """Attempts at one question, 429s not counted, and those not that fail while the server is down."""
+    throttled_attempts: int = 40
+    """Tries of one question that may meet a 429."""
+    total_seconds: float = 1800.0
+    """No question is tried again this long, and the longest outage, after it was first sent."""
+    first_wait: float = 0.5
+    """Back-off after the first failure, in seconds; doubles with each, with jitter."""
+    longest_wait: float = 10.0
+    """Largest back-off, in seconds."""
+    longest_retry_after: float = 900.0
+    """A server that asks us to wait longer than this has its model stopped instead."""
+    failures_in_a_row: int = 10
+    """Failures in a row after which only one request at a time is sent."""
+    outage_seconds: float = 600.0
+    """Seconds without an answer after which the model is stopped, if its server was ever connected to."""
+    first_contact_seconds: float = 10.0
+    """Seconds after which the model is stopped if no connection to its server was ever made."""
+    unexplained: int = 5
+    """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
+    connect_seconds: float = 15.0
+    """Longest wait for a connection."""
+    requests_per_minute: int | None = None
+    """The row's limit."""
+    tokens_per_minute: int | None = None
+    """The row's limit."""
+
+
+class Secrets:
+    """The keys of one model, read from the environment; removes them from what a server sends."""
+
+    def __init__(self, config: ApiConfig) -> None:
+        """Reads the variables that the row names.
+
+        Raises:
+            UserError: one of them is not set, or holds several lines.
+        """
+        if missing := config.missing_variables():
+            names = ", ".join(f"${name}" for name in missing)
+            raise UserError(f"Expected the environment to hold {names} for {config.model!r}: not set.")
+        self.key = _line(config.key_env, config) if config.key_env else ""
+        """Empty where the server wants none."""
+        self.headers = {header: _line(name, config) for header, name in config.secret_headers.items()}
+        """Headers whose values are secret."""
+        values = [value for value in (self.key, *self.headers.values()) if len(value) > 3]
+        pattern = "|".join(_json_pattern(value) for value in values) or "(?!)"
+        self.in_reply = re.compile(pattern.encode())
+        """Finds the keys in a reply's bytes: some servers echo them."""
+        self._in_text = re.compile(pattern)
+
+    def __reduce__(self) -> str:
+        raise TypeError("secrets are not pickled")
+
+    def scrub_message(self, text: str) -> str:
+        """Removes the keys from a message about a server, and all else in it that looks like one.
+
+        Not for replies: what a model wrote is graded as it is.
+        """
+        return remove_keys(self._in_text.sub(REMOVED, text))
+
+
+def _json_pattern(value: str) -> str:
+    r"""Matches a key however JSON writes its characters: as they are, as `\/` or as `\u0041`."""
+    return "".join(
+        (r"(?:\\?" if each in '"\\/' else "(?:") + rf"{re.escape(each)}|\\u(?:{code:04x}|{code:04X}))"
+        for each, code in ((each, ord(each)) for each in value)
+    )
+
+
+def _line(variable: str, config: ApiConfig) -> str:
+    """Returns what a variable of the environment holds; raises a UserError if it is more than a line."""
+    value = os.environ[variable].strip()
+    if not value.isprintable():
+        raise UserError(f"Expected one line of text in ${variable} for {config.model!r}, got several.")
+    return value

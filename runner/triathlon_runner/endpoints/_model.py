@@ -13,41 +13,35 @@ from triathlon_runner.endpoints._api import (
     Chat,
     Completion,
     EndpointError,
-    ModelKind,
-    Sampling,
-    request_in_flight,
-)
-from triathlon_runner.endpoints._cache import ReplyCache, reply_key
-from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import (
     LostReply,
     Malformed,
+    ModelKind,
     ModelUnavailableError,
     NeverReachable,
     NullContent,
     OtherModel,
     Retryable,
+    Sampling,
     ServerUnreachableError,
     Throttled,
     UnexplainedError,
     Unreachable,
+    request_in_flight,
 )
-from triathlon_runner.endpoints._limits import Limits
+from triathlon_runner.endpoints._cache import ReplyCache, reply_key
+from triathlon_runner.endpoints._config import ApiConfig, Limits, Secrets
 from triathlon_runner.endpoints._request_queue import RequestQueue, silent
 from triathlon_runner.endpoints._retries import RetryState, exhausted_for
-from triathlon_runner.endpoints._secrets import Secrets
-from triathlon_runner.endpoints._stats import CHARACTERS_A_TOKEN, EndpointStats
+from triathlon_runner.endpoints._stats import EndpointStats, estimated_tokens
 from triathlon_runner.endpoints.provider import (
     Client,
-    HttpReply,
-    ParsedReply,
     Provider,
     Question,
     Request,
     ServerInfo,
     open_provider,
 )
-from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.records import Finish, Outcome
 
 _UNREADABLE = 12
 """Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
@@ -127,8 +121,7 @@ class OpenAIModel:
             ModelUnavailableError: the context is shorter than the prompt and the longest reply together.
         """
         server = self._server
-        prompt = math.ceil(request.question.characters / CHARACTERS_A_TOKEN)
-        most = request.question.sampling.max_tokens
+        prompt, most = request.question.estimated_tokens, request.question.sampling.max_tokens
         needed = prompt + most
         if server.context is not None and needed > server.context and not server.is_models_limit:
             raise ModelUnavailableError(
@@ -145,8 +138,7 @@ class Endpoint:
         self, config: ApiConfig, provider: Provider, client: Client, queue: RequestQueue, secrets: Secrets
     ) -> None:
         self.config, self.provider, self.client, self.stats = config, provider, client, queue.stats
-        self._queue, self._secrets = queue, secrets
-        self._limits = queue.limits
+        self._queue, self._secrets, self._limits = queue, secrets, queue.limits
         self._unreadable = self._by_another_model = 0
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors without an explanation; an answer clears the list."""
@@ -158,29 +150,35 @@ class Endpoint:
             ModelUnavailableError: no question can succeed for now; the model is stopped.
             EndpointError: no answer to this one after all retries.
         """
+        final: EndpointError
         try:
             return await self._ask(request)
         except Malformed as error:
-            raise self._final(self._unreadable_error(error)) from None
+            final = self._unreadable_error(error)
         except Retryable as error:
-            raise self._final(EndpointError(error.reason)) from None
+            final = EndpointError(error.reason)
         except UnexplainedError as error:
-            raise self._final(self._unexplained_error(error, request)) from None
+            final = self._unexplained_error(error, request)
         except EndpointError as error:
-            raise self._final(error) from None
+            final = error
+        final = type(final)(self._secrets.scrub_message(str(final)))
+        self.stats.failed += 1
+        self.stats.last_error, self.stats.retried_error = str(final), ""
+        if isinstance(final, ModelUnavailableError):
+            self._queue.stop(final)
+        raise final
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
         if self._queue.stopped:
-            return ModelUnavailableError(str(self._queue.stopped))
+            return self._queue.stopped
         self._queue.outage.replied()
-        asked = (error.status, request.payload)
         if self._unexplained and self._unexplained[-1][0] != error.status:
             self._unexplained.clear()
             self.stats.unexplained = 0
-        if asked not in self._unexplained:
-            self._unexplained.append(asked)
         self.stats.unexplained += 1
+        if (asked := (error.status, request.payload)) not in self._unexplained:
+            self._unexplained.append(asked)
         if len(self._unexplained) < self._limits.unexplained:
             return EndpointError(str(error))
         return ModelUnavailableError(
@@ -198,82 +196,60 @@ class Endpoint:
             f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
         )
 
-    def _final(self, error: EndpointError) -> EndpointError:
-        final = type(error)(self._secrets.scrub_message(str(error)))
-        self.stats.failed += 1
-        self.stats.last_error, self.stats.retried_error = str(final), ""
-        if isinstance(final, ModelUnavailableError):
-            self._queue.stop(final)
-        return final
-
     async def _ask(self, request: Request) -> Answer:
-        retries = RetryState(self._limits)
-        place = self._queue.place()
-        failed: Retryable | None = None
+        retries, place = RetryState(self._limits), self._queue.place()
+        is_first = True
         while True:
             try:
                 async with self._queue.slot(place, request.estimated_tokens) as sent_at:
                     retries.begin()
-                    self.stats.retries += failed is not None
+                    self.stats.retries += not is_first
                     with request_in_flight():
-                        return await self._try(request, sent_at, first=failed is None)
+                        hangs_after = self._queue.hangs_after if is_first else math.inf
+                        return await self._try(request, sent_at, hangs_after)
             except Retryable as error:
-                failed = error
-            wait = retries.seconds_after(failed)
-            if wait is not None:
-                await asyncio.sleep(wait)
-            elif isinstance(failed, NullContent) and retries.empty_reply_counts:
-                self.stats.oddities["no content, several times: taken for an empty reply"] += 1
-                return failed.answer
-            else:
-                raise failed
+                wait = retries.seconds_after(error)
+                if wait is None and isinstance(error, NullContent) and retries.empty_reply_counts:
+                    return error.answer
+                if wait is None:
+                    raise
+            is_first = False
+            await asyncio.sleep(wait)
 
-    async def _try(self, request: Request, sent_at: float, *, first: bool) -> Answer:
+    async def _try(self, request: Request, sent_at: float, hangs_after: float) -> Answer:
+        """Sends a request and reads the reply; abandons it after `hangs_after` seconds."""
         try:
-            reply = await self._send(request, self._queue.hangs_after if first else math.inf)
+            try:
+                async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
+                    reply = await self.client.post(request.path, request.payload)
+            except TimeoutError:
+                raise LostReply(
+                    f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
+                ) from None
             self._queue.outage.reached = self._queue.outage.has_replied = True
-            parsed = self.provider.read(request, replace(reply, body=self._secrets.scrub_bytes(reply.body)))
+            parsed = self.provider.read(request, reply)
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
         except Retryable as error:
             self._note_failure(request, error, sent_at)
             raise
-        answer = self._counted(request, parsed, sent_at, reply.headers)
+        usage, stats = parsed.usage, self.stats
+        answer = Answer(parsed.reply, usage, self._queue.now() - sent_at, parsed.served_model)
+        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
+        if (wait := exhausted_for(reply.headers)) is not None:
+            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
+        self._unexplained.clear()
+        stats.count_answer(usage.input_tokens, usage.output_tokens, answer.seconds)
+        stats.truncated += answer.reply.finish is Finish.LENGTH
+        if usage.uncounted:
+            written = estimated_tokens(answer.reply.text, answer.reply.reasoning)
+            stats.count_uncounted(request.question.estimated_tokens, written)
         if parsed.is_empty:
             empty = NullContent(answer)
             self.stats.last_error = empty.reason
             raise empty
         return answer
-
-    async def _send(self, request: Request, hangs_after: float) -> HttpReply:
-        """Returns the reply; raises `LostReply` if none came within `hangs_after` seconds."""
-        try:
-            async with asyncio.timeout(None if math.isinf(hangs_after) else hangs_after):
-                return await self.client.post(request.path, request.payload)
-        except TimeoutError:
-            raise LostReply(
-                f"no reply within {hangs_after:.0f} s, three times what the slowest of the last ones took"
-            ) from None
-
-    def _counted(
-        self, request: Request, parsed: ParsedReply, sent_at: float, headers: Mapping[str, str]
-    ) -> Answer:
-        """Counts an answer for the queue and the panel, and returns it without keys."""
-        usage, reply, stats = parsed.usage, parsed.reply, self.stats
-        seconds = self._queue.now() - sent_at
-        self._queue.answered(sent_at, usage.input_tokens + usage.output_tokens, request.estimated_tokens)
-        self._unexplained.clear()
-        if (wait := exhausted_for(headers)) is not None:
-            self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
-        stats.count_answer(usage.input_tokens, usage.output_tokens, seconds)
-        if usage.uncounted:
-            stats.estimate_answer(request.question.characters, len(reply.text) + len(reply.reasoning))
-        stats.oddities.update(parsed.oddities)
-        stats.truncated += reply.finish is Finish.LENGTH
-        scrub = self._secrets.scrub  # again: in JSON a key may have been escaped
-        reply = Reply(text=scrub(reply.text), reasoning=scrub(reply.reasoning), finish=reply.finish)
-        return Answer(reply, usage, seconds, scrub(parsed.served_model))
 
     def _note_failure(self, request: Request, error: Retryable, sent_at: float) -> None:
         """Tells the queue of a failed try.
@@ -286,23 +262,23 @@ class Endpoint:
         if isinstance(error, Unreachable) and error.was_connected:
             self._queue.outage.reached = True
         if isinstance(error, LostReply | Malformed):
-            self.stats.estimate_lost_reply(request.question.characters)
-        if (error.retry_after or 0.0) > self._limits.longest_retry_after:
-            self._queue.wait_for_server(error.retry_after or 0.0, reason)
-            self._queue.raise_if_stopped()
+            self.stats.count_lost_reply(request.question.estimated_tokens)
         if isinstance(error, Malformed):
             self._unreadable += 1
             self._by_another_model += isinstance(error, OtherModel)
             is_wrong = self._unreadable >= _UNREADABLE or self._by_another_model >= _BY_ANOTHER_MODEL
             if is_wrong and not self.stats.answered:
                 raise self._unreadable_error(error) from None
-        if isinstance(error, Throttled):
+        if (error.retry_after or 0.0) > self._limits.longest_retry_after:
+            self._queue.wait_for_server(error.retry_after or 0.0, reason)
+        elif isinstance(error, Throttled):
             self.stats.throttled += 1
             self._queue.throttled(sent_at, error.retry_after, reason)
-            self._queue.raise_if_stopped()
         else:
             is_down = self._queue.failed(sent_at, reason, error.retry_after)
             error.server_is_down = is_down and not math.isinf(self._limits.outage_seconds)
+            return
+        self._queue.raise_if_stopped()
 
 
 @asynccontextmanager
@@ -326,7 +302,7 @@ async def open_model(
         engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
             arbitrary, so the cache's keys hold this text and not the address.
         cache: Where replies are looked up before a request is sent, and stored.
-        limits: Attempts, waits and concurrency.
+        limits: Attempts, waits and concurrency; the row's own come first.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.
         say: Gets a line where the server cannot be reached or asks us to wait.
 

@@ -11,11 +11,10 @@ from contextlib import asynccontextmanager
 from statistics import fmean
 from typing import NamedTuple
 
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
-from triathlon_runner.endpoints._errors import ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.endpoints._limits import Limits, RateLimit
-from triathlon_runner.endpoints._outage import Outage
-from triathlon_runner.endpoints._rate_limits import LearnedLimit
+from triathlon_runner.endpoints._api import ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.endpoints._config import Limits
+from triathlon_runner.endpoints._rate_limits import ConcurrencyLimit, LearnedLimit, RateLimit
+from triathlon_runner.endpoints._retries import Outage
 from triathlon_runner.endpoints._stats import EndpointStats
 
 _SECONDS_BETWEEN_LINES = 30.0
@@ -62,12 +61,8 @@ class RequestQueue:
     ) -> None:
         """Must be made inside a running event loop.
 
-        Args:
-            limits: Waits, concurrency, and requests and tokens a minute.
-            stats: Gets what the panel shows; nothing is read from it.
-            may_send: Called before each request; nothing is sent while it returns False.
-            say: Gets a line where the server does not answer or asks us to wait.
-            reached: Whether the server was seen to reply before.
+        Nothing is sent while `may_send` returns False. `say` gets a line where the server does not answer or
+        asks us to wait. `reached`: the server was seen to reply before.
         """
         self._loop = asyncio.get_running_loop()
         self.limits, self.stats = limits, stats
@@ -96,11 +91,7 @@ class RequestQueue:
 
     @asynccontextmanager
     async def slot(self, place: int, tokens: int) -> AsyncIterator[float]:
-        """Waits until one request may be sent, and holds its slot while the block lasts.
-
-        Args:
-            place: The question's place in the queue.
-            tokens: About how many the question and its reply take.
+        """Waits until a request of about so many tokens may be sent; holds its slot while the block lasts.
 
         Yields:
             When it was admitted, by the queue's clock.
@@ -141,7 +132,7 @@ class RequestQueue:
     def answered(self, sent_at: float, tokens: int, estimated: int) -> None:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
-        if self._shown_at.pop("down", None) is not None:
+        if self._shown_at.pop("silence", None) is not None:
             self._say(f"the server answers again after {_minutes(self.outage.seconds(now))}")
         self.outage.answered(now)
         self._seconds.append(now - sent_at)
@@ -152,22 +143,12 @@ class RequestQueue:
     def failed(self, sent_at: float, reason: str, retry_after: float | None) -> bool:
         """Counts a try that failed without a 429; returns whether the server counts as down now."""
         wait = self.outage.failed(sent_at)
-        if not wait:
-            self._report_wait(retry_after, reason)
-            return False
-        self.pause(max(wait, retry_after or 0.0))
-        seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
-        lasts = self.outage.reached and round(seconds) > 0
-        silence = f"no answer for {_minutes(seconds)}" if lasts else "no answer from the server"
-        if seconds >= allowed:
-            advice = "run again later"
-            if self.outage.reached:
-                advice += f", or wait longer than {_minutes(allowed)} with --outage"
-            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
+        if wait:
+            self.pause(max(wait, retry_after or 0.0))
+            self._note_silence(reason, "run again later")
         else:
-            until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
-            self._say_at_intervals("down", f"{silence}: {reason}; trying again{until}")
-        return True
+            self._report_wait(retry_after, reason)
+        return wait > 0
 
     def throttled(self, sent_at: float, retry_after: float | None, reason: str) -> None:
         """Counts a 429; where it surely means too much load, all requests wait as long as it asks.
@@ -179,7 +160,11 @@ class RequestQueue:
         self.outage.unanswered(sent_at)
         oldest = next(iter(self._in_flight.values()), now)
         if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
-            self._note_all_refused(self.outage.seconds(now), reason)
+            advice = (
+                "look at the quota at the provider, or set a smaller `concurrency` or `requests_per_minute`"
+                " in the row, and run again"
+            )
+            self._note_silence(reason, advice, shown_after=_SECONDS_BETWEEN_LINES)
         if self.stopped:
             return
         if is_overloaded and retry_after is not None:
@@ -187,22 +172,18 @@ class RequestQueue:
         else:
             self._report_wait(retry_after, reason)
 
-    def _note_all_refused(self, seconds: float, reason: str) -> None:
-        """Shows that every request was refused for so long, or stops the model for it."""
-        allowed, silence = self.outage.seconds_allowed, _minutes(seconds)
+    def _note_silence(self, reason: str, advice: str, shown_after: float = 0.0) -> None:
+        """Shows that the server answers nothing, or stops the model once that has lasted too long."""
+        seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
+        is_lasting = self.outage.reached and round(seconds) > 0
+        silence = f"no answer for {_minutes(seconds)}" if is_lasting else "no answer from the server"
         if seconds >= allowed:
-            error = ServerUnreachableError(
-                f"expected an answer within {_minutes(allowed)} (--outage), got none for {silence}: {reason}"
-                "; look at the quota at the provider, set a smaller `concurrency` or `requests_per_minute` in"
-                " the row, or wait longer with --outage, and run again"
-            )
-            self.stop(error)
-        elif seconds >= _SECONDS_BETWEEN_LINES:
-            until = "until it answers"
-            if not math.isinf(allowed):
-                until = f"for {_minutes(allowed - seconds)} more (--outage)"
-            message = f"no answer for {silence}: {reason}; asking less and less often, {until}"
-            self._say_at_intervals("refused", message)
+            if self.outage.reached:
+                advice += f", or wait longer than {_minutes(allowed)} with --outage"
+            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
+        elif seconds >= shown_after:
+            until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
+            self._say_at_intervals("silence", f"{silence}: {reason}; trying again{until}")
 
     def _report_wait(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""

@@ -8,8 +8,8 @@ import asyncio
 import json
 from typing import Any
 
+from triathlon_runner.endpoints._api import Retryable
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Retryable
 from triathlon_runner.endpoints.provider import Client, ServerInfo
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
@@ -101,19 +101,18 @@ async def _open_router(client: Client, config: ApiConfig) -> ServerInfo:
     """`GET /models/AUTHOR/MODEL/endpoints`: the hosts that may answer, with their quantisations."""
     data = _object((await _fetch(client, f"/models/{config.model}/endpoints")).get("data"))
     hosts = [host for host in _objects(data.get("endpoints")) if _may_answer(host, config)]
-    contexts = [context for host in hosts if (context := _whole(host.get("context_length"))) is not None]
+    names = {
+        f"{host.get('provider_name')} ({host.get('quantization') or 'unknown quantization'})"
+        for host in hosts
+    }
     quantizations = {str(host.get("quantization") or "unknown") for host in hosts}
     is_known = len(quantizations) == 1 and "unknown" not in quantizations
     return ServerInfo(
-        hosts=" or ".join(sorted({_with_quantization(host) for host in hosts})),
+        hosts=" or ".join(sorted(names)),
         quantization=quantizations.pop() if is_known else "",
-        context=min(contexts, default=None),
+        context=min(filter(None, (_whole(host.get("context_length")) for host in hosts)), default=None),
         how_to_raise="name a host with a longer context: `body: {provider: {only: [...]}}` in the api block",
     )
-
-
-def _with_quantization(host: dict[str, Any]) -> str:
-    return f"{host.get('provider_name')} ({host.get('quantization') or 'unknown quantization'})"
 
 
 def _may_answer(host: dict[str, Any], config: ApiConfig) -> bool:

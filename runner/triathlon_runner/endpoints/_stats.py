@@ -11,6 +11,11 @@ CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
 
 
+def estimated_tokens(*texts: str) -> int:
+    """About how many tokens texts have together."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
+
+
 @dataclass(slots=True)
 class EndpointStats:
     """Counters of one model since it was opened; read at any time."""
@@ -57,8 +62,6 @@ class EndpointStats:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
     they lead to, all others as passed."""
-    oddities: Counter[str] = field(default_factory=Counter)
-    """Harmless departures from the protocol, and how often."""
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 
@@ -71,22 +74,18 @@ class EndpointStats:
         self.output_tokens += output_tokens
         self._add_busy(now - seconds, now)
 
-    def estimate_answer(self, input_characters: int, output_characters: int) -> None:
-        """Adds what a reply took that the server has not counted, by the length of the texts."""
+    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
+        """Adds what a reply probably took that the server has not counted."""
         self.uncounted += 1
-        self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
-        self.estimated_output_tokens += math.ceil(output_characters / CHARACTERS_A_TOKEN)
+        self.estimated_input_tokens += input_tokens
+        self.estimated_output_tokens += output_tokens
 
-    def estimate_lost_reply(self, input_characters: int) -> None:
+    def count_lost_reply(self, asked_tokens: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
-        replies_before = self.answered + self.lost
-        if replies_before:
-            self.estimated_input_tokens += (self.input_tokens + self.estimated_input_tokens) // replies_before
-            self.estimated_output_tokens += (
-                self.output_tokens + self.estimated_output_tokens
-            ) // replies_before
-        else:
-            self.estimated_input_tokens += math.ceil(input_characters / CHARACTERS_A_TOKEN)
+        if replies := self.answered + self.lost:
+            asked_tokens = (self.input_tokens + self.estimated_input_tokens) // replies
+            self.estimated_output_tokens += (self.output_tokens + self.estimated_output_tokens) // replies
+        self.estimated_input_tokens += asked_tokens
         self.lost += 1
 
     def _add_busy(self, begin: float, end: float) -> None:

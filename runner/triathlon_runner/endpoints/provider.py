@@ -12,11 +12,10 @@ from typing import Any, Protocol
 
 from triathlon_runner.endpoints._api import Chat, Completion, Sampling
 from triathlon_runner.endpoints._config import ApiConfig
+from triathlon_runner.endpoints._stats import estimated_tokens
 from triathlon_runner.endpoints.providers import PROVIDERS
 from triathlon_runner.records import Reply, Usage
 
-_CHARACTERS_A_TOKEN = 3
-"""Of code, for the tokens a minute until the server has counted them; prose has more."""
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
@@ -34,11 +33,11 @@ class Question:
         return isinstance(self.prompt, Chat)
 
     @property
-    def characters(self) -> int:
-        """Length of the texts that are sent."""
+    def estimated_tokens(self) -> int:
+        """About how many tokens are sent, by the length of the texts."""
         if isinstance(self.prompt, Completion):
-            return len(self.prompt.text)
-        return sum(len(message.content) for message in self.prompt.messages)
+            return estimated_tokens(self.prompt.text)
+        return estimated_tokens(*(message.content for message in self.prompt.messages))
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,16 @@ class Request:
     @property
     def estimated_tokens(self) -> int:
         """About how many tokens question and longest reply take together."""
-        return self.question.characters // _CHARACTERS_A_TOKEN + self.question.sampling.max_tokens
+        return self.question.estimated_tokens + self.question.sampling.max_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A reply, and what was odd about it."""
+    """What a reply says."""
 
     reply: Reply
     usage: Usage
     served_model: str
-    oddities: tuple[str, ...] = ()
     is_empty: bool = False
     """The server sent a whole reply without any content."""
 

@@ -1,13 +1,14 @@
 """Estimates requests, tokens, money and time of a plan."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from triathlon_runner.estimates._cost import Cost, highest_cost, observed_cost
 from triathlon_runner.estimates._noise import noise_sentence
-from triathlon_runner.estimates._observed import half_width, observed, pass_rate, speed
-from triathlon_runner.estimates._probe import UnitCost, probe
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import Manifest
+from triathlon_runner.noise import Z_95
+from triathlon_runner.records import Manifest, Outcome
 from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import RunPlan, Work
 from triathlon_runner.store import ResultsFolder
@@ -20,10 +21,8 @@ class SuiteEstimate:
     suite: str
     units: int
     open: int
-    requests: float
-    input_tokens: float
-    output_tokens: float
-    basis: str
+    cost: Cost
+    """Of the open units."""
     half_width: float
     """Of the 95 % interval of pass@1 when all units are done, as a share."""
     noise: str = ""
@@ -36,24 +35,15 @@ class ModelEstimate:
 
     model: str
     suites: tuple[SuiteEstimate, ...]
+    requests: float
+    input_tokens: float
+    output_tokens: float
     usd: float | None
     """None where the row names no price."""
     hours: float | None
     """None where no speed is known."""
     speed: str
     """Where the speed comes from, or what to do to have one."""
-
-    @property
-    def requests(self) -> float:
-        return sum(suite.requests for suite in self.suites)
-
-    @property
-    def input_tokens(self) -> float:
-        return sum(suite.input_tokens for suite in self.suites)
-
-    @property
-    def output_tokens(self) -> float:
-        return sum(suite.output_tokens for suite in self.suites)
 
 
 async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
@@ -65,63 +55,74 @@ async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list
         SandboxError: the sandbox failed.
     """
     manifests = list(folder.manifests())
-    probed: dict[tuple[str, str], UnitCost] = {}
+    probed: dict[tuple[str, str], Cost] = {}
     estimates = []
     for works in plan.work.values():
-        suites = [await _suite(work, folder, manifests, grader, probed) for work in works]
+        suites = []
+        for work in works:
+            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind)
+            if cost is None:
+                cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
+            suites.append(_suite(work, cost, folder, manifests))
         if works:
             estimates.append(_model(works[0].row, tuple(suites), manifests))
     return estimates
 
 
-async def _suite(
-    work: Work,
-    folder: ResultsFolder,
-    manifests: Sequence[Manifest],
-    grader: Grader,
-    probed: dict[tuple[str, str], UnitCost],
-) -> SuiteEstimate:
+def _suite(work: Work, cost: Cost, folder: ResultsFolder, manifests: Sequence[Manifest]) -> SuiteEstimate:
     left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
-    cost = observed(work, manifests)
-    if cost is None:
-        key = (work.suite_id, work.row.kind)
-        if key not in probed:
-            probed[key] = await probe(work, grader)
-        cost = probed[key]
+    tasks = len(work.built.chosen)
     return SuiteEstimate(
         suite=work.suite_id,
         units=work.built.count,
         open=left,
-        requests=cost.requests * left,
-        input_tokens=cost.input_tokens * left,
-        output_tokens=cost.output_tokens * left,
-        basis=cost.basis,
-        half_width=half_width(len(work.built.chosen), pass_rate(work, manifests)),
-        noise=noise_sentence(work.built.entry, len(work.built.chosen), folder, manifests) if left else "",
+        cost=cost.times(left),
+        half_width=half_width(tasks, _pass_rate(work, manifests)),
+        noise=noise_sentence(work.built.entry, tasks, folder, manifests) if left else "",
     )
 
 
 def _model(row: ModelRow, suites: tuple[SuiteEstimate, ...], manifests: Sequence[Manifest]) -> ModelEstimate:
-    sent = sum(suite.input_tokens for suite in suites)
-    got = sum(suite.output_tokens for suite in suites)
-    requests = sum(suite.requests for suite in suites)
-    usd = None if row.price is None else (sent * row.price.input + got * row.price.output) / 1e6
-    if row.serve is not None:
-        usd = usd or 0.0
-    rate, source = (row.speed, "stated") if row.speed else (speed(row.id, manifests), "observed")
-    hours = _hours(row, {"output": got, "all": sent + got, "requests": requests}, rate)
-    if rate is None:
-        source = "by the row's limits a minute"
+    requests = sum(suite.cost.requests for suite in suites)
+    sent = sum(suite.cost.input_tokens for suite in suites)
+    got = sum(suite.cost.output_tokens for suite in suites)
+    usd = row.price.usd(sent, got) if row.price else 0.0 if row.serve is not None else None
+    rate, source = (row.speed, "stated") if row.speed else (_speed(row.id, manifests), "observed")
+    # The longest of what the speed and the provider's limits a minute ask for.
+    waits = [] if rate is None else [got / rate / 3600]
+    if row.api is not None and row.api.requests_per_minute:
+        waits.append(requests / row.api.requests_per_minute / 60)
+    if row.api is not None and row.api.tokens_per_minute:
+        waits.append((sent + got) / row.api.tokens_per_minute / 60)
+    hours = max(waits) if waits else None if requests else 0.0
     if hours is None:
         source = "unknown: set `speed` (output tokens a second) in the row"
-    return ModelEstimate(row.id, suites, usd, hours, source)
+    elif rate is None:
+        source = "by the row's limits a minute"
+    return ModelEstimate(row.id, suites, requests, sent, got, usd, hours, source)
 
 
-def _hours(row: ModelRow, amounts: Mapping[str, float], rate: float | None) -> float | None:
-    """The longest of what the speed and the provider's limits a minute ask for."""
-    waits = [] if rate is None else [amounts["output"] / rate / 3600]
-    if row.api is not None and row.api.requests_per_minute:
-        waits.append(amounts["requests"] / row.api.requests_per_minute / 60)
-    if row.api is not None and row.api.tokens_per_minute:
-        waits.append(amounts["all"] / row.api.tokens_per_minute / 60)
-    return max(waits) if waits else 0.0 if not amounts["requests"] else None
+def _speed(model: str, manifests: Sequence[Manifest]) -> float | None:
+    """Output tokens a second of the model's last run; None where it is not known."""
+    runs = [manifest for manifest in manifests if manifest.model == model and manifest.tokens_per_second]
+    return max(runs, key=lambda manifest: manifest.ended).tokens_per_second if runs else None
+
+
+def _pass_rate(work: Work, manifests: Sequence[Manifest]) -> float:
+    """Share of units that passed so far; one half, where intervals are widest, while nothing is known."""
+    place = work.suite_id, work.row.id
+    runs = [manifest.outcomes for manifest in manifests if (manifest.suite, manifest.model) == place]
+    units = sum(sum(outcomes.values()) for outcomes in runs)
+    passed = sum(outcomes.get(Outcome.PASSED.value, 0) for outcomes in runs)
+    return passed / units if units else 0.5
+
+
+def half_width(tasks: int, passed: float = 0.5) -> float:
+    """Half the width of Wilson's 95 % interval of pass@1 over so many tasks, as a share from 0 to 0.5.
+
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference (1927).
+    """
+    if not tasks:
+        return 0.5
+    spread = passed * (1 - passed) / tasks + Z_95 * Z_95 / (4 * tasks * tasks)
+    return Z_95 * math.sqrt(spread) / (1 + Z_95 * Z_95 / tasks)

@@ -18,7 +18,6 @@ from triathlon_runner.schedule._plan import (
     work_for,
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._progress import Progress, ProgressFanout
 from triathlon_runner.schedule._references import check_references
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
 from triathlon_runner.schedule._stop import Account, Bounds, Control, deadline, span_seconds
@@ -40,8 +39,6 @@ __all__ = [
     "OpenModel",
     "Pace",
     "Profile",
-    "Progress",
-    "ProgressFanout",
     "RunPlan",
     "Runner",
     "Summary",

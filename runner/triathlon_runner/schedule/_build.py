@@ -11,7 +11,7 @@ from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.sandbox import Language, try_language
+from triathlon_runner.sandbox import try_language
 from triathlon_runner.schedule._open import why_not
 from triathlon_runner.schedule._plan import BuiltSuite, RunPlan, choose, work_for
 from triathlon_runner.schedule._profiles import Profile
@@ -60,65 +60,51 @@ async def build_plan(
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
             run here; DataUnavailableError for a suite that was named.
     """
-    plan, profile, suites = RunPlan(), wanted.profile, wanted.suites
-    variants = (*wanted.variants, "sampling") if profile.repeats and suites is None else wanted.variants
-    chosen = wanted.catalogue.select(suites, variants, wanted.prompts)
-    taken = [entry for entry in chosen if suites is not None or profile.takes(entry)]
+    plan, profile, named = RunPlan(), wanted.profile, wanted.suites is not None
+    variants = wanted.variants if named or not profile.repeats else (*wanted.variants, "sampling")
+    selected = wanted.catalogue.select(wanted.suites, variants, wanted.prompts)
     rows = registry.select(wanted.models)
-    entries = at_temperature(taken, rows, profile, named=suites is not None)
+    entries = [entry for entry in selected if named or profile.takes(entry)]
+    entries = at_temperature(entries, rows, profile, named=named)
+    languages = dict.fromkeys(language for entry in entries for language in entry.languages)
+    # Tried where the programs will be executed, which may be other machines.
+    faults = {language: (await try_language(grader.sandbox, language)).fault for language in languages}
     built: list[BuiltSuite] = []
-    faults = await _faults_of_languages(entries, grader)
     for number, entry in enumerate(entries, 1):
         if report is not None:
             report(f"preparing {entry.id}, suite {number} of {len(entries)}")
-        if missing := [faults[language] for language in entry.languages if faults[language]]:
-            fault = "; ".join(missing)
-            if suites is not None:
-                raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+        fault = "; ".join(filter(None, map(faults.__getitem__, entry.languages)))
+        if fault and named:
+            raise UserError(f"suite {entry.id!r} was named and cannot run here: {fault}")
+        if not fault:
+            try:
+                suite = await build_suite(entry, data, grader, profile)
+            except DataUnavailableError as error:
+                if named:
+                    raise
+                fault = str(error)
+            else:
+                if suite.chosen:
+                    built.append(suite)
+                elif entry.user_data is not None:
+                    fault = _NO_TASKS
+        if fault:
             plan.skipped_suites[entry.id] = fault
-            continue
-        try:
-            suite = await build_suite(entry, data, grader, profile)
-        except DataUnavailableError as error:
-            if suites is not None:
-                raise
-            plan.skipped_suites[entry.id] = str(error)
-        else:
-            if suite.chosen:
-                built.append(suite)
-            elif entry.user_data is not None:
-                plan.skipped_suites[entry.id] = _NO_TASKS
     for row in rows:
         reason = why_not(row) if wanted.asks or wanted.models is None else None
-        if reason is None:
-            plan.work[row.id] = work_for(registry, row, _unlike_their_baseline(built, row, plan), judge)
-        else:
+        if reason is not None:
             plan.skipped_models[row.id] = reason
+            continue
+        same = {suite.entry.id: same_as_baseline(suite.entry.variant_kind, row) for suite in built}
+        plan.skipped_suites |= {f"{suite} of {row.id}": why for suite, why in same.items() if why}
+        plan.work[row.id] = work_for(
+            registry, row, [each for each in built if not same[each.entry.id]], judge
+        )
     return plan
 
 
-async def _faults_of_languages(entries: Sequence[SuiteEntry], grader: Grader) -> dict[Language, str]:
-    """What is missing of the languages that suites execute, and how to install it; empty if nothing.
-
-    Tried where the programs will be executed, which may be other machines.
-    """
-    wanted = dict.fromkeys(language for entry in entries for language in entry.languages)
-    return {language: (await try_language(grader.sandbox, language)).fault for language in wanted}
-
-
-def _unlike_their_baseline(built: Sequence[BuiltSuite], row: ModelRow, plan: RunPlan) -> list[BuiltSuite]:
-    """Leaves out variants that would ask this model exactly as their baseline does."""
-    differing = []
-    for suite in built:
-        if reason := _same_as_baseline(suite.entry.variant_kind, row):
-            plan.skipped_suites[f"{suite.entry.id} of {row.id}"] = reason
-        else:
-            differing.append(suite)
-    return differing
-
-
-def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
-    """Why a variant of this kind equals its baseline at a fixed temperature; empty if it does not."""
+def same_as_baseline(kind: str | None, row: ModelRow) -> str:
+    """Why a variant of this kind would ask the model exactly as its baseline does; empty if it does not."""
     temperature = row.temperature
     if temperature is not None and (kind == "temperatures" or (kind == "sampling" and temperature == 0)):
         return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
@@ -128,11 +114,7 @@ def _same_as_baseline(kind: str | None, row: ModelRow) -> str:
 
 
 def at_temperature(
-    entries: Sequence[SuiteEntry],
-    rows: Sequence[ModelRow],
-    profile: Profile,
-    *,
-    named: bool,
+    entries: Sequence[SuiteEntry], rows: Sequence[ModelRow], profile: Profile, *, named: bool
 ) -> list[SuiteEntry]:
     """Returns the suites with the user's settings; without those that were not named and cannot have them.
 
@@ -148,14 +130,13 @@ def at_temperature(
                 f"{row.id!r} is asked at temperature {row.temperature} by models.yaml, whatever"
                 " --temperature says; remove the one or the other"
             )
-    asked = {entry.id: profile.asked(entry) for entry in entries}
-    fixed = [suite for suite, entry in asked.items() if entry is None]
+    fixed = [entry.id for entry in entries if entry.at_temperature is None]
     if named and fixed:
         raise UserError(
             f"expected suites whose temperature can be set with --temperature, got {fixed[0]!r}: its settings"
             " fix the temperature; see `triathlon suites --variants` for those that there are"
         )
-    return [entry for entry in asked.values() if entry is not None]
+    return [entry.at_temperature(temperature) for entry in entries if entry.at_temperature is not None]
 
 
 async def build_suite(entry: SuiteEntry, data: DataStore, grader: Grader, profile: Profile) -> BuiltSuite:

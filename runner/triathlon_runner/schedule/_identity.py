@@ -54,6 +54,11 @@ def identity_of(row: ModelRow) -> dict[str, Any]:
     return {**shaping, **{name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments}}
 
 
+def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:
+    """Returns the identity with the weights that the server has loaded, as far as they are known."""
+    return {**identity, **({WEIGHTS: weights} if weights else {})}
+
+
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Returns what differs, in words; empty where all settings that both have are equal."""
     if not before or not now:

@@ -3,20 +3,34 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._stop import Account
+
+_COUNTERS: Final = (
+    "answered",
+    "from_cache",
+    "failed",
+    "retries",
+    "throttled",
+    "truncated",
+    "input_tokens",
+    "output_tokens",
+    "uncounted",
+    "lost",
+    "limit",
+    "last_error",
+)
+"""Fields of `EndpointStats` that stand in a model's last event."""
 
 
 class JsonLog:
-    """Implements `Progress`. Every line has `time` (ISO 8601, UTC) and `event`; lines are appended whole."""
+    """Every line has `time` (ISO 8601, UTC) and `event`; lines are appended whole."""
 
     def __init__(self, path: Path) -> None:
         """Opens the file for appending.
@@ -25,7 +39,6 @@ class JsonLog:
             UserError: it cannot be written.
         """
         self._path = path
-        self._accounts: dict[str, Account] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -35,61 +48,18 @@ class JsonLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
-        self.write("plan", model=model, suite=suite, planned=planned, done=done)
-
-    def attach(self, account: Account) -> None:
-        self._accounts[account.model] = account
-        self.write("model", model=account.model)
-
-    def start(self, model: str, suite: str) -> None:
-        self.write("start", model=model, suite=suite)
-
-    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
-        self.write(
-            "unit",
-            model=record.model,
-            suite=record.suite,
-            task_id=record.task_id,
-            sample=record.sample,
-            outcome=record.outcome.value,
-            usage=record.usage.model_dump(),
-            seconds=round(record.seconds, 3),
-            from_earlier_run=from_earlier_run,
-        )
-
-    def failed(self, model: str, suite: str, reason: str) -> None:
-        self.write("open", model=model, suite=suite, reason=reason)
-
-    def say(self, message: str) -> None:
-        self.write("message", text=message)
-
-    def end(self, **facts: Any) -> None:
+    def end(self, accounts: Iterable[Account], **facts: Any) -> None:
         """The run is over; each model's counters, then `facts`."""
-        for model, account in self._accounts.items():
-            stats = account.stats
+        for account in accounts:
             self.write(
                 "model_end",
-                model=model,
-                answered=stats.answered,
-                from_cache=stats.from_cache,
-                failed=stats.failed,
-                retries=stats.retries,
-                throttled=stats.throttled,
-                truncated=stats.truncated,
-                input_tokens=stats.input_tokens,
-                output_tokens=stats.output_tokens,
-                uncounted=stats.uncounted,
-                lost=stats.lost,
-                limit=stats.limit,
+                model=account.model,
                 usd=round(account.usd, 6),
                 usd_estimated=round(account.usd_estimated, 6),
-                last_error=stats.last_error,
+                **{name: getattr(account.stats, name) for name in _COUNTERS},
             )
         self.write("end", **facts)
 

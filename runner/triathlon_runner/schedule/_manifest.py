@@ -8,12 +8,11 @@ from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
-from triathlon_runner.registry import Price
-from triathlon_runner.schedule._identity import WEIGHTS, difference
+from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
+from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.store import ResultsFile
+from triathlon_runner.store import ResultsFile, ResultsFolder
 from triathlon_runner.suites import DataSetInfo
 
 
@@ -71,91 +70,81 @@ def _named(data: DataSetRecord | DataSetInfo) -> str:
     return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
 
 
-def manifest_of(
+def write_manifest(
+    folder: ResultsFolder,
     work: Work,
     file: ResultsFile[UnitRecord],
     *,
     conditions: Conditions,
-    before: Manifest | None,
     opened: OpenModel | None,
     failures: Counter[str],
-    speed: float | None = None,
-    begins: bool = False,
-) -> Manifest | None:
-    """The manifest to write now; None where nothing was asked and the one that is there still holds.
+    begins: bool,
+) -> None:
+    """Writes the manifest, unless nothing was asked and the one that is there still holds.
 
     `begins`: units are about to be asked; the manifest says so until the run has ended.
     """
+    before = folder.read_manifest(work.row.id, work.suite_id)
     if before is not None and before.protocol != work.settings_hash:
         before = None
     open_units = len(work.open_units(file.units))
     outcomes = dict(sorted(file.outcomes.items()))
-    holds = before is not None and (before.outcomes, before.open_units, before.bytes) == (
-        outcomes,
-        open_units,
-        file.size,
-    )
-    asked_nothing = opened is None and not failures
-    if asked_nothing and (
-        _of_larger_run(before, file, open_units) or (holds and before and not before.unfinished)
-    ):
-        return None
-    wanted = {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
+    if before is not None and opened is None and not failures:
+        known = (before.outcomes, before.open_units, before.bytes)
+        still_holds = known == (outcomes, open_units, file.size) and not before.unfinished
+        if still_holds or _is_of_larger_run(before, file, outcomes, open_units):
+            return
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    data = work.built.suite.data
-    return Manifest(
+    data, price, usage = work.built.suite.data, work.row.price, file.usage
+    answered_by = opened or before
+    weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
+    speed = opened.stats.tokens_per_second if opened and opened.stats and not begins else None
+    usd = None if price is None or usage.uncounted else price.usd(usage.input_tokens, usage.output_tokens)
+    manifest = Manifest(
         suite=work.suite_id,
         model=work.row.id,
-        served_model=opened.served_model if opened else before.served_model if before else "not reached",
-        served_by=opened.served_by if opened else before.served_by if before else "not reached",
+        served_model=answered_by.served_model if answered_by else "not reached",
+        served_by=answered_by.served_by if answered_by else "not reached",
         protocol=work.settings_hash,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
-        engine_versions=_engine_versions(before, file, open_units=open_units, begins=begins),
+        engine_versions=_engine_versions(before, file, adds=begins and open_units > 0),
         sandbox_level=conditions.sandbox_level,
         grader_integrity=conditions.grader_integrity,
         profile=conditions.profile,
         private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
-        tasks_planned=len(wanted),
+        tasks_planned=len(
+            {task.task_id for task in work.built.chosen} | {task_id for task_id, _ in file.units}
+        ),
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
-        usage=file.usage,
-        cost_usd=_cost(work.row.price, file.usage),
-        identity=_identity(work, before, opened),
+        usage=usage,
+        cost_usd=None if usd is None else round(usd, 6),
+        identity=with_weights(work.identity, weights),
         planned=work.built.digest,
         bytes=file.size,
-        tokens_per_second=speed if speed else before.tokens_per_second if before else None,
+        tokens_per_second=round(speed, 2) if speed else before.tokens_per_second if before else None,
         started=before.started if before else now,
         ended="" if begins else now,
     )
+    folder.write_manifest(manifest)
 
 
-def _of_larger_run(before: Manifest | None, file: ResultsFile[UnitRecord], open_units: int) -> bool:
+def _is_of_larger_run(
+    before: Manifest, file: ResultsFile[UnitRecord], outcomes: dict[str, int], open_units: int
+) -> bool:
     """Whether a manifest knows of more open units than this run planned, and its lines are still there."""
-    if before is None or not (before.unfinished or before.outcomes == dict(sorted(file.outcomes.items()))):
+    if not before.unfinished and before.outcomes != outcomes:
         return False
     return sum(before.outcomes.values()) + before.open_units - len(file.units) > open_units
 
 
 def _engine_versions(
-    before: Manifest | None, file: ResultsFile[UnitRecord], *, open_units: int, begins: bool
+    before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool
 ) -> tuple[int, ...]:
-    """Versions that graded the lines that are there and, where units are open, this one."""
+    """Versions that graded the lines that are there and, where units are about to be asked, this one."""
     earlier = ((before.engine_versions if before else ()) or (0,)) if file.units else ()
-    adds = not earlier or (begins and open_units > 0)
-    return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds else ())}))
-
-
-def _identity(work: Work, before: Manifest | None, opened: OpenModel | None) -> dict[str, Any]:
-    weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
-    return {**work.identity, **({WEIGHTS: weights} if weights else {})}
-
-
-def _cost(price: Price | None, usage: Usage) -> float | None:
-    """USD at the row's price; None where the row names none, or the server does not count tokens."""
-    if price is None or usage.uncounted:
-        return None
-    return round((usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6, 6)
+    return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds or not earlier else ())}))

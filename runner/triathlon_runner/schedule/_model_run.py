@@ -1,21 +1,21 @@
 """One model's part of a run: its server opened, its units in flight, its files closed."""
 
 import asyncio
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from operator import itemgetter
 
-from triathlon_runner.endpoints import Model, ServerUnreachableError
+from triathlon_runner.endpoints import ServerUnreachableError
 from triathlon_runner.errors import leaves
-from triathlon_runner.schedule._context import ModelEnd, RunContext
-from triathlon_runner.schedule._models import ControlledModel, OpenModel
-from triathlon_runner.schedule._plan import Pace, Work
+from triathlon_runner.schedule._context import RunContext
+from triathlon_runner.schedule._models import OpenModel
+from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import ENDS_THE_MODEL, SuiteRun, open_suite
 from triathlon_runner.store import (
     ContradictingLineError,
     DamagedLineError,
-    ResultsFolder,
     Unit,
     UnreadableManifestError,
     usable_units,
@@ -29,29 +29,27 @@ class ModelRun:
     """One attempt to run the open units of one model."""
 
     def __init__(self, context: RunContext, works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
-        """Prepares a try.
-
-        Args:
-            context: The run.
-            works: What is wanted of the model, suite by suite.
-            broken: Units, with their suites, that an error in this program stopped: they are not tried again.
-        """
-        self.end = ModelEnd()
+        """Takes what is wanted of the model, suite by suite; `broken` as `SuiteRun` has it."""
+        self.works = works
+        self.open = 0
+        self.failures: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self.server_is_unreachable = False
+        """Its server does not answer; another attempt later may succeed."""
         self._context = context
-        self._works = works
         self._row = works[0].row
         self._broken = broken
         self._opened: OpenModel | None = None
 
     async def run(self) -> None:
-        """Runs the open units; `end` says how it ended.
+        """Runs the open units; the attributes then say how it ended.
 
         Raises:
             UserError: the model's folder is in use or cannot be written.
         """
         with ExitStack() as stack:
             stack.enter_context(self._context.folder.locked(self._row.id))
-            suites = [suite for work in self._works if (suite := self._open_suite(work, stack)) is not None]
+            suites = [suite for work in self.works if (suite := self._open_suite(work, stack)) is not None]
             try:
                 if any(suite.left for suite in suites) and not self._context.control.stop.asked:
                     await self._open_and_ask(suites)
@@ -66,14 +64,23 @@ class ModelRun:
         try:
             return open_suite(self._context, work, self._broken, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            what_to_do = _advice(error, self._context.folder, self._row.id, work.suite_id)
-            self._add_error(f"{self._row.id} {work.suite_id}: {error}{what_to_do}")
+            self._add_error(f"{self._row.id} {work.suite_id}: {error}{self._advice(error, work.suite_id)}")
             lines = self._context.folder.lines(self._row.id, work.suite_id)
-            self.end.open += len(work.open_units(usable_units(lines, work.built.entry.record)))
+            self.open += len(work.open_units(usable_units(lines, work.built.entry.record)))
             return None
 
+    def _advice(self, error: Exception, suite: str) -> str:
+        """What the run did about damage, and what to do where the message does not say that itself."""
+        if isinstance(error, UnreadableManifestError):
+            return "; nothing was asked or changed there"
+        if not isinstance(error, ContradictingLineError):
+            return ""
+        option = self._context.folder.option
+        verify = f"`triathlon verify --models {self._row.id} --suites {suite}{option}`"
+        return f"; {verify} shows what the rest of the line says"
+
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
-        """Opens the model and asks it; returns early where a stop comes while its server starts."""
+        """Opens the model and asks it; a stop cancels this task while it waits for the server."""
         context, task = self._context, asyncio.current_task()
         assert task is not None
         context.opening.add(task)
@@ -86,55 +93,60 @@ class ModelRun:
                     context.control.bounds.accounts.append(account)
                     context.progress.attach(account)
                 await self._ask([suite for suite in suites if suite.begin(opened)], opened)
-        except asyncio.CancelledError:
-            if task not in context.opening or not context.control.stop.asked:
-                raise
-            task.uncancel()  # it only waited for its server; nothing was asked
         finally:
             context.opening.discard(task)
 
     async def _ask(self, suites: Sequence[SuiteRun], opened: OpenModel) -> None:
-        pace = self._context.pace
-        turns = _alternate(suites) if pace is None else _in_order(suites, pace)
         for suite in suites:
             if suite.left:
                 self._context.progress.start(suite.model, suite.suite)
-        model = ControlledModel(opened, self._context.control)
+        units = self._in_order(suites)
+        waiting = iter(units)
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(opened.slots * UNITS_PER_SLOT, sum(len(suite.left) for suite in suites))):
-                group.create_task(self._worker(turns, model))
+            for _ in range(min(opened.slots * UNITS_PER_SLOT, len(units))):
+                group.create_task(self._worker(waiting, opened))
 
-    async def _worker(self, turns: Iterator[tuple[SuiteRun, Unit]], model: Model) -> None:
-        while self._context.control.may_send():
-            turn = next(turns, None)
-            if turn is None:
-                return
-            suite, unit = turn
-            pace = self._context.pace
+    def _in_order(self, suites: Sequence[SuiteRun]) -> list[tuple[SuiteRun, Unit]]:
+        """All open units by the positions that the pace gives them; else one unit of each suite in turn."""
+        turns = []
+        for suite in suites:
+            for number, unit in enumerate(suite.left):
+                position = (
+                    number if self._context.pace is None else self._context.pace.position(suite.suite, unit)
+                )
+                turns.append((position, suite, unit))
+        turns.sort(key=itemgetter(0))
+        return [(suite, unit) for _, suite, unit in turns]
+
+    async def _worker(self, waiting: Iterator[tuple[SuiteRun, Unit]], opened: OpenModel) -> None:
+        """Runs units until there is none left or the run stops."""
+        context, pace = self._context, self._context.pace
+        for suite, unit in waiting:
             if pace is not None:
                 await pace.ready(suite.model, suite.suite, unit)
-                if not self._context.control.may_send():
-                    return
-            with self._context.units.unit():
-                record = await suite.run(unit, model)
-                if pace is not None:
-                    pace.finished(suite.model, suite.suite, unit, record)
+            if not context.control.may_send():
+                return
+            context.units += 1
+            try:
+                await suite.run(unit, opened)
+            finally:
+                context.units -= 1
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
         """Notes why this model cannot continue; each reason is shown once."""
         causes = list(leaves(errors))
-        self.end.server_is_unreachable = all(isinstance(cause, ServerUnreachableError) for cause in causes)
+        self.server_is_unreachable = all(isinstance(cause, ServerUnreachableError) for cause in causes)
         for message in dict.fromkeys(f"{self._row.id}: {cause}" for cause in causes):
             self._add_error(message)
 
     def _add_error(self, message: str) -> None:
-        self.end.errors.append(message)
+        self.errors.append(message)
         self._context.progress.say(message)
 
     def _close(self, suites: Sequence[SuiteRun]) -> None:
         for suite in suites:
-            self.end.open += suite.close(self._opened)
-            self.end.failures.update(suite.failures)
+            self.open += suite.close(self._opened)
+            self.failures.update(suite.failures)
         if error := self._error_of_all_open_units():
             self._add_error(f"{self._row.id}: {error}")
 
@@ -144,37 +156,9 @@ class ModelRun:
         It is for the user to mend, however few questions there were: to run again does not help.
         """
         stats = self._opened.stats if self._opened is not None else None
-        failures = self.end.failures
         if stats is None or stats.stopped or stats.answered or stats.from_cache:
             return ""
-        if not 0 < stats.failed == stats.unexplained or failures.total() != self.end.open:
+        if not 0 < stats.failed == stats.unexplained or self.failures.total() != self.open:
             return ""
         which = f"all {stats.failed} questions" if stats.failed > 1 else "the only question"
-        return f"{which} met the same error: {failures.most_common(1)[0][0]}"
-
-
-def _alternate(suites: Sequence[SuiteRun]) -> Iterator[tuple[SuiteRun, Unit]]:
-    """One unit of each suite in turn, so that no suite waits for another."""
-    waiting = deque(suite for suite in suites if suite.left)
-    while waiting:
-        suite = waiting.popleft()
-        unit = suite.left.popleft()
-        if suite.left:
-            waiting.append(suite)
-        yield suite, unit
-
-
-def _advice(error: Exception, folder: ResultsFolder, model: str, suite: str) -> str:
-    """What the run did about damage, and what to do where the message does not say that itself."""
-    if isinstance(error, UnreadableManifestError):
-        return "; nothing was asked or changed there"
-    if not isinstance(error, ContradictingLineError):
-        return ""
-    verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
-    return f"; {verify} shows what the rest of the line says"
-
-
-def _in_order(suites: Sequence[SuiteRun], pace: Pace) -> Iterator[tuple[SuiteRun, Unit]]:
-    """The units of all suites, by the positions that the pace gives them."""
-    turns = [(suite, unit) for suite in suites for unit in suite.left]
-    return iter(sorted(turns, key=lambda turn: pace.position(turn[0].suite, turn[1])))
+        return f"{which} met the same error: {self.failures.most_common(1)[0][0]}"

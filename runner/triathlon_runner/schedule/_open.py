@@ -3,21 +3,16 @@
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from triathlon_runner.endpoints import (
-    ApiConfig,
-    Limits,
-    ReplyCache,
-    open_model,
-)
+from triathlon_runner.endpoints import ApiConfig, Limits, Model, ReplyCache, open_model
 from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
-from triathlon_runner.serving import LocalServers, Served, Servers
+from triathlon_runner.serving import Machine, Server, serve
 
 DEFAULT_CONCURRENCY = 32
 
@@ -41,9 +36,8 @@ class ModelOpener:
         replies: ReplyCache,
         cache: Path,
         say: Callable[[str], None],
-        servers: Servers | None = None,
-        control: Control | None = None,
         *,
+        control: Control | None = None,
         limits: Limits | None = None,
         timeout_seconds: float | None = None,
     ) -> None:
@@ -54,18 +48,18 @@ class ModelOpener:
             replies: The cache of replies.
             cache: Folder of logs, environments and weights.
             say: Gets a line where a server is started, is unreachable, or asks us to wait.
-            servers: Where rows with `serve:` are served; left out: on this machine.
             control: What is asked before each request is sent; left out: all may be sent.
             limits: How hard and how long rows with `api:` are asked.
             timeout_seconds: Longest wait for one answer, in place of what the rows say.
         """
-        self._may_send = (control or Control()).may_send
-        self._limits, self._timeout = limits or Limits(), timeout_seconds
         self._registry = registry
         self._replies = replies
-        self._logs = cache / "logs"
+        self._cache = cache
         self._say = say
-        self._servers = servers or LocalServers(cache)
+        self._may_send = (control or Control()).may_send
+        self._limits = limits or Limits()
+        self._changes = {} if timeout_seconds is None else {"timeout_seconds": timeout_seconds}
+        self._machine = Machine()
 
     @asynccontextmanager
     async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
@@ -75,74 +69,62 @@ class ModelOpener:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
         slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
-        async with self._api(row, slots) if row.api is not None else self._served(row, slots) as model:
-            yield model
-
-    @asynccontextmanager
-    async def _api(self, row: ModelRow, slots: int) -> AsyncIterator[OpenModel]:
-        assert row.api is not None, "`open` has checked it"
-        source = row.api
-        if source.concurrency is None:
-            source = source.model_copy(update={"concurrency": slots})
-        if self._timeout is not None:
-            source = source.model_copy(update={"timeout_seconds": self._timeout})
-        host = urlsplit(source.base_url).netloc
-        opened = open_model(
-            row.id,
-            row.kind,
-            source,
-            cache=self._replies,
-            limits=self._limits,
-            may_send=self._may_send,
-            say=self._say,
-        )
-        async with opened as model:
-            server = await model.identify_server()
+        async with AsyncExitStack() as stack:
+            server = None
+            if row.api is not None:
+                changes = {"concurrency": row.api.concurrency or slots, **self._changes}
+                source, engine, limits = row.api.model_copy(update=changes), "", self._limits
+            else:
+                server = await stack.enter_async_context(self._serve(row))
+                engine, limits = server.served_by, RESTARTING_LIMITS
+                source = ApiConfig(
+                    base_url=server.base_url,
+                    model=server.model,
+                    revision=server.weights,
+                    concurrency=slots,
+                )
+            connection = await stack.enter_async_context(
+                open_model(
+                    row.id,
+                    row.kind,
+                    source,
+                    engine=engine,
+                    cache=self._replies,
+                    limits=limits,
+                    may_send=self._may_send,
+                    say=self._say,
+                )
+            )
+            model: Model = connection
+            if server is None:
+                answering = await connection.identify_server()
+                weights, served_by = answering.identity, f"api {urlsplit(source.base_url).netloc}"
+                served_by += f" ({answering.name})" if answering.name else ""
+            else:
+                weights, served_by = source.revision, engine
+                model = RestartingModel(connection, server)
+                group = await stack.enter_async_context(asyncio.TaskGroup())
+                stack.callback(group.create_task(server.watch()).cancel)
             yield OpenModel(
                 model,
-                served_by=f"api {host} ({server.name})" if server.name else f"api {host}",
+                served_by=served_by,
                 served_model=source.model,
                 slots=source.concurrency or slots,
-                weights=server.identity,
-                stats=model.stats,
+                weights=weights,
+                stats=connection.stats,
                 temperature=partial(self._registry.temperature, row),
                 max_tokens=self._registry.setting(row, "max_tokens"),
             )
 
     @asynccontextmanager
-    async def _served(self, row: ModelRow, slots: int) -> AsyncIterator[OpenModel]:
+    async def _serve(self, row: ModelRow) -> AsyncIterator[Server]:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
-        log = self._logs / f"{row.id}.log"
-        async with self._servers.serve(row.serve, model_id=row.id, log=log, report=self._say) as server:
-            source = _source(server, slots)
-            async with (
-                open_model(
-                    row.id,
-                    row.kind,
-                    source,
-                    engine=str(server.info),
-                    cache=self._replies,
-                    limits=RESTARTING_LIMITS,
-                    may_send=self._may_send,
-                    say=self._say,
-                ) as model,
-                asyncio.TaskGroup() as group,
-            ):
-                watch = group.create_task(server.watch())
-                yield OpenModel(
-                    RestartingModel(model, server),
-                    served_by=str(server.info),
-                    served_model=source.model,
-                    slots=slots,
-                    weights=source.revision,
-                    stats=model.stats,
-                    temperature=partial(self._registry.temperature, row),
-                    max_tokens=self._registry.setting(row, "max_tokens"),
-                )
-                watch.cancel()
-
-
-def _source(server: Served, slots: int) -> ApiConfig:
-    return ApiConfig(
-        base_url=server.base_url, model=server.model, revision=server.info.weights, concurrency=slots
-    )
+        async with serve(
+            row.serve,
+            model_id=row.id,
+            cache=self._cache,
+            log=self._cache / "logs" / f"{row.id}.log",
+            report=self._say,
+            machine=self._machine,
+        ) as server:
+            yield server

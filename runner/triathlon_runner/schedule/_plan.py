@@ -133,11 +133,13 @@ def work_for(
     registry: Registry, row: ModelRow, suites: Sequence[BuiltSuite], judge: Model | None = None
 ) -> list[Work]:
     """Returns the work of one model; what its row changes of how a suite asks is part of the settings."""
-    judge_id = judge.id if judge is not None else None
     works = []
     for built in suites:
-        settings = built.suite.settings(row.kind, judge_id)
-        changes = _row_settings(registry, row, built.entry)
+        settings = built.suite.settings(row.kind, judge.id if judge is not None else None)
+        of_suite = built.entry.sampling_of(row.kind).temperature
+        temperature, max_tokens = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
+        changes = {} if temperature == of_suite else {"temperature": temperature}
+        changes |= {} if max_tokens is None else {"max_tokens": max_tokens}
         works.append(Work(row, built, with_row_settings(settings, changes), judge))
     return works
 
@@ -145,12 +147,3 @@ def work_for(
 def with_row_settings(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns a suite's settings with what a model's row changes of them; as they are without any."""
     return {**settings, ROW_SETTINGS: dict(changes)} if changes else settings
-
-
-def _row_settings(registry: Registry, row: ModelRow, entry: SuiteEntry) -> dict[str, Any]:
-    of_suite = entry.sampling_of(row.kind).temperature
-    temperature, most = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
-    return {
-        **({"temperature": temperature} if temperature != of_suite else {}),
-        **({"max_tokens": most} if most is not None else {}),
-    }

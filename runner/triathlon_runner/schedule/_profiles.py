@@ -1,9 +1,10 @@
 """How much of which suites a run takes."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from itertools import zip_longest
+from typing import Any, Self
 
 from triathlon_runner.suites import SuiteEntry, Task
 
@@ -14,11 +15,11 @@ class Profile:
 
     name: str
     about: str
-    official: bool
+    official: bool = False
     """Official data sets too, where their data is present. Those of suites.yaml are taken in any case."""
-    quick: bool
+    quick: bool = False
     """Of each suite only its quick size, and only the suites that say they are `in_quick`."""
-    repeats: bool
+    repeats: bool = False
     """As many samples a task as the suite's paper takes; else one."""
     limit: int | None = None
     """The user's own number of tasks of each suite; goes before the quick size."""
@@ -32,12 +33,6 @@ class Profile:
     ) -> Self:
         """Returns the profile with the user's own settings."""
         return replace(self, limit=limit, own_samples=samples, own_temperature=temperature)
-
-    def asked(self, entry: SuiteEntry) -> SuiteEntry | None:
-        """Returns the suite at the user's temperature; None where its settings fix the temperature."""
-        if self.own_temperature is None:
-            return entry
-        return None if entry.at_temperature is None else entry.at_temperature(self.own_temperature)
 
     def takes(self, entry: SuiteEntry) -> bool:
         """Whether the profile runs this suite without its being named."""
@@ -59,21 +54,9 @@ class Profile:
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile(
-            "quick",
-            "a few tasks of each core suite, evenly over the levels",
-            official=False,
-            quick=True,
-            repeats=False,
-        ),
-        Profile("standard", "all of core", official=False, quick=False, repeats=False),
-        Profile(
-            "full",
-            "core and official data, with the papers' repeats",
-            official=True,
-            quick=False,
-            repeats=True,
-        ),
+        Profile("quick", "a few tasks of each core suite, evenly over the levels", quick=True),
+        Profile("standard", "all of core"),
+        Profile("full", "core and official data, with the papers' repeats", official=True, repeats=True),
     )
 }
 
@@ -84,24 +67,26 @@ def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
     Keeps the order of the suite. The choice is fixed: the same tasks give the same subset everywhere, and a
     smaller subset is part of a larger one, so that a later, longer run goes on from an earlier, shorter one.
     """
-    by_level: dict[int, list[Task]] = defaultdict(list)
-    for task in tasks:
-        by_level[task.level or 0].append(task)
-    levels = sorted(by_level)
+    levels = _split(tasks, lambda task: task.level or 0)
+    numbers = sorted(levels)
     # Every second level first, so that even three tasks are easy, middling and hard.
-    queues = [_alternate_groups(by_level[level]) for level in (*levels[::2], *levels[1::2])]
-    chosen: set[str] = set()
-    for turn in range(max(map(len, queues), default=0)):
-        for queue in queues:
-            if turn < len(queue) and len(chosen) < most:
-                chosen.add(queue[turn].task_id)
+    in_turn = [
+        _alternate(_split(levels[number], lambda task: task.group or task.task_id).values())
+        for number in (*numbers[::2], *numbers[1::2])
+    ]
+    chosen = {task.task_id for task in _alternate(in_turn)[:most]}
     return tuple(task for task in tasks if task.task_id in chosen)
 
 
-def _alternate_groups(tasks: Sequence[Task]) -> list[Task]:
-    """One task of each group, then a second of each, and so on."""
-    groups: dict[str, list[Task]] = defaultdict(list)
+def _split(tasks: Iterable[Task], key: Callable[[Task], Any]) -> dict[Any, list[Task]]:
+    """The tasks by their key, in the order of the first of each."""
+    parts: dict[Any, list[Task]] = defaultdict(list)
     for task in tasks:
-        groups[task.group or task.task_id].append(task)
-    turns = max(map(len, groups.values()), default=0)
-    return [group[turn] for turn in range(turns) for group in groups.values() if turn < len(group)]
+        parts[key(task)].append(task)
+    return parts
+
+
+def _alternate(queues: Iterable[Iterable[Task]]) -> list[Task]:
+    """The first of each, then the second of each, and so on."""
+    turns = zip_longest(*queues)
+    return [task for turn in turns for task in turn if task is not None]

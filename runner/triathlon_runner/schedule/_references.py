@@ -1,18 +1,17 @@
 """Whether the references of a user's problems pass their own tests: what fails cannot grade a model."""
 
-import asyncio
 import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import FunctionProblem, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
-from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.sandbox import SandboxError
+from triathlon_runner.records import Outcome
 from triathlon_runner.syntax import import_statements, third_party
 
 _SHOWN: Final = 20
@@ -20,12 +19,9 @@ _SHOWN: Final = 20
 
 
 async def check_references(problems: UserProblems, grader: Grader, passed: Path) -> None:
-    """Executes every reference on its problem's inputs, tests and example.
+    """Executes every reference of one file on its problem's inputs, tests and example.
 
-    Args:
-        problems: of one file.
-        grader: executes and grades.
-        passed: a folder in which is noted which files passed, so that each is executed once.
+    The folder `passed` gets a note of each file that passed, so that it is executed once.
 
     Raises:
         UserError: naming each problem whose reference fails, with what happened.
@@ -34,19 +30,10 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
     note = passed / hashlib.sha256(f"{problems.sha256} {ENGINE_VERSION}".encode()).hexdigest()[:32]
     if note.exists():
         return
-    try:
-        async with asyncio.TaskGroup() as group:
-            checks = [group.create_task(_fault(problem, grader)) for problem in problems.problems]
-    except* SandboxError as errors:
-        raise next(leaves(errors)) from errors
-    faults = [fault for check in checks if (fault := check.result())]
+    faults = [fault for fault in await run_all(_fault(each, grader) for each in problems.problems) if fault]
     if faults:
         more = [f"and {len(faults) - _SHOWN} more problems"] if len(faults) > _SHOWN else []
         raise UserError("\n".join([*faults[:_SHOWN], *more]))
-    _write(note)
-
-
-def _write(note: Path) -> None:
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
 
@@ -63,7 +50,9 @@ async def _fault(user_problem: UserProblem, grader: Grader) -> str:
         except (UngradableError, ReferenceFailedError) as error:
             return f"{expected}: {error}; mend one of them"
         if verdict.outcome is not Outcome.PASSED:
-            return f"{expected} {_in_words(verdict)}; mend one of them"
+            failing = verdict.failing
+            where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
+            return f"{expected} {verdict.outcome}: {where}; mend one of them"
     return ""
 
 
@@ -76,10 +65,3 @@ def _without_reference(problem: FunctionProblem) -> FunctionProblem:
         return problem
     imports = [line for line in import_statements(problem.reference) if not third_party(line)]
     return replace(problem, reference="", tests="\n".join([*imports, problem.tests]))
-
-
-def _in_words(verdict: Verdict) -> str:
-    """`failed: f(1) gave 3 at assert f(1) == 2 (AssertionError: )`."""
-    failing = verdict.failing
-    where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
-    return f"{verdict.outcome}: {where}"

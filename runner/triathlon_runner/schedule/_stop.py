@@ -1,6 +1,7 @@
 """Why a run starts nothing new (Ctrl-C, the budget, the deadline), and how requests are held back then."""
 
 import asyncio
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -58,9 +59,7 @@ class Account:
         return self._at_price(self.stats.estimated_input_tokens, self.stats.estimated_output_tokens)
 
     def _at_price(self, input_tokens: int, output_tokens: int) -> float:
-        if self.price is None:
-            return 0.0
-        return (input_tokens * self.price.input + output_tokens * self.price.output) / 1e6
+        return self.price.usd(input_tokens, output_tokens) if self.price else 0.0
 
     @property
     def usd_in_flight(self) -> float:
@@ -75,14 +74,13 @@ class Bounds:
     budget_usd: float | None = None
     deadline: datetime | None = None
     accounts: list[Account] = field(default_factory=list)
-    _ends: float | None = field(init=False, default=None)
+    _ends: float = field(init=False, default=math.inf)
     """The deadline on the monotonic clock, which stays when the system's clock is changed."""
 
     def __post_init__(self) -> None:
         """Converts the deadline to the monotonic clock."""
         if self.deadline is not None:
-            left = (self.deadline - datetime.now(UTC)).total_seconds()
-            self._ends = time.monotonic() + left
+            self._ends = time.monotonic() + (self.deadline - datetime.now(UTC)).total_seconds()
 
     @property
     def spent(self) -> float:
@@ -91,8 +89,10 @@ class Bounds:
 
     def reached(self) -> str:
         """Which bound does not allow new work, in words; empty while both do."""
-        if self.deadline is not None and self._late(self.deadline):
-            return f"the deadline is here: {_in_words(self.deadline)}"
+        # By either clock: one may be set back, the other stops while the machine sleeps.
+        if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
+            local = self.deadline.astimezone()
+            return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
         if self.budget_usd is None:
             return ""
         committed = sum(account.usd_in_flight for account in self.accounts)
@@ -102,11 +102,6 @@ class Bounds:
                 f" about {money(committed)} for requests in flight)"
             )
         return ""
-
-    def _late(self, deadline: datetime) -> bool:
-        """Whether it is over by either clock: one may be set back, one stops while the machine sleeps."""
-        by_span = self._ends is not None and time.monotonic() >= self._ends
-        return by_span or datetime.now(UTC) >= deadline
 
 
 class RunStoppedError(InfrastructureError):
@@ -178,8 +173,7 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
     Raises:
         UserError: none of these, or it lies in the past.
     """
-    now = now or datetime.now().astimezone()
-    text = text.strip()
+    now, text = now or datetime.now().astimezone(), text.strip()
     moment = _moment(text, now)
     if moment is None:
         raise UserError(
@@ -197,12 +191,6 @@ def span_seconds(text: str) -> float | None:
         return None
     days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-
-
-def _in_words(moment: datetime) -> str:
-    """`18:13:52 on 23 November 2026, local time`."""
-    local = moment.astimezone()
-    return f"{local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
 
 
 def _moment(text: str, now: datetime) -> datetime | None:

@@ -1,21 +1,22 @@
 """One model on one suite in a run: its units, its results file and its manifest."""
 
 import logging
-from collections import Counter, deque
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from triathlon_runner.endpoints import Model, ModelUnavailableError
+from triathlon_runner.endpoints import ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
-from triathlon_runner.schedule._identity import WEIGHTS, difference
-from triathlon_runner.schedule._manifest import differs, is_finished, manifest_of
-from triathlon_runner.schedule._models import OpenModel, UnitModel
+from triathlon_runner.schedule._identity import difference, with_weights
+from triathlon_runner.schedule._manifest import differs, is_finished, write_manifest
+from triathlon_runner.schedule._models import ControlledModel, OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
 from triathlon_runner.serving import ServerLostError
-from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, archive
+from triathlon_runner.store import ResultsFile, Unit, archive
 from triathlon_runner.terminal import counted
 
 ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
@@ -31,7 +32,7 @@ class SuiteRun:
     context: RunContext
     work: Work
     file: ResultsFile[UnitRecord]
-    left: deque[Unit]
+    left: Sequence[Unit]
     broken: set[tuple[str, Unit]]
     """Gets each unit, with its suite, that an error in this program stopped: it is not tried again."""
     failures: Counter[str] = field(default_factory=Counter)
@@ -53,42 +54,37 @@ class SuiteRun:
             Whether units may be asked: not where the lines were made with other weights than are served now.
         """
         before = self.context.folder.read_manifest(self.model, self.suite)
-        now = {**self.work.identity, **({WEIGHTS: opened.weights} if opened.weights else {})}
-        changed = difference(before.identity, now) if before is not None and self.file.units else ""
-        if changed:
+        now = with_weights(self.work.identity, opened.weights)
+        if before and self.file.units and (changed := difference(before.identity, now)):
             if not put_aside(self.context, self.work, self.file, f"another model: {changed}"):
-                self.left.clear()
+                self.left = ()
                 return False
-            self.left = deque(self.work.open_units(()))
-        self.write_manifest(opened, begins=bool(self.left))
+            self.left = self.work.open_units(())
+        self._write_manifest(opened, begins=bool(self.left))
         return True
 
-    async def run(self, unit: Unit, model: Model) -> UnitRecord | None:
+    async def run(self, unit: Unit, opened: OpenModel) -> None:
         """Runs one unit and appends its line; where this program or the server failed, the unit stays open.
-
-        Args:
-            unit: Its task and sample.
-            model: Is asked.
-
-        Returns:
-            What was appended; None where the unit stays open.
 
         Raises:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        context, work, asked = self.context, self.work, UnitModel(model)
+        context, work, model = self.context, self.work, ControlledModel(opened, self.context.control)
         self.tried.add(unit[0])
+        record = None
         try:
             suite = work.built.suite
-            record = await suite.run(*unit, asked, context.grader, work.settings_hash, work.judge)
+            record = await suite.run(*unit, model, context.grader, work.settings_hash, work.judge)
             self.file.append(record)
         except Exception as error:
+            record = None
             self._leave_open(unit, error)
-            return None
-        context.summary.finished += 1
-        context.progress.finished(record, from_earlier_run=not asked.server_answered)
-        return record
+        else:
+            context.summary.finished += 1
+            context.progress.finished(record, from_earlier_run=not model.server_answered)
+        if context.pace is not None:
+            context.pace.finished(self.model, self.suite, unit, record)
 
     def _leave_open(self, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
@@ -117,46 +113,29 @@ class SuiteRun:
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
-            speed = opened.stats.tokens_per_second if opened and opened.stats else None
-            self.write_manifest(opened, round(speed, 2) if speed else None)
+            self._write_manifest(opened)
         else:
-            self._remove()
+            self.file.remove()
+            self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
+            self.context.folder.remove_empty_folders(self.model, self.suite)
         return len(self.work.open_units(self.file.units))
 
-    def _remove(self) -> None:
-        """Removes the files of a suite without a single line, and folders that are empty without them."""
-        self.file.remove()
-        self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
-        self.context.folder.remove_empty_folders(self.model, self.suite)
-
-    def write_manifest(
-        self, opened: OpenModel | None, speed: float | None = None, *, begins: bool = False
-    ) -> None:
-        """Writes the manifest before the first line, if there is none yet."""
-        manifest = manifest_of(
+    def _write_manifest(self, opened: OpenModel | None, *, begins: bool = False) -> None:
+        write_manifest(
+            self.context.folder,
             self.work,
             self.file,
             conditions=self.context.conditions,
-            before=self.context.folder.read_manifest(self.model, self.suite),
             opened=opened,
             failures=self.failures,
-            speed=speed,
             begins=begins,
         )
-        if manifest is not None:
-            self.context.folder.write_manifest(manifest)
 
 
 def open_suite(
     context: RunContext, work: Work, broken: set[tuple[str, Unit]], stack: ExitStack
 ) -> SuiteRun | None:
-    """Opens the results file; None where it is finished or was made under other conditions.
-
-    Args:
-        context: The run.
-        work: What is wanted.
-        broken: Units, with their suites, that are not tried again in this run.
-        stack: Closes the file.
+    """Opens the results file, which `stack` closes; None where it is finished or of other conditions.
 
     Raises:
         UnreadableManifestError: nothing can be known of the lines; likewise DamagedLineError.
@@ -167,15 +146,20 @@ def open_suite(
     if is_unchanged and is_finished(work, before, context.folder.size(model, suite)):
         context.progress.plan(model, suite, planned=planned, done=planned)
         return None
-    lines, record = context.folder.lines(model, suite), work.built.entry.record
-    file = stack.enter_context(ResultsFile(lines, record, context.progress.say))
+    path = context.folder.lines(model, suite)
+    file = stack.enter_context(ResultsFile(path, work.built.entry.record, context.progress.say))
     if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
         return None
     if before is None and file.units:
-        context.progress.say(_about_missing_manifest(context.folder, model, suite, len(file.units)))
+        lines = counted(len(file.units), "line")
+        context.progress.say(
+            f"{model} {suite}: no manifest beside {str(path)!r}: the conditions that its {lines} were made"
+            " under are unknown. They count, and this run writes a new manifest; put them aside with"
+            f" {context.folder.archive_command(model, suite)} if they may be another model's"
+        )
     left = work.open_units(file.units)
     context.progress.plan(model, suite, planned=planned, done=planned - len(left))
-    return SuiteRun(context, work, file, deque(unit for unit in left if (suite, unit) not in broken), broken)
+    return SuiteRun(context, work, file, [unit for unit in left if (suite, unit) not in broken], broken)
 
 
 def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
@@ -188,16 +172,6 @@ def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], wh
     file.restart()
     context.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
     return True
-
-
-def _about_missing_manifest(folder: ResultsFolder, model: str, suite: str, lines: int) -> str:
-    """A warning that lines have no manifest, so that their conditions are unknown."""
-    path = str(folder.lines(model, suite))
-    return (
-        f"{model} {suite}: no manifest beside {path!r}: the conditions that its {counted(lines, 'line')} were"
-        " made under are unknown. They count, and this run writes a new manifest; put them aside with"
-        f" {folder.archive_command(model, suite)} if they may be another model's"
-    )
 
 
 def _in_a_line(error: BaseException) -> str:

@@ -7,43 +7,37 @@ import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
 
 
+@dataclass(frozen=True, slots=True)
 class Child:
     """A guarded process whose output goes to the end of a log file."""
 
-    def __init__(self, process: asyncio.subprocess.Process, grace: float) -> None:
-        self._process = process
-        self._grace = grace
-
-    @property
-    def pid(self) -> int:
-        """Of the guard, which leads the session and the process group."""
-        return self._process.pid
+    process: asyncio.subprocess.Process
+    """The guard, which leads the session and the process group."""
+    grace: float
 
     @property
     def exit_status(self) -> int | None:
-        return self._process.returncode
-
-    async def wait(self) -> int:
-        return await self._process.wait()
+        return self.process.returncode
 
     async def stop(self) -> None:
         """Ends the whole process group, with SIGTERM and then SIGKILL; safe to call again."""
-        if self._process.returncode is not None:
+        if self.process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
+            self.process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), self._grace + _GRACE_SECONDS)
+            await asyncio.wait_for(self.process.wait(), self.grace + _GRACE_SECONDS)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            await self._process.wait()
+                os.killpg(self.process.pid, signal.SIGKILL)
+            await self.process.wait()
 
 
 async def spawn(
@@ -54,14 +48,9 @@ async def spawn(
     grace: float = _GRACE_SECONDS,
     nice: int = 0,
 ) -> Child:
-    """Starts a command; all its processes end with it, and when the runner is gone.
+    """Starts a command that writes to the end of a log; all its processes end with it and with the runner.
 
-    Args:
-        command: program and arguments.
-        env: its whole environment.
-        log: file to whose end it writes.
-        grace: seconds between asking it to end and killing it.
-        nice: niceness of the process (0 to 19).
+    `env` is its whole environment, `grace` the seconds between asking it to end and killing it.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace), str(nice)]
@@ -87,7 +76,7 @@ async def run(
     """Runs a command to its end and returns its exit status; a cancelled caller ends it."""
     child = await spawn(command, env=env, log=log, grace=grace)
     try:
-        return await child.wait()
+        return await child.process.wait()
     finally:
         await child.stop()
 
@@ -124,8 +113,7 @@ RAY = ("RAY_",)
 def inherited_variables(*prefixes: str) -> dict[str, str]:
     """The variables of our environment that a child needs; keys of providers and teams are not among them.
 
-    Args:
-        prefixes: beginnings of further names that this child needs (`PIP`, `HUB`, `RAY`).
+    `prefixes` are the beginnings of further names that this child needs (`PIP`, `HUB`, `RAY`).
     """
     return {
         name: value

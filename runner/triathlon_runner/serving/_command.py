@@ -5,8 +5,8 @@ import os
 from dataclasses import dataclass
 
 from triathlon_runner.serving._children import HUB, RAY, inherited_variables
-from triathlon_runner.serving._config import Argument, ServeConfig, hyphenated
-from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._config import Argument, ServeConfig, absolute, hyphenated
+from triathlon_runner.serving._engine import Engine
 from triathlon_runner.serving._errors import ServingError
 from triathlon_runner.serving._machine import GpuAllocation
 from triathlon_runner.serving._weights import Loadable
@@ -18,6 +18,16 @@ _ENTRIES = {
 }
 LOOPBACK = "127.0.0.1"
 _CPU_CACHE_GIB = "2"
+# Make vLLM compute inside the engine's process, on every core. By default a CPU engine starts a worker on
+# all cores but one, and keeps that one busy by waiting in a loop: on two cores 90 tokens/s instead of 200
+# (SmolLM2, bf16, 32 questions at once). With threads that wait in a loop for each other it was 13 tokens/s
+# during a test run, 150 where they sleep.
+_ONE_PROCESS = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "GOMP_SPINCOUNT": "0",
+}
 # The server has a lower priority than the programs under test on the same cores: their time limits count.
 _NICE_ON_CPU = 5
 
@@ -57,20 +67,17 @@ def plan_server(
     """
     dtype = _precision(config, weights, allocation.device)
     chosen = _defaults(config, allocation) | {hyphenated(name): value for name, value in config.args.items()}
-    arguments = [*_model_arguments(config, model_id, weights, dtype), *_command_line(chosen)]
+    arguments = _command_line(_model_arguments(config, model_id, weights, dtype) | chosen)
     env = _environment(config, weights, allocation)
-    deterministic = config.deterministic and _stays_deterministic(allocation, chosen, env)
-    return ServerPlan(engine, weights, allocation, dtype, deterministic, tuple(arguments), env)
-
-
-def _stays_deterministic(allocation: GpuAllocation, chosen: dict[str, Argument], env: dict[str, str]) -> bool:
-    """Whether the row's own arguments and variables leave on what makes greedy output repeatable.
-
-    On a CPU, float32 without prefix caching was measured to be; on a GPU vLLM documents it.
-    """
+    # What makes greedy output repeatable may be switched off by the row's own arguments and variables.
+    # On a CPU, float32 without prefix caching was measured to be; on a GPU vLLM documents it.
     if allocation.device == "cpu":
-        return chosen["enable-prefix-caching"] is False
-    return env["VLLM_BATCH_INVARIANT"] == "1"
+        repeats = chosen.get("enable-prefix-caching") is False
+    else:
+        repeats = env.get("VLLM_BATCH_INVARIANT") == "1"
+    return ServerPlan(
+        engine, weights, allocation, dtype, config.deterministic and repeats, tuple(arguments), env
+    )
 
 
 def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
@@ -102,20 +109,22 @@ def _defaults(config: ServeConfig, allocation: GpuAllocation) -> dict[str, Argum
     return defaults
 
 
-def _model_arguments(config: ServeConfig, model_id: str, weights: Loadable, dtype: str) -> list[str]:
+def _model_arguments(
+    config: ServeConfig, model_id: str, weights: Loadable, dtype: str
+) -> dict[str, Argument]:
+    """Arguments that a row cannot override: it has fields of its own for them."""
     served_name = f"{model_id}-base" if config.lora else model_id
-    arguments = ["--served-model-name", served_name, "--dtype", dtype]
+    arguments: dict[str, Argument] = {"served-model-name": served_name, "dtype": dtype}
     if weights.commit is not None:
-        arguments += ["--revision", weights.commit, "--tokenizer-revision", weights.commit]
+        arguments |= {"revision": weights.commit, "tokenizer-revision": weights.commit}
     if config.max_model_len is not None:
-        arguments += ["--max-model-len", str(config.max_model_len)]
+        arguments["max-model-len"] = config.max_model_len
     if config.trust_remote_code:
-        arguments.append("--trust-remote-code")
+        arguments["trust-remote-code"] = True
     if config.chat_template is not None:
-        arguments += ["--chat-template", str(config.chat_template.expanduser().absolute())]
+        arguments["chat-template"] = str(absolute(config.chat_template))
     if config.lora is not None:
-        adapter = config.lora.expanduser().absolute()
-        arguments += ["--enable-lora", "--lora-modules", f"{model_id}={adapter}"]
+        arguments |= {"enable-lora": True, "lora-modules": f"{model_id}={absolute(config.lora)}"}
     return arguments
 
 
@@ -132,23 +141,6 @@ def _command_line(arguments: dict[str, Argument]) -> list[str]:
         else:
             words += [f"--{name}", str(value)]
     return words
-
-
-def _one_process() -> dict[str, str]:
-    """Variables that make vLLM compute inside the engine's process, on every core.
-
-    By default a CPU engine starts a worker on all cores but one, and keeps that one busy by waiting in a
-    loop: on two cores 90 tokens/s instead of 200 (SmolLM2, bf16, 32 questions at once). With
-    threads that wait in a loop for each other it was 13 tokens/s during a test run, 150 where they sleep.
-    """
-    cores = str(len(os.sched_getaffinity(0)))
-    return {
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "OMP_NUM_THREADS": cores,
-        "OMP_WAIT_POLICY": "PASSIVE",
-        "GOMP_SPINCOUNT": "0",
-    }
 
 
 def _environment(config: ServeConfig, weights: Loadable, allocation: GpuAllocation) -> dict[str, str]:
@@ -170,7 +162,8 @@ def _environment(config: ServeConfig, weights: Loadable, allocation: GpuAllocati
         env["HF_HUB_OFFLINE"] = "1"
     if allocation.device == "cpu":
         env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
-        env |= _one_process() if not any("parallel" in name for name in config.args) else {}
+        if not any("parallel" in name for name in config.args):
+            env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
     elif config.deterministic:
         env["VLLM_BATCH_INVARIANT"] = "1"
     return env | config.env

@@ -166,6 +166,11 @@ _OURS = {
 }  # fmt: skip
 
 
+def absolute(path: Path) -> Path:
+    """Returns the path with `~` replaced; links are not followed."""
+    return path.expanduser().absolute()
+
+
 def hyphenated(argument: str) -> str:
     """`max_model_len`, `--max-model-len` → `max-model-len`."""
     return argument.strip("-").replace("_", "-")

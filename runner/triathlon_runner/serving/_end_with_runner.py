@@ -10,7 +10,6 @@ when the command itself ends. vLLM needs this: its engine and workers outlive a 
 import contextlib
 import ctypes
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -41,14 +40,6 @@ def _prctl(option: int, value: int) -> None:
     """Linux only; elsewhere only the process group is ended."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def _step_back(nice: int) -> None:
-    """Lowers the priority of this process, and of its session where the kernel has autogroups."""
-    if nice:
-        os.nice(nice)
-        with contextlib.suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def _family() -> list[int]:
@@ -84,29 +75,22 @@ def _end_family(grace: float) -> None:
         time.sleep(0.05)
 
 
-def _wait(child: "subprocess.Popen[bytes]", parent: int, awakened: int) -> None:
+def _wait(child: "subprocess.Popen[bytes]", parent: int) -> None:
     """Returns when the command has ended or the runner is gone."""
-    while child.poll() is None and os.getppid() == parent:
-        if select.select([awakened], [], [], _POLL_SECONDS)[0]:
-            os.read(awakened, 4096)
-
-
-def _awakened_by_signals() -> int:
-    """A descriptor that becomes readable when a signal comes, the end of a child included."""
-    awakened, awaken = os.pipe()
-    os.set_blocking(awaken, False)
-    signal.set_wakeup_fd(awaken, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    return awakened
+    while child.returncode is None and os.getppid() == parent:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_POLL_SECONDS)
 
 
 def main(arguments: list[str]) -> int:
     """Returns the command's exit status, 128 + n where signal n ended it."""
     parent, grace, command = int(arguments[0]), float(arguments[1]), arguments[3:]
-    _step_back(int(arguments[2]))
+    if nice := int(arguments[2]):
+        os.nice(nice)
+        with contextlib.suppress(OSError):  # the priority of the session, where the kernel has autogroups
+            Path("/proc/self/autogroup").write_text(str(nice))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
-    awakened = _awakened_by_signals()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     scratch = tempfile.mkdtemp(prefix="triathlon-child-")
     status: int | None = None
@@ -117,7 +101,7 @@ def main(arguments: list[str]) -> int:
             env={**os.environ, "TMPDIR": scratch},
             preexec_fn=lambda: _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 (one thread)
         )
-        _wait(child, parent, awakened)
+        _wait(child, parent)
         status = child.poll()
     except _StopError:
         pass

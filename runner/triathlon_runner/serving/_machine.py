@@ -1,16 +1,58 @@
 """Which models are served at the same time: on GPUs those that fit, on a CPU one after another."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal
 
 from triathlon_runner.serving._config import ServeConfig
-from triathlon_runner.serving._devices import Gpu, gpus
 from triathlon_runner.serving._errors import ServingError
 
+_QUERY = (
+    "nvidia-smi",
+    "--query-gpu=index,uuid,name,memory.total,memory.free",
+    "--format=csv,noheader,nounits",
+)
 _MIB_PER_GIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One CUDA device; memory in MiB."""
+
+    index: int
+    uuid: str
+    name: str
+    total: int
+    free: int
+
+
+async def gpus() -> list[Gpu]:
+    """The GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES leaves us; none where nvidia-smi fails."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_QUERY, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+    except OSError:
+        return []
+    output, _ = await process.communicate()
+    lines = [] if process.returncode else output.decode(errors="replace").splitlines()
+    listed = [gpu for line in lines if (gpu := _parsed(line))]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return listed
+    names = {name.strip() for name in visible.split(",")}
+    return [gpu for gpu in listed if {str(gpu.index), gpu.uuid} & names]
+
+
+def _parsed(line: str) -> Gpu | None:
+    try:
+        index, uuid, name, total, free = (field.strip() for field in line.split(","))
+        return Gpu(int(index), uuid, name, int(total), int(free))
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +72,22 @@ class GpuAllocation:
         return f"{len(self.gpus)} x {', '.join(sorted({gpu.name for gpu in self.gpus}))}"
 
 
+_Served = Sequence[tuple[GpuAllocation, ServeConfig]]
+
+
 class Machine:
-    """The GPUs that one run's servers share: made by `await Machine.detect()`, passed to every `serve`.
+    """The GPUs that one run's servers share.
 
     A CPU serves one model at a time: a second one would only slow the first.
     """
 
-    def __init__(self, available: list[Gpu]) -> None:
-        self._gpus = available
-        self._free = {gpu.index: gpu.free for gpu in available}
-        self._models = dict.fromkeys(self._free, 0)
-        self._cpu_taken = False
+    def __init__(self, available: list[Gpu] | None = None) -> None:
+        """`available`: left out, nvidia-smi is asked when the first model is to be served."""
+        self._available = available
+        self._served: list[tuple[GpuAllocation, ServeConfig]] = []
         self._change = asyncio.Condition()
         self.starting = asyncio.Lock()
         """Held while a server starts: an engine measures free memory then, a second start would change it."""
-
-    @classmethod
-    async def detect(cls) -> Self:
-        """The GPUs that nvidia-smi lists."""
-        return cls(await gpus())
 
     @asynccontextmanager
     async def allocate(
@@ -59,70 +98,59 @@ class Machine:
         Raises:
             ServingError: there will never be room here.
         """
-        self._check(config)
         async with self._change:
-            if not self._has_room(config):
+            if self._available is None:
+                self._available = await gpus()
+            listed = self._available
+            if _choose(config, listed, []) is None:
+                raise _never_fits(config, listed)
+            allocation = _choose(config, listed, self._served)
+            if allocation is None:
                 report("waiting for room: other models are being served")
-                await self._change.wait_for(lambda: self._has_room(config))
-            allocation = self._reserve(config)
+                allocation = await self._change.wait_for(lambda: _choose(config, listed, self._served))
+            assert allocation is not None
+            self._served.append((allocation, config))
         try:
             yield allocation
         finally:
-            self._count(allocation, config, -1)
+            self._served.remove((allocation, config))
             async with self._change:
                 self._change.notify_all()
 
-    def _on_gpu(self, config: ServeConfig) -> bool:
-        return config.device == "cuda" or (config.device == "auto" and bool(self._gpus))
 
-    def _check(self, config: ServeConfig) -> None:
-        if not self._on_gpu(config):
-            return
-        fitting = [gpu for gpu in self._gpus if gpu.free >= _need(config, gpu)]
-        if len(fitting) < self._wanted(config):
-            each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
-            listed = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in self._gpus)
-            raise ServingError(
-                f"expected {self._wanted(config)} GPU(s){each}, nvidia-smi lists {listed or 'none'}; lower "
-                "tensor-parallel-size or gpu_memory_gib, or set device: cpu"
-            )
+def _choose(config: ServeConfig, listed: Sequence[Gpu], served: _Served) -> GpuAllocation | None:
+    """Returns where the model can be served beside those that are; None where there is no room."""
+    if config.device == "cpu" or (config.device == "auto" and not listed):
+        return None if any(other.device == "cpu" for other, _ in served) else GpuAllocation("cpu")
+    free = {
+        gpu: gpu.free - sum(_need(config, gpu) for other, config in served if gpu in other.gpus)
+        for gpu in listed
+    }
+    fitting = [gpu for gpu in listed if free[gpu] >= _need(config, gpu)]
+    if len(fitting) < _wanted(config, listed):
+        return None
+    # The emptiest first, so that models spread; sorted for a stable order of CUDA_VISIBLE_DEVICES.
+    emptiest = sorted(fitting, key=lambda gpu: -free[gpu])[: _wanted(config, listed)]
+    chosen = tuple(sorted(emptiest, key=lambda gpu: gpu.index))
+    gib = config.gpu_memory_gib
+    share = gib and round(min(gib * _MIB_PER_GIB / gpu.total for gpu in chosen), 4)
+    return GpuAllocation("cuda", chosen, share)
 
-    def _room_on(self, gpu: Gpu, config: ServeConfig) -> bool:
-        if config.gpu_memory_gib is None:
-            return not self._models[gpu.index]
-        return self._free[gpu.index] >= _need(config, gpu)
 
-    def _has_room(self, config: ServeConfig) -> bool:
-        if not self._on_gpu(config):
-            return not self._cpu_taken
-        return sum(self._room_on(gpu, config) for gpu in self._gpus) >= self._wanted(config)
-
-    def _wanted(self, config: ServeConfig) -> int:
-        """GPUs of this machine that the model needs; all of them for a model that spans machines."""
-        return max(1, len(self._gpus)) if config.spans_nodes else config.gpu_count
-
-    def _reserve(self, config: ServeConfig) -> GpuAllocation:
-        if not self._on_gpu(config):
-            allocation = GpuAllocation("cpu")
-        else:
-            fitting = [gpu for gpu in self._gpus if self._room_on(gpu, config)]
-            # The emptiest first, so that models spread; sorted for a stable order of CUDA_VISIBLE_DEVICES.
-            emptiest = sorted(fitting, key=lambda gpu: -self._free[gpu.index])[: self._wanted(config)]
-            chosen = tuple(sorted(emptiest, key=lambda gpu: gpu.index))
-            gib = config.gpu_memory_gib
-            share = gib and round(min(gib * _MIB_PER_GIB / gpu.total for gpu in chosen), 4)
-            allocation = GpuAllocation("cuda", chosen, share)
-        self._count(allocation, config, +1)
-        return allocation
-
-    def _count(self, allocation: GpuAllocation, config: ServeConfig, sign: int) -> None:
-        if allocation.device == "cpu":
-            self._cpu_taken = sign > 0
-        for gpu in allocation.gpus:
-            self._free[gpu.index] -= sign * _need(config, gpu)
-            self._models[gpu.index] += sign
+def _wanted(config: ServeConfig, listed: Sequence[Gpu]) -> int:
+    """GPUs of this machine that the model needs; all of them for a model that spans machines."""
+    return max(1, len(listed)) if config.spans_nodes else config.gpu_count
 
 
 def _need(config: ServeConfig, gpu: Gpu) -> int:
     """MiB of this GPU that the model needs: what the row says, or all that is free."""
     return gpu.free if config.gpu_memory_gib is None else round(config.gpu_memory_gib * _MIB_PER_GIB)
+
+
+def _never_fits(config: ServeConfig, listed: Sequence[Gpu]) -> ServingError:
+    each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
+    names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
+    return ServingError(
+        f"expected {_wanted(config, listed)} GPU(s){each}, nvidia-smi lists {names or 'none'}; lower"
+        " tensor-parallel-size or gpu_memory_gib, or set device: cpu"
+    )

@@ -3,16 +3,32 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+
+from triathlon_runner.serving._children import inherited_variables, run
+from triathlon_runner.serving._errors import ServingError, last_lines
 
 _REPORT_SECONDS = 30.0
 
 
-@asynccontextmanager
-async def exclusive_lock(target: Path, report: Callable[[str], None]) -> AsyncIterator[None]:
-    """Holds `TARGET.lock` while `target` is made; the system releases it when the holder's process ends."""
+async def prepare_once(
+    target: Path,
+    make: Callable[[], Awaitable[None]],
+    what: str,
+    report: Callable[[str], None],
+    *,
+    complete: Path | None = None,
+) -> None:
+    """Makes a file or folder if it is not there. Where another run is making it, waits for that.
+
+    Args:
+        target: The file or folder; the lock `TARGET.lock` is released when its holder's process ends.
+        make: Makes it, whole or not at all.
+        what: Says what is done, such as `installing vllm 1.0`.
+        report: Gets a line at the begin, at the end and every 30 s in between.
+        complete: The file that shows that the target is complete; left out: the target itself.
+    """
     from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
 
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -23,30 +39,41 @@ async def exclusive_lock(target: Path, report: Callable[[str], None]) -> AsyncIt
         report(f"waiting for another run that prepares {target.name}")
         await lock.acquire()
     try:
-        yield
+        if not (complete or target).exists():
+            report(f"{what} (once)")
+            started = time.monotonic()
+            reports = asyncio.create_task(_report_often(what, started, report))
+            try:
+                await make()
+            finally:
+                reports.cancel()
+            report(f"{what}: done in {time.monotonic() - started:.0f} s")
     finally:
         await lock.release()
 
 
-@asynccontextmanager
-async def progress_reports(
-    what: str, report: Callable[[str], None], *, every: float = _REPORT_SECONDS
-) -> AsyncIterator[None]:
-    """Reports `what` and the seconds so far, every `every` seconds until the block ends."""
-    started = time.monotonic()
+async def _report_often(what: str, started: float, report: Callable[[str], None]) -> None:
+    while True:
+        await asyncio.sleep(_REPORT_SECONDS)
+        report(f"{what}, {time.monotonic() - started:.0f} s so far")
 
-    async def repeat() -> None:
-        while True:
-            await asyncio.sleep(every)
-            report(f"{what}, {time.monotonic() - started:.0f} s so far")
 
-    task = asyncio.create_task(repeat())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+async def run_step(
+    command: Sequence[str | Path],
+    log: Path,
+    failure: str,
+    *,
+    inherits: Sequence[str] = (),
+    advice: str = "",
+) -> None:
+    """Runs a command, offline for Hugging Face's libraries; `inherits`: see `inherited_variables`.
+
+    Raises:
+        ServingError: it failed: `failure`, the last lines of the log, and `advice`.
+    """
+    env = {**inherited_variables(*inherits), "HF_HUB_OFFLINE": "1"}
+    if status := await run([str(part) for part in command], env=env, log=log):
+        raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}{advice}")
 
 
 async def sha256_of(path: Path) -> str:

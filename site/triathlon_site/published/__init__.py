@@ -1,7 +1,7 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
 from triathlon_site.published._csv_file import read_table
-from triathlon_site.published._fact_sources import FactSources, fact_sources
+from triathlon_site.published._fact_sources import FactSource, FactSources, count_facts
 from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
 from triathlon_site.published._joined import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
@@ -19,6 +19,7 @@ __all__ = [
     "SAME",
     "UNDISCLOSED",
     "DoubtfulAlias",
+    "FactSource",
     "FactSources",
     "JoinedModel",
     "ModelFacts",
@@ -27,7 +28,7 @@ __all__ = [
     "PublishedBoard",
     "PublishedRow",
     "Source",
-    "fact_sources",
+    "count_facts",
     "is_model",
     "join_models",
     "published_boards",

@@ -1,66 +1,77 @@
-"""Sources of the facts in `models-info.csv`: addresses that nobody opened, and tables that agree."""
+"""Where the facts of `models-info.csv` were read: `fact_sources.csv`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Final
 
-from triathlon_site.published._facts import ModelFacts
-from triathlon_site.published._joined import JoinedModel
-from triathlon_site.published._tables import PublishedRow
-from triathlon_site.render import formats
+from triathlon_runner.errors import UserError
+from triathlon_site.published._csv_file import read_table
+from triathlon_site.published._facts import FACTS, ModelFacts
 
-NOT_CHECKED: Final = "2026-11-23"
-"""Day on which the facts were last gone through, without opening an address."""
-NEAR: Final = 0.1
-"""Sizes that differ by less than this share count as equal: 7 and 6.7 billion."""
+SOURCES: Final = "fact_sources.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """A page or file in which facts were read."""
+
+    source: str
+    """Its name in the column `sources` of `models-info.csv`."""
+    read: str
+    """What it is and which facts were read there."""
+    address: str
+    """Empty for the model's own name and for tables in the same folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactSources:
-    """For how many models each kind of fact is known, and for how many of these a published table agrees."""
+    """How many models have each kind of fact, and how many facts each source gave."""
 
     models: int
-    cards: int
-    """Models with the address of a card or a maker's page."""
-    linked: int
-    """Models for which a published table gives the same address."""
-    organizations: int
-    """Models whose organisation a table names in the same words."""
-    sizes: int
-    """Models with a size in billions."""
-    same_sizes: int
-    """Models for which a table gives the same size, or nearly the same."""
-    prices: int
-    without: tuple[str, ...]
-    """Names of the models without an address."""
-    not_checked: str = NOT_CHECKED
+    complete: int
+    """Models with an organisation, a size or `undisclosed`, open weights or not, and a release month."""
+    known: Mapping[str, int]
+    """Number of models by kind of fact."""
+    sources: tuple[tuple[FactSource, int], ...]
+    """Each source and the number of facts read there, the most first."""
 
 
-def fact_sources(facts: Mapping[str, ModelFacts], models: Sequence[JoinedModel]) -> FactSources:
-    """Counts what the published tables confirm of the facts."""
-    rows: dict[str, list[PublishedRow]] = {name: [] for name in facts}
-    for model in models:
-        rows.setdefault(model.name, []).extend(model.rows.values())
+def read_fact_sources(folder: Path, facts: Mapping[str, ModelFacts]) -> tuple[FactSource, ...]:
+    """The sources of the facts; none where there are no facts.
+
+    Raises:
+        UserError: a source twice, an address that is none, or a fact whose source is not in the list.
+    """
+    if not facts:
+        return ()
+    path = folder / SOURCES
+    sources: dict[str, FactSource] = {}
+    for line, row in enumerate(read_table(path, [field.name for field in fields(FactSource)]), start=2):
+        if row["source"] in sources:
+            raise UserError(f"{path}, line {line}: a second row of {row['source']!r}")
+        if row["address"] and not row["address"].startswith("https://"):
+            raise UserError(
+                f"{path}, line {line}: expected an address that begins with https://, got {row['address']!r}"
+            )
+        sources[row["source"]] = FactSource(row["source"], row["read"], row["address"])
+    for model in facts.values():
+        for fact, source in model.sources_by_fact.items():
+            if source not in sources:
+                raise UserError(f"{path}: no row {source!r}, where {fact} of {model.model!r} was read")
+    return tuple(sources.values())
+
+
+def count_facts(facts: Mapping[str, ModelFacts], sources: tuple[FactSource, ...]) -> FactSources:
+    """Counts facts by kind and by source."""
+    used = Counter(source for model in facts.values() for source in model.sources_by_fact.values())
     return FactSources(
         models=len(facts),
-        cards=sum(bool(fact.card) for fact in facts.values()),
-        linked=sum(
-            any(row.link and row.link.rstrip("/") == fact.card.rstrip("/") for row in rows[name])
-            for name, fact in facts.items()
+        complete=sum(
+            bool(model.organization and model.parameters_b and model.open_weights and model.released)
+            for model in facts.values()
         ),
-        organizations=sum(
-            any(row.organization and row.organization == fact.organization for row in rows[name])
-            for name, fact in facts.items()
-        ),
-        sizes=sum(fact.billions is not None for fact in facts.values()),
-        same_sizes=sum(_same_size(fact, rows[name]) for name, fact in facts.items()),
-        prices=sum(fact.price is not None for fact in facts.values()),
-        without=tuple(name for name, fact in facts.items() if not fact.card),
+        known={fact: sum(fact in model.sources_by_fact for model in facts.values()) for fact in FACTS},
+        sources=tuple(sorted(((one, used[one.source]) for one in sources), key=lambda pair: -pair[1])),
     )
-
-
-def _same_size(fact: ModelFacts, rows: Sequence[PublishedRow]) -> bool:
-    """Whether a table gives the size; of a mixture of experts, that is its total or its active size."""
-    sizes = [fact.billions, float(fact.active_b) if fact.active_b else None]
-    published = [formats.billions(row.size) for row in rows]
-    return any(abs(a - b) <= NEAR * b for a in sizes if a is not None for b in published if b is not None)

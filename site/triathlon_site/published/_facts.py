@@ -1,4 +1,4 @@
-"""`models-info.csv`: facts of the models of every source, and where to look them up."""
+"""`models-info.csv`: facts of the models of every table, each with the source in which it was read."""
 
 import re
 from collections.abc import Mapping
@@ -11,6 +11,17 @@ from triathlon_site.published._csv_file import read_table
 
 NAME: Final = "models-info.csv"
 UNDISCLOSED: Final = "undisclosed"
+FACTS: Final = (
+    "organization",
+    "parameters_b",
+    "active_b",
+    "licence",
+    "open_weights",
+    "released",
+    "context",
+    "price",
+)
+"""The kinds of facts, as the column `sources` names them; a price is four columns."""
 _MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
@@ -37,10 +48,12 @@ class ModelFacts:
     price_out: str = ""
     price_date: str = ""
     price_link: str = ""
-    """Where the maker lists prices; not opened either."""
+    """Address of the price list in which it was read."""
     card: str = ""
-    """Address of the model's card or its maker's page. Nobody opened it when the facts were written down, so
-    it is where to look, not what they were copied from."""
+    """Address of the model's card or its maker's page, where to look further; nothing was read there unless
+    `sources` says so."""
+    sources: str = ""
+    """Where each fact was read, such as `organization=evalplus released=helm`; see `fact_sources.csv`."""
 
     @property
     def size(self) -> str:
@@ -55,6 +68,11 @@ class ModelFacts:
         return float(self.parameters_b) if self.parameters_b not in ("", UNDISCLOSED) else None
 
     @property
+    def sources_by_fact(self) -> Mapping[str, str]:
+        """The source of each fact that is known."""
+        return dict(pair.split("=", 1) for pair in self.sources.split())
+
+    @property
     def price(self) -> tuple[float, float] | None:
         """USD per million tokens, in and out."""
         return (float(self.price_in), float(self.price_out)) if self.price_in and self.price_out else None
@@ -64,7 +82,8 @@ def read_facts(folder: Path) -> Mapping[str, ModelFacts]:
     """The facts by the model's name; none where the folder has no such file.
 
     Raises:
-        UserError: an unknown or missing column, a model twice, or a value of another kind; names the line.
+        UserError: an unknown or missing column, a model twice, a value of another kind, a fact without a
+            source, or a source without its fact; names the line.
     """
     path = folder / NAME
     if not path.is_file():
@@ -96,7 +115,25 @@ def _fault(row: Mapping[str, str]) -> str:
     for name in ("price_link", "card"):
         if row[name] and not row[name].startswith("https://"):
             return f"{name}: expected an address that begins with https://, got {row[name]!r}"
-    return ""
+    return _fault_of_sources(row)
+
+
+def _fault_of_sources(row: Mapping[str, str]) -> str:
+    pairs = [pair.partition("=") for pair in row["sources"].split()]
+    wrong = [f"{fact}{sign}{source}" for fact, sign, source in pairs if fact not in FACTS or not source]
+    if wrong:
+        return f"sources: expected {' or '.join(FACTS)}, = and a source, got {wrong[0]!r}"
+    sourced = [fact for fact, _, _ in pairs]
+    prices = ("price_in", "price_out", "price_date", "price_link")
+    known = [fact for fact in FACTS if any(row[name] for name in (prices if fact == "price" else (fact,)))]
+    for fact in FACTS:
+        if (fact in known) != (fact in sourced) or sourced.count(fact) > 1:
+            expected = (
+                f"one source of {fact}" if fact in known else f"no source of {fact}, which is not known"
+            )
+            return f"sources: expected {expected}, got {row['sources']!r}"
+    missing = [name for name in prices if not row[name]]
+    return f"{missing[0]}: expected a value beside the price, got ''" if "price" in known and missing else ""
 
 
 def _is_number(text: str) -> bool:

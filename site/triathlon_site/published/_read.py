@@ -9,6 +9,7 @@ from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_site.published._csv_file import Record, read_table
+from triathlon_site.published._fact_sources import FactSource, read_fact_sources
 from triathlon_site.published._facts import ModelFacts, read_facts
 
 ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
@@ -48,6 +49,7 @@ class Published:
     doubtful: tuple[DoubtfulAlias, ...]
     facts: Mapping[str, ModelFacts]
     """By name of a model; empty where nobody wrote any down."""
+    fact_sources: tuple[FactSource, ...]
 
 
 def read_published(folder: Path) -> Published | None:
@@ -71,7 +73,8 @@ def read_published(folder: Path) -> Published | None:
         _check_names(folder / f"{name}.csv", tables[name])
     _check_aliases(folder, tables, aliases)
     doubts = tuple(DoubtfulAlias(**row) for row in doubtful)
-    return Published(tables, sources, aliases, doubts, read_facts(folder))
+    facts = read_facts(folder)
+    return Published(tables, sources, aliases, doubts, facts, read_fact_sources(folder, facts))
 
 
 def _fields(row_class: type[Source | DoubtfulAlias]) -> tuple[str, ...]:

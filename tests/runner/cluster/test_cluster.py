@@ -85,7 +85,7 @@ async def test_a_node_is_lost(cluster: Any, tmp_path: Path) -> None:
 async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node without a working sandbox is named before anything is asked, with what to do."""
 
-    def refuse(requests: list[Any], keys: Path | None) -> None:
+    def refuse(method: str, arguments: tuple[Any, ...], keys: Path | None) -> None:
         raise SandboxError("no isolation level works")
 
     monkeypatch.setattr("triathlon_runner.cluster._worker.answer", refuse)

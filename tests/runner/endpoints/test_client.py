@@ -17,7 +17,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._network import proxy_for
+from triathlon_runner.endpoints._client import proxy_for
 from triathlon_runner.errors import UserError
 
 PROMPT = Chat((Message("user", "q"),))

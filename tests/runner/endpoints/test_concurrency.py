@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Callable
 from itertools import pairwise
 
-from triathlon_runner.endpoints._concurrency import ConcurrencyLimit
+from triathlon_runner.endpoints._rate_limits import ConcurrencyLimit
 
 
 def simulate(level: ConcurrencyLimit, latency: Callable[[int], float], answers: int) -> list[int]:

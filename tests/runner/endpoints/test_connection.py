@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from support.raw_server import listening
 from triathlon_runner.endpoints import ApiConfig, Limits
+from triathlon_runner.endpoints._api import Unreachable
 from triathlon_runner.endpoints._client import open_client
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._config import Secrets
 from triathlon_runner.endpoints._request_queue import silent
-from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import Client
 from triathlon_runner.errors import UserError
 

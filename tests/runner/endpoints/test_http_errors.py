@@ -1,4 +1,4 @@
-"""What an HTTP error means, by the bodies that real servers send."""
+"""What an HTTP error means, whoever sends it; what single providers send: `test_provider_errors.py`."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
-from triathlon_runner.endpoints._errors import Retryable, Throttled
+from triathlon_runner.endpoints._api import Retryable, Throttled
 from triathlon_runner.endpoints._http_errors import classify_http_error, read_failure
 from triathlon_runner.records import Finish
 
@@ -23,69 +23,10 @@ def error(message: str, code: str | None = None, param: str | None = None, kind:
 
 
 @pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (
-            400,
-            error("This model's maximum context length is 8192 tokens. However …", "context_length_exceeded"),
-        ),
-        (
-            400,
-            {
-                "object": "error",
-                "message": "This model's maximum context length is 2048 tokens.",
-                "code": 400,
-            },
-        ),
-        (400, error("'max_tokens' is too large: 1024. This model's maximum context length is 2048 tokens")),
-        (400, error("the request exceeds the available context size", kind="exceed_context_size_error")),
-        (400, error("prompt is too long: 210000 tokens > 200000 maximum", kind="invalid_request_error")),
-        (400, [error("The input token count (40000) exceeds the maximum number of tokens allowed (32768).")]),
-        (400, {"message": "Prompt contains 40000 tokens …, too large for model with 32768 maximum context"}),
-    ],
-)
-def test_context_overflow(status: int, body: Any) -> None:
-    """A question too long for the model is the model's own outcome, not an error."""
-    assert judge(status, body) is Finish.CONTEXT_OVERFLOW
-
-
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (400, error("The response was filtered due to … content management policy.", "content_filter")),
-        (400, error("Your request was rejected by our safety system.", "content_policy_violation")),
-        (403, error("Your chosen model requires moderation and your input was flagged")),
-        (400, error("Invalid prompt: your prompt was flagged …", "invalid_prompt")),
-    ],
-)
-def test_refused(status: int, body: Any) -> None:
-    """A provider's content filter is the model's outcome `refused`."""
-    assert judge(status, body) is Finish.REFUSED
-
-
-@pytest.mark.parametrize(
     ("status", "body", "says"),
     [
-        (401, error("Incorrect API key provided", "invalid_api_key"), "$SOME_KEY"),
-        (403, error("Country not supported", "unsupported_country"), "does not serve this region"),
-        (
-            404,
-            error("The model `gpt-x` does not exist", "model_not_found"),
-            "does not know the model 'gpt-x'",
-        ),
-        (400, error("gpt-x is not a valid model ID"), "does not know the model"),
         (404, "404 page not found", "127.0.0.1:1/v1"),
-        (402, error("Insufficient Balance"), "quota"),
-        (429, error("You exceeded your current quota", "insufficient_quota"), "quota"),
-        (400, error("Your credit balance is too low to access the API"), "quota"),
-        (
-            400,
-            error("Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens'", None, "max_tokens"),
-            "max_tokens_field: max_completion_tokens",
-        ),
-        (400, error("Unsupported value", "unsupported_value", "temperature"), "unsupported: [temperature]"),
         (422, {"detail": "Extra inputs are not permitted: seed"}, "unsupported: [seed]"),
-        (400, error("`temperature` and `top_p` cannot both be specified"), "unsupported: [temperature]"),
         (400, error("Too many stop sequences", param="stop"), "max_stop_sequences"),
     ],
 )

@@ -1,7 +1,7 @@
 """A dead endpoint is told from a bad moment."""
 
 from triathlon_runner.endpoints import Limits
-from triathlon_runner.endpoints._outage import Outage
+from triathlon_runner.endpoints._retries import Outage
 
 LIMITS = Limits(failures_in_a_row=3, outage_seconds=100.0, first_wait=1.0, longest_wait=10.0)
 

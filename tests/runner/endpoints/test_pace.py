@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.endpoints._limits import RateLimit
+from triathlon_runner.endpoints._rate_limits import RateLimit
 
 
 def moments(pace: RateLimit, count: int, cost: float) -> list[float]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.endpoints import ApiConfig, EndpointError, ModelUnavailableError
-from triathlon_runner.endpoints._errors import Retryable, Throttled
+from triathlon_runner.endpoints._api import Retryable, Throttled
 from triathlon_runner.endpoints._http_errors import classify_http_error, read_failure
 
 CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", key_env="SOME_KEY")
@@ -140,11 +140,8 @@ OPENAI = [
         openai("Invalid prompt: we've limited access to this content for safety reasons.", "invalid_prompt"),
         "refused",
     ),
-    (
-        400,
-        openai("Your request was rejected as a result of our safety system.", "content_policy_violation"),
-        "refused",
-    ),
+    (400, openai("Your request was rejected as a result of our safety system."), "refused"),
+    (400, openai("Your request was rejected by our safety system.", "content_policy_violation"), "refused"),
     (
         400,
         openai(
@@ -328,7 +325,19 @@ OPENROUTER = [
     (502, openrouter(502, "Provider returned error"), "again"),
     (408, openrouter(408, "Request timed out"), "again"),
 ]
+MISTRAL = [
+    (
+        400,
+        {"message": "Prompt contains 40000 tokens …, too large for model with 32768 maximum context"},
+        "context_overflow",
+    ),
+]
 VLLM = [
+    (
+        400,
+        {"object": "error", "message": "This model's maximum context length is 2048 tokens.", "code": 400},
+        "context_overflow",
+    ),
     (401, {"error": "Unauthorized"}, KEY),
     (404, vllm(404, "NotFoundError", "The model `m` does not exist."), MODEL),
     (
@@ -423,7 +432,7 @@ PROXIES = [
 
 @pytest.mark.parametrize(
     ("status", "body", "means"),
-    [*OPENAI, *ANTHROPIC, *GEMINI, *DEEPSEEK, *OPENROUTER, *VLLM, *LLAMA_CPP, *OLLAMA, *PROXIES],
+    [*OPENAI, *ANTHROPIC, *GEMINI, *DEEPSEEK, *OPENROUTER, *MISTRAL, *VLLM, *LLAMA_CPP, *OLLAMA, *PROXIES],
 )
 def test_what_servers_say(status: int, body: Any, means: str) -> None:
     """Only a refusal of this request's content and a full context are outcomes of the model.

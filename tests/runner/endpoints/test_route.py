@@ -12,11 +12,10 @@ import trustme
 from support.raw_server import listening
 from triathlon_runner.endpoints import ApiConfig, Limits
 from triathlon_runner.endpoints import _client as transports
-from triathlon_runner.endpoints import _network as network
+from triathlon_runner.endpoints._api import Unreachable
 from triathlon_runner.endpoints._client import open_client
-from triathlon_runner.endpoints._errors import Unreachable
+from triathlon_runner.endpoints._config import Secrets
 from triathlon_runner.endpoints._request_queue import silent
-from triathlon_runner.endpoints._secrets import Secrets
 from triathlon_runner.endpoints.provider import HttpReply
 from triathlon_runner.errors import UserError
 
@@ -115,14 +114,14 @@ async def test_client_certificate(authority: trustme.CA, tmp_path: Path) -> None
 async def test_connections_are_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """The system probes a connection on which a reply is awaited for minutes, so that it is not forgotten."""
     opened: list[socket.socket] = []
-    make = network._open_socket
+    make = transports._open_socket
     options: list[int] = []
 
     def open_socket(address: object) -> socket.socket:
         opened.append(make(address))
         return opened[-1]
 
-    monkeypatch.setattr(network, "_open_socket", open_socket)
+    monkeypatch.setattr(transports, "_open_socket", open_socket)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         options.append(opened[0].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))

@@ -1,6 +1,7 @@
 """A key is sent, and otherwise never seen."""
 
 import asyncio
+import json
 import logging
 import pickle
 import traceback
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from support.model_server import ModelServer
+from support.model_server import ModelServer, Script
 from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status
 from triathlon_runner.endpoints import (
     ApiConfig,
@@ -23,7 +24,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.endpoints._secrets import Secrets
+from triathlon_runner.endpoints._config import Secrets
 from triathlon_runner.errors import UserError
 
 KEY = "sk-test-" + "x1y2z3" * 5
@@ -209,3 +210,23 @@ def test_a_key_in_the_file_is_refused(wrong: dict[str, object]) -> None:
     assert fault["type"] == "value_error"
     assert KEY not in fault["msg"] and "gsk_" not in fault["msg"]
     assert KEY not in str(caught.value)
+
+
+def always(response: Response) -> Script:
+    return lambda asked: response
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+async def test_a_key_that_json_escapes(monkeypatch: pytest.MonkeyPatch, ascii_only: bool) -> None:
+    """A key is removed however a server's JSON writes its characters."""
+    key = 'q/r+"s\\tü' + "7" * 8
+    monkeypatch.setenv("TEST_KEY", key)
+    escaped = json.dumps(f"is \\ {key}!", ensure_ascii=ascii_only)
+    plus = [escaped.replace("+", each) for each in ("\\u002B", "\\u002b")]
+    for content in (escaped, escaped.replace("/", "\\/"), *plus):
+        choice = f'{{"finish_reason": "stop", "message": {{"content": {content}}}}}'
+        raw = f'{{"model": "scripted", "choices": [{choice}]}}'.encode()
+        async with ModelServer(always(Raw(raw))) as server:
+            row = ApiConfig(base_url=server.base_url, model="scripted", secret_headers={"X-Key": "TEST_KEY"})
+            async with open_model("m", "instruct", row) as model:
+                assert (await model.ask(PROMPT, Sampling(8))).reply.text == "is \\ [key removed]!"

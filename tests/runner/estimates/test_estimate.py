@@ -40,7 +40,7 @@ async def test_first_prompts_at_their_limit(tmp_path: Path) -> None:
     assert (found.requests, found.input_tokens, found.output_tokens) == (10, 20, 50)  # 7 characters, 5 tokens
     assert found.usd == pytest.approx(20 + 100)
     assert found.hours == pytest.approx(0.5 / 3600)
-    assert "at most" in found.suites[0].basis
+    assert "at most" in found.suites[0].cost.basis
 
 
 async def test_observed_lengths(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ async def test_observed_lengths(tmp_path: Path) -> None:
     found = await one(made)
     assert (found.requests, found.output_tokens) == (6, 6 * 7)
     assert found.suites[0].open == 6
-    assert "4 units of this model" in found.suites[0].basis
+    assert "4 units of this model" in found.suites[0].cost.basis
 
 
 async def test_other_models_lengths(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ async def test_other_models_lengths(tmp_path: Path) -> None:
     made.row = made.row.model_copy(update={"id": "new"})
     found = await one(made)
     assert (found.requests, found.output_tokens) == (10, 70)
-    assert "other models" in found.suites[0].basis
+    assert "other models" in found.suites[0].cost.basis
 
 
 async def test_nothing_left(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.registry import Price
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, Progress, ProgressFanout
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -25,22 +25,25 @@ RECORD = UnitRecord(
 )
 
 
-def tell(progress: Progress) -> None:
+def tell(progress: ConsoleProgress) -> Account:
     stats = EndpointStats(in_flight=3, limit=16, answered=9, retries=2, truncated=1, last_error="429, slow")
     stats.input_tokens = 1_000_000
     progress.plan("m", "evolved/x", planned=4, done=1)
-    progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
+    account = Account("m", stats, Price(input=2.5, output=1.0))
+    progress.attach(account)
     progress.start("m", "evolved/x")
     progress.finished(RECORD, from_earlier_run=False)
     progress.failed("m", "evolved/x", "no answer")
     progress.say("something")
+    return account
 
 
 def test_log(tmp_path: Path) -> None:
     """Every event is a JSON line with its time; the end sums up each model."""
     with JsonLog(tmp_path / "logs" / "run.jsonl") as log:
-        tell(log)
-        log.end(finished=1, open=2)
+        progress = ConsoleProgress(Console(file=io.StringIO()))
+        progress.log = log
+        log.end([tell(progress)], finished=1, open=2)
     lines = [json.loads(line) for line in (tmp_path / "logs" / "run.jsonl").read_text().splitlines()]
     assert [line["event"] for line in lines] == [
         "plan", "model", "start", "unit", "open", "message", "model_end", "end"
@@ -56,7 +59,7 @@ def test_log_goes_on(tmp_path: Path) -> None:
     """A second run appends to the log of the first."""
     for _ in range(2):
         with JsonLog(tmp_path / "run.jsonl") as log:
-            log.say("x")
+            log.write("message", text="x")
     assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 2
 
 
@@ -260,8 +263,10 @@ def test_errors() -> None:
         "m: its server starts, 60 s so far",
         "m: gone after 3 s",
     ]
-    assert progress.printed_at("m: gone after 3 s") == progress.printed_at("gone after 4 s") is not None
-    assert progress.printed_at("something else") is None
+    reference = progress.once("m: gone after 3 s")
+    assert re.fullmatch(r"m, see the error of \d\d:\d\d:\d\d above \(gone after 3 s\)", reference)
+    assert progress.once("gone after 4 s") == reference
+    assert progress.once("something else") == "something else"
 
 
 def test_panel_on_a_terminal() -> None:
@@ -283,14 +288,3 @@ def test_panel_of_many() -> None:
         progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
     assert len(shown(progress, screen).splitlines()) <= 20
     assert "and 283 more models; 100 of 300 are done" in shown(progress, screen)
-
-
-def test_several_hear_the_same(tmp_path: Path) -> None:
-    """Panel and log are told everything, in the same order."""
-    screen = Console(file=io.StringIO(), width=200)
-    with JsonLog(tmp_path / "a") as first, JsonLog(tmp_path / "b") as second:
-        tell(ProgressFanout([first, ConsoleProgress(screen), second]))
-    events = [
-        [json.loads(line)["event"] for line in (tmp_path / name).read_text().splitlines()] for name in "ab"
-    ]
-    assert events[0] == events[1] != []

@@ -20,10 +20,9 @@ def test_a_message_that_says_more_than_the_error_it_quotes(monkeypatch: pytest.M
     messages.say(stopped)
     reference = "the error of 10:00:00 above (429, the server said 'no')"
     assert lines[1] == f"m: expected an answer, got none: {reference}; look at the quota"
-    printed = messages.printed_at(stopped)
-    assert printed is not None and (printed.time, printed.line) == ("10:10:00", lines[1])
-    repeated = messages.printed_at("m: 429, the server said 'no'")
-    assert repeated is not None and (repeated.time, repeated.line) == ("10:00:00", "")
+    assert messages.once(stopped) == lines[1]
+    reference = "m, see the error of 10:00:00 above (429, the server said 'no')"
+    assert messages.once("m: 429, the server said 'no'") == reference
 
 
 def test_two_errors_of_one_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,5 +41,4 @@ def test_two_errors_of_one_second(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[2] == f"m: given up: the error of 10:00:00 above ({same}w…)"
     messages.say_error("m", errors[1] + " again", errors[1] + " again")
     messages.say_error("m", "short", "m x: stays open: short")
-    printed = messages.printed_at("m: short")
-    assert printed is not None and printed.beginning == "short"
+    assert messages.once("m: short") == "m, see the error of 10:00:00 above (short)"

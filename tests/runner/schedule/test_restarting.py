@@ -21,10 +21,10 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.registry import Registry
+from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule import ModelOpener
 from triathlon_runner.schedule._models import RestartingModel
-from triathlon_runner.serving import Served, ServerLostError
+from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
 QUESTION = Completion("q")
@@ -53,7 +53,7 @@ async def managed(script: Script, server: FakeServer) -> AsyncIterator[Restartin
     async with ModelServer(script) as there:
         config = ApiConfig(base_url=there.base_url, model="scripted", concurrency=4)
         async with open_model("m", "base", config, engine="fake", limits=QUICK) as model:
-            yield RestartingModel(model, cast(Served, server))
+            yield RestartingModel(model, cast(Server, server))
 
 
 async def test_questions_outlive_a_restart() -> None:
@@ -106,3 +106,27 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
                 answer = await opened.ask(Completion(f"{number}"), Sampling(8))
                 assert answer.reply.text == f"after {number}"
     assert any("restarting the server of m" in line for line in said)
+
+
+async def test_models_that_start_at_once_share_the_machine(tmp_path: Path) -> None:
+    """On a CPU the second is served when the first has ended, though both were opened at the same moment."""
+    rows = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows.append({**fake_row(folder), "id": name})
+    registry = Registry.model_validate({"models": rows})
+    said: list[str] = []
+    served: set[str] = set()
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, tmp_path, said.append)
+
+        async def use(row: ModelRow) -> None:
+            async with opener.open(row) as opened:
+                assert not served
+                served.add(row.id)
+                await opened.ask(QUESTION, Sampling(8))
+                served.remove(row.id)
+
+        await asyncio.gather(*map(use, registry.models))
+    assert sum("waiting for room" in line for line in said) == 1

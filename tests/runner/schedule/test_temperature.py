@@ -11,8 +11,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import ModelRow, Registry
-from triathlon_runner.schedule import PROFILES, OpenModel, RunPlan, choose, work_for
-from triathlon_runner.schedule._build import _unlike_their_baseline, at_temperature
+from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
+from triathlon_runner.schedule._build import at_temperature, same_as_baseline
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -129,13 +129,9 @@ async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:
 
 def variants_of(row: dict[str, Any]) -> tuple[list[str], dict[str, str]]:
     """The variants that a row is asked, and those that it is not, with the reason."""
-    suites = [
-        choose(entry_of(FakeSuite(f"evolved/fake@{kind}"), variant_kind=kind), FakeSuite(), QUICK)
-        for kind in ("temperatures", "sampling", "prompts")
-    ]
-    plan = RunPlan()
-    kept = _unlike_their_baseline(suites, ModelRow.model_validate({**ROW, **row}), plan)
-    return [str(one.entry.variant_kind) for one in kept], plan.skipped_suites
+    kinds = ("temperatures", "sampling", "prompts")
+    reasons = {kind: same_as_baseline(kind, ModelRow.model_validate({**ROW, **row})) for kind in kinds}
+    return [kind for kind in kinds if not reasons[kind]], {kind: why for kind, why in reasons.items() if why}
 
 
 def test_variants_that_would_be_none() -> None:
@@ -144,6 +140,6 @@ def test_variants_that_would_be_none() -> None:
     assert variants_of({"temperature": 1.0})[0] == ["sampling", "prompts"]
     kept, skipped = variants_of({"temperature": 0})
     assert kept == ["prompts"]
-    assert "asked at temperature 0, whatever" in skipped["evolved/fake@sampling of m"]
+    assert "asked at temperature 0, whatever" in skipped["sampling"]
     api = {"api": {**API, "unsupported": ["temperature"]}}
     assert variants_of(api)[0] == ["sampling", "prompts"]

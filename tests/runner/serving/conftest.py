@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.serving import ServeConfig
-from triathlon_runner.serving._interpreters import engine_for
+from triathlon_runner.serving._engine import engine_for
 from triathlon_runner.serving._weights import prepare_weights
 
 _GEMMA3_FILE = "gemma-3-270m-q4_k_m.gguf"

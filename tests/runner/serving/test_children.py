@@ -124,7 +124,7 @@ async def test_steps_back(tmp_path: Path) -> None:
         "print(g.read_text().split()[-1] if g.exists() else 'none')"
     )
     child = await spawn([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log", nice=5)
-    assert await child.wait() == 0
+    assert await child.process.wait() == 0
     nice, of_session = (tmp_path / "log").read_text().split()
     assert int(nice) == os.nice(0) + 5
     assert of_session in {"5", "none"}

@@ -7,7 +7,7 @@ import pytest
 
 from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig, ServingError
 from triathlon_runner.serving._command import ServerPlan, plan_server
-from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._engine import Engine
 from triathlon_runner.serving._weights import Loadable
 
 _ALLOCATIONS = {

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from triathlon_runner.serving import HuggingFaceWeights, ServingError
-from triathlon_runner.serving._hub import commit_of
+from triathlon_runner.serving._http import commit_of
 
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -79,5 +79,5 @@ async def test_hub_weights_are_pinned(
     async with serve(
         config, model_id="m", cache=real_cache, log=tmp_path / "m.log", report=lambda _: None
     ) as server:
-        assert server.info.weights == f"huggingface org/tiny@{_COMMIT}"
+        assert server.weights == f"huggingface org/tiny@{_COMMIT}"
     assert stand_in.asked == {_COMMIT}

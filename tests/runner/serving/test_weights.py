@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.serving import ServeConfig, ServingError
-from triathlon_runner.serving._environment import Engine
+from triathlon_runner.serving._engine import Engine
 from triathlon_runner.serving._weights import Loadable, prepare_weights
 
 

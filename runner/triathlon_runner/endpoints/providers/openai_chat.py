@@ -1,55 +1,41 @@
-"""Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models."""
+"""Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models.
+
+The functions that read errors, JSON, model names, reasoning and stop sequences are there for all providers.
+"""
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
-from triathlon_runner.endpoints._api import Chat
+from triathlon_runner.endpoints._api import Chat, Malformed, OtherModel, Retryable
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._errors import Malformed, Retryable
-from triathlon_runner.endpoints._http_errors import failure_in_reply
-from triathlon_runner.endpoints._reply import (
-    check_model,
-    clean,
-    content_text,
-    count,
-    cut_at_stop,
-    error_outcome,
-    read_error,
-    read_json,
-    reasoning_field,
-    split_reasoning,
-)
+from triathlon_runner.endpoints._http_errors import classify_http_error, failure_in_reply, read_failure
 from triathlon_runner.endpoints._server_info import ask_server
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
 
-_FINISH = {
-    "length": Finish.LENGTH,
-    "max_tokens": Finish.LENGTH,
-    "max_output_tokens": Finish.LENGTH,
-    "model_length": Finish.LENGTH,
-    "max_length": Finish.LENGTH,
-    "max_tokens_reached": Finish.LENGTH,
-    "incomplete": Finish.LENGTH,
-    "context_length_exceeded": Finish.CONTEXT_OVERFLOW,
-    "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
-    "content_filter": Finish.REFUSED,
-    "refusal": Finish.REFUSED,
-    "safety": Finish.REFUSED,
-    "recitation": Finish.REFUSED,
-    "prohibited_content": Finish.REFUSED,
-    "blocklist": Finish.REFUSED,
-    "sensitive": Finish.REFUSED,
+_REASONS = {
+    Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
+    Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
+    " max_tokens_reached",
+    Finish.CONTEXT_OVERFLOW: "context_length_exceeded model_context_window_exceeded",
+    Finish.REFUSED: "content_filter refusal safety recitation prohibited_content blocklist sensitive",
 }
+"""Why a reply ended, in the words of all servers."""
+_FINISH = {reason: finish for finish, reasons in _REASONS.items() for reason in reasons.split()}
 _BROKEN = frozenset(
     ["error", "abort", "cancelled", "timeout", "insufficient_system_resource", "malformed_function_call"]
 )
 """Finish reasons with which a server says that it failed, not the model."""
-_WHOLE = frozenset(["stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", "function_call"])
-"""Finish reasons of whole replies; any other that no table knows is counted as an oddity."""
 _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
+_REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
+_OPEN = re.compile(rf"(?:<({_REASONING_TAGS})>|◁(think)▷)")
+_ANY_CLOSE = re.compile(rf"</(?:{_REASONING_TAGS})>|◁/think▷")
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_VERSION = re.compile(r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:[a-z]+)+$")
 
 
 class OpenAIChat:
@@ -64,118 +50,79 @@ class OpenAIChat:
 
     def request(self, question: Question) -> Request:
         """Returns the request, with the fields that the row adds."""
-        config, prompt = self._config, question.prompt
+        config, prompt, sampling = self._config, question.prompt, question.sampling
         body: dict[str, Any] = {"model": config.model}
         if isinstance(prompt, Chat):
-            body["messages"] = [
-                {"role": message.role, "content": message.content} for message in prompt.messages
-            ]
+            body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
         else:
             body["prompt"] = prompt.text
-        body.update(self._decoding(question), **config.body)
-        return Request(question, "/chat/completions" if question.is_chat else "/completions", body)
-
-    def _decoding(self, question: Question) -> dict[str, Any]:
-        config, sampling = self._config, question.sampling
-        wanted = {
+        settings = {
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "stop": list(sampling.stop[: config.max_stop_sequences]) or None,
             "seed": sampling.seed,
+            "reasoning_effort": config.reasoning_effort,
         }
-        sent: dict[str, Any] = {
-            name: value
-            for name, value in wanted.items()
+        renamed = {"max_tokens": config.max_tokens_field}
+        body |= {
+            renamed.get(name, name): value
+            for name, value in settings.items()
             if value is not None and name not in config.unsupported
         }
-        if "max_tokens" in sent:
-            sent[config.max_tokens_field] = sent.pop("max_tokens")
-        if config.reasoning_effort is not None:
-            sent["reasoning_effort"] = config.reasoning_effort
-        return sent
+        path = "/chat/completions" if question.is_chat else "/completions"
+        return Request(question, path, body | config.body)
 
     def read(self, request: Request, reply: HttpReply) -> ParsedReply:
         """Returns what a reply says; see `Provider.read`."""
-        config = self._config
         if reply.status != 200:
-            return read_error(reply, config)
-        body = read_json(reply.body)
+            return read_error(reply, self._config)
+        body, question = read_json(reply.body), request.question
         served = clean(str(body.get("model") or ""))
         if isinstance(error := body.get("error"), dict) and not body.get("choices"):
-            return error_outcome(failure_in_reply(error, reply.headers, json.dumps(body)), config, served)
-        oddities: list[str] = [] if served else ["no model name"]
+            finish = classify_http_error(
+                failure_in_reply(error, reply.headers, json.dumps(body)), self._config
+            )
+            return ParsedReply(Reply(text="", finish=finish), Usage(requests=1), served)
         if served:
-            check_model(config, served)
-        choice = _choice(body, oddities)
-        usage = _usage(body, oddities)
-        question = request.question
-        finish = _finish(choice, usage, question.sampling.max_tokens, oddities)
+            check_model(self._config, served)
+        choices = body.get("choices")
+        if not (isinstance(choices, list) and choices and all(isinstance(each, dict) for each in choices)):
+            raise Malformed("a reply without choices")
+        choice = min(choices, key=lambda each: count(each.get("index")))
+        usage = _usage(body.get("usage"))
+        finish = _finish(choice, usage, question.sampling.max_tokens)
         uncut = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
-        if uncut and (uncut.text or uncut.reasoning) and not (usage.output_tokens or usage.uncounted):
-            oddities.append("a reply of 0 tokens with text")
+        if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
             usage = Usage(requests=1, uncounted=1)
         cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
-        return ParsedReply(cut, usage, served, tuple(oddities), is_empty=uncut is None)
+        return ParsedReply(cut, usage, served, is_empty=uncut is None)
 
     async def server_info(self, client: Client) -> ServerInfo:
         """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
         return await ask_server(client, self._config)
 
 
-def _choice(body: dict[str, Any], oddities: list[str]) -> dict[str, Any]:
-    choices = body.get("choices")
-    if not (isinstance(choices, list) and choices and all(isinstance(choice, dict) for choice in choices)):
-        raise Malformed("a reply without choices")
-    if len(choices) > 1:
-        oddities.append(f"{len(choices)} choices where one was asked for; the first was taken")
-    first: dict[str, Any] = min(choices, key=lambda choice: count(choice.get("index")))
-    return first
-
-
-def _usage(body: dict[str, Any], oddities: list[str]) -> Usage:
-    usage = body.get("usage")
-    if not isinstance(usage, dict):
-        oddities.append("no usage")
+def _usage(usage: object) -> Usage:
+    fields = usage if isinstance(usage, dict) else {}
+    asked, written = count(fields.get("prompt_tokens")), count(fields.get("completion_tokens"))
+    if not asked:  # no question has 0
         return Usage(requests=1, uncounted=1)
-    asked, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (_is_count(asked, least=1) and _is_count(written, least=0)):  # no question has 0
-        oddities.append("usage without the tokens of question and reply")
-        return Usage(requests=1, uncounted=1)
-    details = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
+    details = fields.get("completion_tokens_details") or fields.get("output_tokens_details")
     reasoning = count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
-    return Usage(
-        requests=1,
-        input_tokens=asked,
-        output_tokens=_written(written, reasoning, count(usage.get("total_tokens")) - asked),
-        reasoning_tokens=reasoning,
-    )
+    # Some servers (Gemini's, xAI's) count reasoning apart from the completion. Where it is more than the
+    # completion it cannot be a part of it; else the total of question and reply says whether it is.
+    output = written + reasoning
+    if reasoning <= written:
+        output = max(written, min(count(fields.get("total_tokens")) - asked, output))
+    return Usage(requests=1, input_tokens=asked, output_tokens=output, reasoning_tokens=reasoning)
 
 
-def _is_count(value: object, *, least: int) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST_TOKENS
-
-
-def _written(completion: int, reasoning: int, beside_question: int) -> int:
-    """Tokens of a reply with its reasoning, which some servers (Gemini's, xAI's) count apart from it.
-
-    Where reasoning is more than the completion it cannot be a part of it; else the total of question and
-    reply says whether it is.
-    """
-    if reasoning > completion:
-        return completion + reasoning
-    return max(completion, min(beside_question, completion + reasoning))
-
-
-def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int, oddities: list[str]) -> Finish:
-    stated = choice.get("finish_reason") or choice.get("native_finish_reason")
-    reason = str(stated or "").lower()
+def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int) -> Finish:
+    reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
     if reason in _BROKEN or isinstance(choice.get("error"), dict):
         raise Retryable(f"the server broke off the reply ({reason or 'error'})")
-    if reason in _WHOLE or reason in _FINISH:
-        return _FINISH.get(reason, Finish.STOP)
-    oddities.append(f"the finish reason {reason!r}, which is not known" if reason else "no finish reason")
-    return Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP
+    return _FINISH.get(reason, Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP)
 
 
 def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
@@ -202,3 +149,118 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     answer, tagged = split_reasoning(content)
     reasoning = "\n".join(part for part in (reasoning_apart, tagged) if part)
     return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)
+
+
+def read_error(reply: HttpReply, config: ApiConfig) -> ParsedReply:
+    """Reads a reply whose status is no success; returns and raises what `classify_http_error` does."""
+    finish = classify_http_error(read_failure(reply.status, reply.body, reply.headers), config)
+    return ParsedReply(Reply(text="", finish=finish), Usage(requests=1), config.model)
+
+
+def read_json(raw: bytes) -> dict[str, Any]:
+    """Returns the object that a reply with status 200 holds.
+
+    Raises:
+        Malformed: it holds none.
+    """
+    if not raw.strip():
+        raise Malformed("an empty reply")
+    try:
+        body = json.loads(raw.decode("utf-8"))
+    except ValueError as error:
+        # Keys are removed before the text is cut: half of one would no longer look like a key.
+        beginning = remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
+        raise Malformed(f"a reply that is no JSON ({error}): {beginning!r}") from None
+    if not isinstance(body, dict):
+        raise Malformed(f"a reply that is no JSON object but {type(body).__name__}")
+    return body
+
+
+def check_model(config: ApiConfig, served: str) -> None:
+    """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
+    if not is_related(config.model, served) and served not in config.served_as:
+        quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
+        raise OtherModel(
+            f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
+            f" that name, or add `served_as: [{quoted}]` to the api block of its row"
+        )
+
+
+def is_related(asked: str, served: str) -> bool:
+    """Whether two names may mean one model: equal but for folder, case, date, build number or tag."""
+    first, second = (_VERSION.sub("", name.lower().rpartition("/")[2]) for name in (asked, served))
+    return first == second
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no file could hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def count(value: object) -> int:
+    """Returns a number of tokens; 0 where the value is none, or more than any question or reply has."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS
+    return value if is_count else 0  # type: ignore[return-value]
+
+
+def cut_at_stop(reply: Reply, stop: tuple[str, ...]) -> Reply:
+    """The reply as a server that heeds every stop sequence would have ended it."""
+    cuts = [position for sequence in stop if (position := reply.text.find(sequence)) >= 0]
+    if not cuts:
+        return reply
+    finish = Finish.STOP if reply.finish is Finish.LENGTH else reply.finish
+    return Reply(text=reply.text[: min(cuts)], reasoning=reply.reasoning, finish=finish)
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Splits a reply into (answer, reasoning) by its tags.
+
+    Reasoning is what stands before a closing tag that has no opening one (chat templates often put the
+    opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
+    never closed.
+    """
+    reasoning: list[str] = []
+    answer = text
+    first_close, first_open = _ANY_CLOSE.search(answer), _OPEN.search(answer)
+    if first_close and (first_open is None or first_close.start() < first_open.start()):
+        reasoning.append(answer[: first_close.start()])
+        answer = answer[first_close.end() :]
+    position = 0
+    while opening := _OPEN.search(answer, position):
+        if answer[: opening.start()].rpartition("\n")[2].strip():
+            position = opening.end()  # inside a line: the answer talks about the tag
+            continue
+        closing = _ANY_CLOSE.search(answer, opening.end())
+        reasoning.append(answer[opening.end() : closing.start() if closing else len(answer)])
+        answer = answer[: opening.start()] + (answer[closing.end() :] if closing else "")
+        position = opening.start()
+    if not reasoning:
+        return text, ""
+    return answer.strip("\n"), "\n".join(part.strip() for part in reasoning).strip()
+
+
+def reasoning_field(message: dict[str, Any]) -> str:
+    """Returns the reasoning that a server sends in a separate field, under any of its names."""
+    for name in _REASONING_FIELDS:
+        value = message.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def content_text(content: object) -> tuple[str | None, str]:
+    """(answer, reasoning) of a message's `content`: a text, or a list of typed parts."""
+    if isinstance(content, str):
+        return content, ""
+    if not isinstance(content, list):
+        return None, ""
+    answer, reasoning = [], []
+    for part in content:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") == "text":
+            answer.append(str(part.get("text", "")))
+        elif part.get("type") in ("thinking", "reasoning"):
+            inner = part.get("thinking", part.get("text", ""))
+            reasoning.append(content_text(inner)[0] or "")
+    return "".join(answer), "".join(reasoning)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from triathlon_site.exchange import EXPORTS, Archive, Export, archives
 from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat, core_files
 from triathlon_site.pages._site import Gathered
-from triathlon_site.published import FactSources, fact_sources
+from triathlon_site.published import FactSources, count_facts
 from triathlon_site.render import Draft, Page, PageContext
 
 _TYPES: Final = {
@@ -42,10 +42,10 @@ class DataContext(PageContext):
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page of the data files, and the files that it alone links."""
-    tables = site.reported
+    facts = site.published
     packed = list(archives(site.results, site.boards, site.models, site.url))
     context = DataContext(
-        facts=fact_sources(tables.facts, tables.models) if tables.facts else None,
+        facts=count_facts(facts.facts, facts.fact_sources) if facts and facts.facts else None,
         data_schema=DATA_SCHEMA,
         formats=FORMATS,
         archives={archive.form: archive for archive in packed},

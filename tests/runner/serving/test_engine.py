@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.serving import ServingError
-from triathlon_runner.serving._environment import Engine, installed_engine, without_cuda
+from triathlon_runner.serving._engine import Engine, installed_engine, without_cuda
 
 
 def test_cuda_companions_are_left_out() -> None:
