@@ -178,6 +178,8 @@ def _released(day: str) -> float:
 
 def _with_percentiles(rows: Sequence[ModelRow]) -> list[ModelRow]:
     """The rows with their mean percentile in each discipline, which visitors can weight."""
+    if not rows:
+        return []
     shares = pd.DataFrame(
         [[cell.share if (cell := row.cells.get(c.id)) else np.nan for c in SHOWN] for row in rows],
         columns=[column.discipline for column in SHOWN],
