@@ -239,9 +239,11 @@ def test_line_of_replies_from_the_cache() -> None:
 def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the panel a line too long for the terminal, even behind `^C`, is broken between words."""
     monkeypatch.setenv("NO_COLOR", "1")
-    lines = lines_of(40, EndpointStats(limit=2, answered=1, output_tokens=123456789), is_terminal=True)
-    assert len(lines) > 1 and all(len(f"^C{line.rstrip()}") <= 40 for line in lines)
-    assert "123456789 tokens" in " ".join(" ".join(lines).split())
+    stats = EndpointStats(limit=2, answered=1, output_tokens=123456789)
+    for width in range(40, 60):
+        lines = lines_of(width, stats, is_terminal=True)
+        assert len(lines) > 1 and all(len(f"^C{line.rstrip()}") <= width for line in lines)
+        assert "123456789 tokens" in " ".join(" ".join(lines).split())
 
 
 def test_errors() -> None:
