@@ -217,7 +217,9 @@ def scores_command(
 def export_command(
     form: Annotated[
         str,
-        typer.Argument(metavar="FORMAT", help="every-eval-ever, hugging-face, evalplus, lm-eval or inspect."),
+        typer.Argument(
+            metavar="FORMAT", help="every-eval-ever, hf-eval-results, evalplus, lm-eval or inspect."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="A new or empty folder for the files.")],
     models: Models = None,
@@ -228,7 +230,7 @@ def export_command(
         str,
         typer.Option(
             "--url",
-            help="Where the site is published: the source of what was measured here, in hugging-face.",
+            help="Where the site is published: the source of what was measured here, in hf-eval-results.",
             envvar="TRIATHLON_URL",
         ),
     ] = "",

@@ -43,7 +43,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
         _every_eval_ever.fault,
         _every_eval_ever.score_files,
     ),
-    "hugging-face": Export(
+    "hf-eval-results": Export(
         "Hugging Face: a .eval_results YAML file for the model's repository",
         _hugging_face.files,
         _hugging_face.fault,

@@ -70,11 +70,11 @@ def test_the_same_results_give_the_same_archives(tmp_path: Path) -> None:
 def test_a_format_is_offered_where_it_holds_something(tmp_path: Path) -> None:
     """The hub has a data set for MBPP+ and none for our own problems: no archive is empty."""
     results, site = _site(tmp_path)
-    assert "hugging-face" not in _archives(site)
+    assert "hf-eval-results" not in _archives(site)
     for path in sorted(results.glob("runs/strong/loop/core.*")):
         text = path.read_text().replace("loop/core", "loop/mbpp-plus").replace('"core"', '"mbpp-plus"')
         path.with_name(path.name.replace("core", "mbpp-plus")).write_text(text)
-    archive = _archives(gather(results, _registry()))["hugging-face"]
+    archive = _archives(gather(results, _registry()))["hf-eval-results"]
     ((place, text),) = _content(archive).items()
     assert place == "some/Strong/.eval_results/triathlon_loop_mbpp-plus.yaml"
     assert yaml.safe_load(text)[0]["dataset"]["id"] == "evalplus/mbppplus"

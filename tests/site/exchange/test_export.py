@@ -189,7 +189,7 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
         target = with_mbpp / "runs/strong/loop" / path.name.replace("core", "mbpp-plus")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
-    done = _export("hugging-face", with_mbpp, tmp_path / "out")
+    done = _export("hf-eval-results", with_mbpp, tmp_path / "out")
     assert (done.files, done.left_out) == (1, {})
     ((entry),) = yaml.safe_load(
         (tmp_path / "out/some/Strong/.eval_results/triathlon_loop_mbpp-plus.yaml").read_text()
@@ -198,17 +198,17 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
     assert "95 % interval" in entry["notes"] and "source" not in entry
     published = replace(gather(with_mbpp, _registry(tmp_path)), url="https://example.org/board/")
-    write_export("hugging-face", published, with_mbpp, tmp_path / "published")
+    write_export("hf-eval-results", published, with_mbpp, tmp_path / "published")
     (path,) = (tmp_path / "published").rglob("*.yaml")
     assert yaml.safe_load(path.read_text())[0]["source"]["url"] == "https://example.org/board/"
-    assert _export("hugging-face", results, tmp_path / "none").sources == 0
+    assert _export("hf-eval-results", results, tmp_path / "none").sources == 0
 
 
 def test_the_hub_gets_suites_that_share_a_board(tmp_path: Path) -> None:
     """A suite of the evolved discipline is one column of a board: its file has its pass@1."""
     suites = [FakeSuite(entry, tasks=6) for entry in entries(["evolved/humaneval", "evolved/difficult"])]
     write_results(tmp_path / "results", MODELS, suites)
-    done = _export("hugging-face", tmp_path / "results", tmp_path / "out")
+    done = _export("hf-eval-results", tmp_path / "results", tmp_path / "out")
     found = [yaml.safe_load(path.read_text()) for path in sorted((tmp_path / "out").rglob("*.yaml"))]
     assert done.files == 2 and [len(one) for one in found] == [1, 1]
     assert [one[0]["dataset"] for one in found] == [
@@ -225,7 +225,7 @@ def test_two_rows_of_one_repository_are_told(tmp_path: Path) -> None:
         ROWS + ROWS.partition("models:")[2].replace("id: strong", "id: weak")
     )
     gathered = gather(tmp_path / "results", load(tmp_path / "models.yaml"))
-    done = write_export("hugging-face", gathered, tmp_path / "results", tmp_path / "out")
+    done = write_export("hf-eval-results", gathered, tmp_path / "results", tmp_path / "out")
     assert (done.files, done.sources) == (1, 1)
     assert list(done.left_out) == ["runs/weak/loop/mbpp-plus.jsonl"]
     assert "one link, two rows" in done.left_out["runs/weak/loop/mbpp-plus.jsonl"]

@@ -70,7 +70,7 @@ def test_programs_come_back(place: SmallRun, tmp_path: Path, form: str) -> None:
     assert repr(again_scores) == repr(first_scores)
 
 
-@pytest.mark.parametrize("form", ["every-eval-ever", "hugging-face"])
+@pytest.mark.parametrize("form", ["every-eval-ever", "hf-eval-results"])
 def test_aggregates_say_what_the_lines_say(tmp_path: Path, form: str) -> None:
     """Files of scores, which nothing reads back, have the score that the results' own lines lead to."""
     suite = "loop/mbpp-plus"
@@ -83,7 +83,7 @@ def test_aggregates_say_what_the_lines_say(tmp_path: Path, form: str) -> None:
     (entry,) = catalogue.select([suite])
     headline = next(metric for metric in entry.metrics if metric.headline)
     expected = headline.score(list(read_records(root / f"runs/m/{suite}.jsonl", entry.record)))
-    if form == "hugging-face":
+    if form == "hf-eval-results":
         (path,) = (tmp_path / "out").rglob("*.yaml")
         (found,) = (one["value"] for one in yaml.safe_load(path.read_text()))
     else:
