@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from support.terminal import CTRL_C, Terminal
+
 TRIATHLON = str(Path(sys.executable).with_name("triathlon"))
 
 
@@ -64,6 +66,22 @@ def test_an_interrupt_while_it_works(
     last = said.splitlines()[-1]
     assert last.startswith(f"triathlon {arguments[0]}: interrupted; {kept}")
     assert "Traceback" not in said
+
+
+def test_an_interrupt_in_a_narrow_terminal(tmp_path: Path) -> None:
+    """The line is broken between words, behind the `^C` that the terminal prints in front of it."""
+    models = tmp_path / "models.yaml"
+    os.mkfifo(models)
+    command = [TRIATHLON, "run", "--models-file", str(models)]
+    with Terminal(command, columns=39, folder=tmp_path, environment=os.environ) as terminal, _writer(models):
+        terminal.press(CTRL_C)
+        assert terminal.finish() == 1, terminal.text
+    begins = terminal.text.index("^C")
+    assert terminal.text[begins:].splitlines() == [
+        "^Ctriathlon run: interrupted; what was",
+        "finished is kept, and the same",
+        "command goes on from there",
+    ]
 
 
 @contextmanager

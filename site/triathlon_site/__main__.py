@@ -1,7 +1,9 @@
 """The `triathlon` command. It imports the rest itself, so that Ctrl-C ends it with a line from the start."""
 
+import shutil
 import signal
 import sys
+import textwrap
 from typing import Final, NoReturn
 
 _INTERRUPTED: Final = 130
@@ -39,7 +41,10 @@ def _end_interrupted(arguments: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = next(iter(arguments), "")
     code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
-    sys.stderr.write(f"{f'triathlon {command}'.strip()}: interrupted; {kept}\n")
+    line = f"{f'triathlon {command}'.strip()}: interrupted; {kept}"
+    if sys.stderr.isatty():  # which has printed ^C in front of it
+        line = textwrap.fill(line, shutil.get_terminal_size().columns - len("^C"))
+    sys.stderr.write(f"{line}\n")
     sys.exit(code)
 
 

@@ -11,6 +11,7 @@ set in the row's `env`, tells it how to behave:
 - `nonsense`: is healthy and answers questions with something else
 - `dies_after:N`: ends with the N-th question
 - `stalls_after:N`: from the N-th question on accepts questions and never answers
+- `busy_after:N`: so does this one, but its metrics show that it writes
 - `port_taken`: says once (in FAKE_VLLM_FOLDER) that its port is taken, then answers
 """
 
@@ -54,7 +55,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
     def do_GET(self) -> None:
-        self._send({} if self.path == "/health" else {"data": [{"id": self.server.model}]})
+        if self.path == "/metrics":
+            self.server.tokens += self.server.behaviour.startswith("busy_after")
+            self._send_text(f'vllm:generation_tokens_total{{model_name="m"}} {self.server.tokens}.0\n')
+        else:
+            self._send({} if self.path == "/health" else {"data": [{"id": self.server.model}]})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -73,7 +78,10 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _send(self, body: object, status: int = 200) -> None:
-        data = json.dumps(body).encode()
+        self._send_text(json.dumps(body), status)
+
+    def _send_text(self, text: str, status: int = 200) -> None:
+        data = text.encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
@@ -89,7 +97,7 @@ class _Server(ThreadingHTTPServer):
 
     def __init__(self, host: str, port: int, model: str, behaviour: str) -> None:
         super().__init__((host, port), _Handler)
-        self.model, self.behaviour, self.questions = model, behaviour, 0
+        self.model, self.behaviour, self.questions, self.tokens = model, behaviour, 0, 0
 
 
 def _say(line: str) -> None:

@@ -20,9 +20,14 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
 
-    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429).
+    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429); `wordy`
+    has a long name, and `hidden` says with status 200 that it is an error 400.
     """
     model = asked.body["model"]
+    if model == "wordy":
+        return Said(answer(asked), model=5000 * "x")
+    if model == "hidden":
+        return Said("", changes={"choices": None, "error": {"code": 400, "message": "Strange request"}})
     if model == "busy":
         return Status(429, "Too many requests")
     if model == "long":

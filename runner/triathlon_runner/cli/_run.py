@@ -182,7 +182,7 @@ def run(
         ray_address=ray_address,
         limits=limits_of(outage, attempts, longest_wait, budget),
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
-        folder=results_folder(results),
+        folder=ResultsFolder(results) if dry_run else results_folder(results),
         data=data_store(data),
         single=model_ids[0] if model is not None and model_ids else None,
     )

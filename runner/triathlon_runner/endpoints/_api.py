@@ -130,6 +130,9 @@ class ModelUnavailableError(EndpointError):
     only does not answer, the error is a `ServerUnreachableError`.
     """
 
+    of_question = ""
+    """The error of the question itself, where that and others before it in a row have stopped the model."""
+
 
 class ServerUnreachableError(ModelUnavailableError):
     """The server could not be reached, or asked for a longer wait than is allowed; it may answer later.

@@ -218,7 +218,10 @@ class Transport(httpx2.AsyncBaseTransport):
             case aiohttp.ConnectionTimeoutError():
                 failure = Unreachable(f"the connection failed: none to {server} in time")
             case TimeoutError():
-                failure = LostReply(f"no whole reply within {self._config.timeout_seconds:g} s")
+                failure = LostReply(
+                    f"no whole reply within {self._config.timeout_seconds:g} s (allow more with --timeout, or"
+                    " with `timeout_seconds` in the api block of its row)"
+                )
             case aiohttp.ClientPayloadError():
                 failure = LostReply(f"{server} closed the connection in the middle of a reply")
             case aiohttp.ClientHttpProxyError(status=407):

@@ -1,5 +1,6 @@
 """Where and how a model is asked: the `api:` block of a row of models.yaml, limits, and keys."""
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -204,6 +205,11 @@ class Limits:
     """The row's limit."""
     tokens_per_minute: int | None = None
     """The row's limit."""
+
+    @property
+    def is_own_server(self) -> bool:
+        """Whether the server may be away for any time: it is ours, and whoever restarts it says so."""
+        return math.isinf(self.outage_seconds)
 
 
 class Secrets:

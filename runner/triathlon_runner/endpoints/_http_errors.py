@@ -86,6 +86,8 @@ _REFUSED_SETTING = _pattern(
     r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
     r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
 )
+_SHOWN = 200
+"""Characters of a server's text that a message shows."""
 _ADVICE = {
     "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
     "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
@@ -129,6 +131,8 @@ class HttpFailure:
     """Where it redirects to."""
     quote: str
     """The server's message as part of a sentence, or that there was none."""
+    answer: str
+    """What the server answered, with its message, as the beginning of a sentence."""
 
     def refuses(self, pattern: re.Pattern[str]) -> bool:
         """Whether the text matches, and the status does not say that the server is at fault."""
@@ -137,6 +141,12 @@ class HttpFailure:
     def stop(self, what: str, advice: str) -> ModelUnavailableError:
         """Returns the error of a model that this failure stops."""
         return ModelUnavailableError(f"{what} ({self.status or 200}): {self.quote}; {advice}")
+
+
+def shortened(text: str) -> str:
+    """Returns a server's text for a message: without keys, and cut where it is long."""
+    text = remove_keys(text)  # before it is cut: half of a key would no longer look like one
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:
@@ -155,7 +165,8 @@ def failure_in_reply(error: dict[str, Any], headers: Mapping[str, str], raw: str
     """Reads an error under status 200, as OpenRouter sends the errors of the servers behind it."""
     code = str(error.get("code"))
     failure = _failure(int(code) if re.fullmatch("[45][0-9]{2}", code) else None, error, headers, raw)
-    return replace(failure, quote=f"an error in a reply with status 200: {failure.message!r}")
+    quote = f"an error in a reply with status 200: {shortened(failure.message)!r}"
+    return replace(failure, quote=quote, answer=quote)
 
 
 def _failure(status: int | None, error: object, headers: Mapping[str, str], raw: str) -> HttpFailure:
@@ -166,6 +177,7 @@ def _failure(status: int | None, error: object, headers: Mapping[str, str], raw:
     if isinstance(metadata, dict) and metadata.get("raw"):  # what OpenRouter's provider said
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(str(message))[:500]  # keys first: half of one would no longer look like a key
+    quoted = repr(shortened(message)) if message.strip() else ""
     codes = (str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None)
     return HttpFailure(
         status,
@@ -174,7 +186,8 @@ def _failure(status: int | None, error: object, headers: Mapping[str, str], raw:
         param=str(fields.get("param") or ""),
         wait=retry_after(headers, raw),
         location=headers.get("location", "another address"),
-        quote=f"the server said {message!r}" if message.strip() else "the server gave no reason",
+        quote=f"the server said {quoted}" if quoted else "the server gave no reason",
+        answer=f"the server answered {status}{f': {quoted}' if quoted else ' and gave no reason'}",
     )
 
 
@@ -209,10 +222,7 @@ def classify_http_error(failure: HttpFailure, config: ApiConfig) -> Finish:
         raise Retryable(f"{status}, {quote}", failure.wait)
     _stop_model(status, failure, config)
     is_too_large = status == 413 or _TOO_LARGE.search(text)
-    answered = f": {failure.message!r}" if failure.message.strip() else " and gave no reason"
-    raise UnexplainedError(
-        status, f"the server answered {status}{answered}; {_SMALLER if is_too_large else _ASK}"
-    )
+    raise UnexplainedError(status, f"{failure.answer}; {_SMALLER if is_too_large else _ASK}")
 
 
 def _stop_for_account(failure: HttpFailure, config: ApiConfig) -> None:
@@ -239,8 +249,8 @@ def _stop_model(status: int, failure: HttpFailure, config: ApiConfig) -> None:
     text, quote, model = failure.text, failure.quote, config.model
     if 300 <= status < 400:
         raise ModelUnavailableError(
-            f"{config.base_url!r} redirects ({status}) to {failure.location!r}: keys go only where the row"
-            " says; set base_url to the address that answers"
+            f"{config.base_url!r} redirects ({status}) to {shortened(failure.location)!r}: keys go only where"
+            " the row says; set base_url to the address that answers"
         )
     if status == 407:
         raise ModelUnavailableError(PROXY_WANTS_A_USER)

@@ -151,22 +151,31 @@ class Endpoint:
             EndpointError: no answer to this one after all retries.
         """
         final: EndpointError
+        of_question, is_reported = "", False
         try:
             return await self._ask(request)
         except Malformed as error:
             final = self._unreadable_error(error)
         except Retryable as error:
-            final = EndpointError(error.reason)
+            final, is_reported = EndpointError(error.reason), self._is_away(error)
         except UnexplainedError as error:
+            of_question = "" if self._queue.stopped else self._secrets.scrub_message(str(error))
             final = self._unexplained_error(error, request)
         except EndpointError as error:
             final = error
         final = type(final)(self._secrets.scrub_message(str(final)))
         self.stats.failed += 1
-        self.stats.last_error, self.stats.retried_error = str(final), ""
+        if not is_reported:
+            self.stats.last_error, self.stats.retried_error = str(final), ""
         if isinstance(final, ModelUnavailableError):
+            final.of_question = of_question
             self._queue.stop(final)
         raise final
+
+    def _is_away(self, error: Retryable) -> bool:
+        """Whether a server of ours is away, which whoever restarts it reports."""
+        is_away = isinstance(error, Unreachable) and not isinstance(error, LostReply)
+        return is_away and self._limits.is_own_server
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
@@ -258,7 +267,8 @@ class Endpoint:
             ModelUnavailableError: no other try can do better.
         """
         reason = self._secrets.scrub_message(error.reason)
-        self.stats.last_error = self.stats.retried_error = reason
+        if not self._is_away(error):
+            self.stats.last_error = self.stats.retried_error = reason
         if isinstance(error, Unreachable) and error.was_connected:
             self._queue.outage.reached = True
         if isinstance(error, LostReply | Malformed):

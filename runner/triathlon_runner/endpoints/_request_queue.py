@@ -17,8 +17,10 @@ from triathlon_runner.endpoints._rate_limits import ConcurrencyLimit, LearnedLim
 from triathlon_runner.endpoints._retries import Outage
 from triathlon_runner.endpoints._stats import EndpointStats
 
-_SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_LINES = 60.0
 """Between two lines of one kind, such as that the server does not answer."""
+_SECONDS_OF_429S = 30.0
+"""Of nothing but 429s, before a line says so."""
 _RECENT_ANSWERS = 100
 """Number of last answers whose times decide when a request hangs."""
 _LEAST_HANGING_SECONDS, _TIMES_THE_SLOWEST = 10.0, 3.0
@@ -164,7 +166,7 @@ class RequestQueue:
                 "look at the quota at the provider, or set a smaller `concurrency` or `requests_per_minute`"
                 " in the row, and run again"
             )
-            self._note_silence(reason, advice, shown_after=_SECONDS_BETWEEN_LINES)
+            self._note_silence(reason, advice, shown_after=_SECONDS_OF_429S)
         if self.stopped:
             return
         if is_overloaded and retry_after is not None:
@@ -174,6 +176,8 @@ class RequestQueue:
 
     def _note_silence(self, reason: str, advice: str, shown_after: float = 0.0) -> None:
         """Shows that the server answers nothing, or stops the model once that has lasted too long."""
+        if self.limits.is_own_server:
+            return
         seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
         is_lasting = self.outage.reached and round(seconds) > 0
         silence = f"no answer for {_minutes(seconds)}" if is_lasting else "no answer from the server"
@@ -182,8 +186,8 @@ class RequestQueue:
                 advice += f", or wait longer than {_minutes(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after:
-            until = "" if math.isinf(allowed) else f", for {_minutes(allowed)} at most"
-            self._say_at_intervals("silence", f"{silence}: {reason}; trying again{until}")
+            until = f"for {_minutes(allowed)} at most"
+            self._say_at_intervals("silence", f"{silence}: {reason}; trying again, {until}")
 
     def _report_wait(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""

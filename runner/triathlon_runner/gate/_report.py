@@ -58,7 +58,7 @@ class GateReport:
     clusters_left_out: int
     """Clusters with an open task (a server failed); they do not count."""
     asked: int
-    """Units that were asked by this gate; the others were in the results folder."""
+    """Units that were asked by this gate; the others were in the results folder or the cache of replies."""
     usd: float | None
     """None where models were asked and none of them has a price."""
     difference: float | None
@@ -230,7 +230,7 @@ def report_of(
         tasks_planned=sum(len(cluster.tasks) for cluster in comparison.planned),
         clusters=comparison.clusters,
         clusters_left_out=comparison.left_out,
-        asked=summary.finished,
+        asked=summary.asked,
         usd=usd,
         difference=comparison.difference if comparison.clusters else None,
         interval=comparison.interval if comparison.clusters else (-1.0, 1.0),

@@ -18,6 +18,8 @@ class Summary:
     """How a run ended."""
 
     finished: int = 0
+    asked: int = 0
+    """Of the units finished, those that a server was asked for; the cache had all replies of the others."""
     open: int = 0
     other_protocol: dict[str, str] = field(default_factory=dict)
     """`model suite` whose lines were made under other conditions, and which: they are left as they are."""

@@ -82,7 +82,7 @@ class ModelOpener:
                     model=server.model,
                     revision=server.weights,
                     concurrency=slots,
-                )
+                ).model_copy(update=self._changes)
             connection = await stack.enter_async_context(
                 open_model(
                     row.id,

@@ -220,10 +220,11 @@ class ConsoleProgress:
             return
         self._last_line = time.monotonic()
         account = self._models[model].account
-        cells = cells_of_tally(self._models[model].suites[suite])
+        tally = self._models[model].suites[suite]
+        cells = cells_of_tally(tally)
         if account:
             cells |= cells_of_server(account.stats) if account.stats.answered else {}
-            cells["cached"] = f"{account.stats.from_cache or ''}"
+            cells["cached"] = f"{tally.from_earlier_run or ''}"
         parts = [f"{cell} {name}" for name, cell in cells.items() if cell]
         if account:
             parts += [f"limit {account.stats.limit}", *([f"{account.usd:.2f} USD"] if account.price else [])]
@@ -232,12 +233,15 @@ class ConsoleProgress:
     def _print(self, message: str) -> None:
         text = indented(visible(message))
         if self._live is None:
+            is_terminal = self._console.is_terminal
+            room = self._console.width - len("^C")  # a terminal prints that in front of what follows Ctrl-C
             self._console.print(
                 f"{time_of_day()} {text}",
+                width=room if is_terminal else None,
                 markup=False,
                 highlight=False,
                 emoji=False,
-                soft_wrap=not self._console.is_terminal,  # a terminal would break it inside a number
+                soft_wrap=not is_terminal,  # a terminal would break it inside a number
             )
             return
         line = Table.grid(padding=(0, 1, 0, 0))  # breaks long messages between words, behind the time

@@ -89,7 +89,7 @@ class Runner(RunContext):
                 await asyncio.wait_for(self._stopping.wait(), _CHECK_SECONDS)
         self.progress.say(
             f"{self.stop.reason}: finishing what is in flight ({self._in_flight()}), for at most"
-            f" {self.stop_seconds:g} s; the next run goes on from here; Ctrl-C stops at once"
+            f" {self.stop_seconds:g} s; the next run goes on from here; a second Ctrl-C stops at once"
         )
         clock = asyncio.get_running_loop().time
         ends, say_again = clock() + self.stop_seconds, clock() + _SAY_SECONDS

@@ -82,6 +82,7 @@ class SuiteRun:
             self._leave_open(unit, error)
         else:
             context.summary.finished += 1
+            context.summary.asked += model.server_answered
             context.progress.finished(record, from_earlier_run=not model.server_answered)
         if context.pace is not None:
             context.pace.finished(self.model, self.suite, unit, record)
@@ -92,7 +93,7 @@ class SuiteRun:
         final = next((cause for cause in causes if isinstance(cause, ENDS_THE_MODEL)), None)
         if final is not None:
             if not isinstance(final, UserError):
-                self.failures[str(final)] += 1
+                self.failures[getattr(final, "of_question", "") or str(final)] += 1
             raise final
         unknown = next((cause for cause in causes if not isinstance(cause, InfrastructureError)), None)
         if unknown is None and any(isinstance(cause, RunStoppedError) for cause in causes):

@@ -3,6 +3,7 @@
 Imported where one of them is asked: the HTTP client takes long to import.
 """
 
+import math
 import os
 import re
 import ssl
@@ -16,6 +17,9 @@ from triathlon_runner.serving._errors import ServingError
 _CHECK_SECONDS = 10.0
 """For one check of a server that is starting; another follows."""
 _HUB_SECONDS = 30.0
+_METRICS_SECONDS = 60.0
+_TOKENS = re.compile(r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$", re.MULTILINE)
+"""In vLLM's metrics: the tokens that it has read, and those that it has written."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -38,17 +42,22 @@ async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name.
 
     Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and a
-    restart would lose all of them.
+    restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
     """
-    try:
-        async with _loopback_client() as client:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=seconds)
+    root = base_url.removesuffix("/v1")
+    async with _loopback_client() as client:
+        before = await _count_tokens(client, root)
+        try:
+            health = await client.get(f"{root}/health", timeout=seconds)
             if health.status_code != httpx2.codes.OK:
                 return f"/health answers {health.status_code}"
             question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
             answer = await client.post(f"{base_url}/completions", json=question, timeout=seconds)
-    except httpx2.HTTPError as error:
-        return f"{type(error).__name__} {error}".strip()
+        except httpx2.TimeoutException:
+            is_working = await _count_tokens(client, root) > before
+            return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
+        except httpx2.HTTPError as error:
+            return f"the connection of a probe failed: {str(error) or type(error).__name__}"
     if answer.status_code != httpx2.codes.OK:
         return f"a probe question is answered with {answer.status_code}: {answer.text[:300]!r}"
     try:
@@ -59,6 +68,15 @@ async def fault(base_url: str, model: str, *, seconds: float) -> str | None:
     if not isinstance(text, str):
         return f"a probe question is answered with {answer.text[:300]!r}, expected a completion"
     return None if named == model else f"the probe's answer is by {named!r}, expected {model!r}"
+
+
+async def _count_tokens(client: httpx2.AsyncClient, root: str) -> float:
+    """The tokens that the engine has read and written; nan (never more than before) if it does not say."""
+    try:
+        metrics = await client.get(f"{root}/metrics", timeout=_METRICS_SECONDS)
+        return sum(map(float, _TOKENS.findall(metrics.text)))
+    except (httpx2.HTTPError, ValueError):
+        return math.nan
 
 
 async def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:

@@ -98,18 +98,56 @@ def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
     assert "different questions in a row met the same error: the error of " in result.output
     counts = re.findall(r"^open, (\d+) units?: (.*)", result.output, re.MULTILINE)
     assert [reason.partition(",")[0] for _, reason in counts] == ["large", "not asked"], result.output
-    assert sum(int(count) for count, _ in counts) == 20
+    assert [int(count) for count, _ in counts] == [5, 15], "the fifth is one of those that met the error"
     assert "0 units finished, 20 open" in result.output
 
 
 def test_a_stop_while_the_server_answers_nothing(tmp_path: Path, url: str) -> None:
     """The end says why nothing was finished: the server's last error, and that it was tried again."""
-    call = ("run", "--model", "busy", "--base-url", url, *SUITE, "--deadline", "2s", "--stop-within", "1s")
-    result = SmallRun(tmp_path).call(*call)
-    assert result.exit_code == 1, result.output
-    assert "Too many requests'; trying again" in result.output
+    call = ("run", "--model", "busy", "--base-url", url, *SUITE, "--stop-within", "1s", "--deadline")
+    for deadline in ("2s", "10s", "60s"):  # on a busy machine the sandbox may take longer to be prepared
+        result = SmallRun(tmp_path).call(*call, deadline)
+        assert result.exit_code == 1, result.output
+        if "Too many requests'; trying again" in result.output:
+            break
+    else:
+        pytest.fail(result.output)
     reason = r"not asked, not asked to the end, or for other reasons; the last error: busy, see the error of"
     assert re.search(rf"^open, 3 units: {reason} \S+ above \(", result.output, re.MULTILINE), result.output
+
+
+def test_a_long_name_of_another_model(tmp_path: Path, url: str) -> None:
+    """What a server sends is cut where a message shows it."""
+    result = SmallRun(tmp_path).call("run", "--model", "wordy", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert f"answered by '{200 * 'x'}…'" in result.output
+    assert 201 * "x" not in result.output
+
+
+def test_an_error_in_a_reply_with_status_200(tmp_path: Path, url: str) -> None:
+    """It is called what it is; the server did not answer with the status that the error names."""
+    result = SmallRun(tmp_path).call("run", "--model", "hidden", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert "an error in a reply with status 200: 'Strange request'; look at" in result.output
+    assert "answered 400" not in result.output
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path, url: str) -> None:
+    """Not even the folder of the results."""
+    place = SmallRun(tmp_path)
+    result = place.call("run", "--model", "empty", "--base-url", url, *SUITE, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert not place.results.exists()
+
+
+def test_cached_units_of_each_suite(tmp_path: Path, url: str) -> None:
+    """The line of a suite counts its own units, not those of all suites of the model."""
+    place = SmallRun(tmp_path)
+    for folder in ("first", "second"):
+        suites = ("--suites", "evolved/core-seeds,evolved/core-verbose", "--limit", "3")
+        output = place.call("run", "--model", "cut", "--base-url", url, *suites, "--results", folder).output
+    counts = re.findall(r"cut evolved/core-(?:seeds|verbose)  3/3 done .* (\d+) cached", output)
+    assert counts == ["3", "3"], output
 
 
 def test_a_server_that_wants_a_key(tmp_path: Path, url: str) -> None:

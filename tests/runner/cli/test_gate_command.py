@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def test_what_was_asked_is_not_asked_again(place: GatePlace) -> None:
     assert place.requests == before and second["asked"] == 0
     same = ("verdict", "tasks", "difference", "interval", "lost")
     assert [second[key] for key in same] == [first[key] for key in same]
+
+
+def test_replies_of_the_cache_are_not_asked_for(place: GatePlace) -> None:
+    """Where the results are gone, the cache still has all replies: no unit is asked now."""
+    place.gate("same", *SEEDS, "--max-tasks", "4", code=3)
+    before = place.requests
+    shutil.rmtree(place.root / "results")
+    assert place.gate("same", *SEEDS, "--max-tasks", "4", code=3)["asked"] == 0
+    assert place.requests == before and len(place.lines("good")) == 4
 
 
 def test_a_run_goes_on_from_a_gate(place: GatePlace) -> None:

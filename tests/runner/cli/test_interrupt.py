@@ -71,7 +71,7 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
             output, _ = await process.communicate()
         said = output.decode()
         assert process.returncode == 1, said
-        assert "finishing what is in flight" in said
+        assert "finishing what is in flight" in said and "; a second Ctrl-C stops at once" in said
         assert "Traceback" not in said
         asked = server.count
     done = count_lines(tmp_path)

@@ -53,6 +53,7 @@ def test_is_shown_every_minute() -> None:
     _, seconds, lines = refused(VirtualServer(at_once=0))
     moments = [0.0, *(moment for moment, _ in lines), seconds]
     assert max(later - before for before, later in pairwise(moments)) <= 2 * MINUTE
+    assert min(later - before for before, later in pairwise(moments[1:-1])) >= MINUTE
     first = lines[0][1]
     assert re.match(r"no answer for \d+ s: 429, .*Rate limit reached.* for 10 min at most", first)
 

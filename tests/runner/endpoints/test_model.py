@@ -180,7 +180,7 @@ async def test_hanging_server() -> None:
     """A server that says nothing is not waited for longer than the row says."""
     answer, _, model = await ask_one(once(Hang(30)), timeout_seconds=0.2)
     assert answer.reply.text == "echo q"
-    assert "no whole reply within 0.2 s" in model.stats.last_error
+    assert "no whole reply within 0.2 s (allow more with --timeout" in model.stats.last_error
 
 
 async def test_slow_drip() -> None:

@@ -118,7 +118,7 @@ OTHERS = "sk-proj-" + "a1b2c3" * 5
         Status(401, f"Incorrect API key provided: {OTHERS}", "invalid_api_key"),
         Status(400, f"upstream https://x.example.org/v1?key={OTHERS} refused"),
         Status(500, f"Authorization: Bearer {OTHERS}"),
-        Status(429, "x" * 475 + f" {OTHERS}"),
+        Status(429, "x" * 175 + f" {OTHERS}"),
         Raw(f"{OTHERS} is no JSON".encode()),
         Raw(f"{'x' * 60} {OTHERS} is no JSON".encode()),
     ],

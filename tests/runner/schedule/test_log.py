@@ -212,7 +212,9 @@ def test_panel_when_long_replies_come_together(monkeypatch: pytest.MonkeyPatch) 
     assert "4 min 31 s ago" in shown(server.progress, server.screen)
 
 
-def lines_of(width: int, stats: EndpointStats, *, is_terminal: bool = False) -> list[str]:
+def lines_of(
+    width: int, stats: EndpointStats, *, is_terminal: bool = False, from_earlier_run: bool = False
+) -> list[str]:
     """What a finished suite's line is, where no panel is drawn."""
     screen = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, color_system=None)
     progress = ConsoleProgress(screen)
@@ -220,26 +222,28 @@ def lines_of(width: int, stats: EndpointStats, *, is_terminal: bool = False) -> 
         progress.plan("m", "evolved/x", planned=1, done=0)
         progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
         progress.start("m", "evolved/x")
-        progress.finished(RECORD, from_earlier_run=False)
+        progress.finished(RECORD, from_earlier_run=from_earlier_run)
     return capture.get().splitlines()
 
 
 def test_line_of_replies_from_the_cache() -> None:
-    """What the cache answered is said to be of the cache, and counts as no tokens and no speed."""
-    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3))
-    assert "1/1 done  0 open  3 cached  limit 2" in line and "tokens" not in line
+    """Units that the cache answered are said to be of the cache, and count as no tokens and no speed."""
+    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3), from_earlier_run=True)
+    assert "1/1 done  0 open  1 cached  limit 2" in line and "tokens" not in line
     stats = EndpointStats(limit=2, from_cache=3)
     stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
-    (line,) = lines_of(200, stats)
-    assert "5 tokens  10 tokens/s  3 cached" in line
+    (line,) = lines_of(200, stats, from_earlier_run=True)
+    assert "5 tokens  10 tokens/s  1 cached" in line
 
 
 def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the panel a line that is too long for the terminal is broken between words."""
+    """Without the panel a line too long for the terminal, even behind `^C`, is broken between words."""
     monkeypatch.setenv("NO_COLOR", "1")
-    lines = lines_of(40, EndpointStats(limit=2, answered=1, output_tokens=123456789), is_terminal=True)
-    assert len(lines) > 1 and all(len(line) <= 40 for line in lines)
-    assert "123456789 tokens" in " ".join(" ".join(lines).split())
+    stats = EndpointStats(limit=2, answered=1, output_tokens=123456789)
+    for width in range(40, 60):
+        lines = lines_of(width, stats, is_terminal=True)
+        assert len(lines) > 1 and all(len(f"^C{line.rstrip()}") <= width for line in lines)
+        assert "123456789 tokens" in " ".join(" ".join(lines).split())
 
 
 def test_errors() -> None:

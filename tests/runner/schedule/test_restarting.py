@@ -95,6 +95,32 @@ async def test_refusals_do_not_ask_the_manager() -> None:
     assert server.ensured == 0
 
 
+async def test_a_server_of_our_own_that_is_away() -> None:
+    """Whoever restarts it says what happens; that nobody listens at its port is no news then."""
+    said: list[str] = []
+    config = ApiConfig(base_url="http://127.0.0.1:9/v1", model="m")
+    async with open_model("m", "base", config, engine="fake", limits=QUICK, say=said.append) as model:
+        for number in range(12):
+            with pytest.raises(EndpointError):
+                await model.ask(Completion(f"{number}"), Sampling(8))
+    assert (said, model.stats.last_error) == ([], "")
+
+
+async def test_the_timeout_of_a_server_of_our_own(tmp_path: Path) -> None:
+    """`--timeout` holds for it, too."""
+    registry = Registry.model_validate({"models": [fake_row(tmp_path, "stalls_after:2")]})
+    with ReplyCache(tmp_path / "c.sqlite") as replies:
+        opener = ModelOpener(registry, replies, tmp_path, lambda line: None, timeout_seconds=0.2)
+        async with opener.open(registry.models[0]) as opened:
+            assert opened.stats is not None
+            question = asyncio.create_task(opened.ask(QUESTION, Sampling(8)))
+            async with asyncio.timeout(30):
+                while not opened.stats.last_error:  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            question.cancel()
+    assert "no whole reply within 0.2 s (allow more with --timeout" in opened.stats.last_error
+
+
 async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
     """A real child that ends with every fourth question is started again, and each question answered."""
     registry = Registry.model_validate({"models": [fake_row(tmp_path, "dies_after:4")]})

@@ -132,6 +132,18 @@ async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str
     assert any("restarting the server of m" in line for line in stand.reported)
 
 
+async def test_why_a_stalled_server_is_restarted(stand: _Stand) -> None:
+    """It is said in words, not as the name of an exception."""
+    async with stand.serve("stalls_after:2") as server:
+        assert await server.fault(seconds=0.5) == "no answer to a probe within 0.5 s, and no new token"
+
+
+async def test_a_slow_server_is_left_alone(stand: _Stand) -> None:
+    """One that has no time for a probe but counts new tokens is working: a restart would lose its replies."""
+    async with stand.serve("busy_after:2") as server:
+        assert await server.fault(seconds=0.5) is None
+
+
 async def test_a_healthy_server_is_left_alone(stand: _Stand) -> None:
     """Ensuring a healthy server restarts nothing."""
     async with stand.serve("answers") as server:

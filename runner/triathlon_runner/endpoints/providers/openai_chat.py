@@ -10,7 +10,12 @@ from typing import Any
 
 from triathlon_runner.endpoints._api import Chat, Malformed, OtherModel, Retryable
 from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._http_errors import classify_http_error, failure_in_reply, read_failure
+from triathlon_runner.endpoints._http_errors import (
+    classify_http_error,
+    failure_in_reply,
+    read_failure,
+    shortened,
+)
 from triathlon_runner.endpoints._server_info import ask_server
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
@@ -121,7 +126,7 @@ def _usage(usage: object) -> Usage:
 def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int) -> Finish:
     reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
     if reason in _BROKEN or isinstance(choice.get("error"), dict):
-        raise Retryable(f"the server broke off the reply ({reason or 'error'})")
+        raise Retryable(f"the server broke off the reply ({shortened(reason) or 'error'})")
     return _FINISH.get(reason, Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP)
 
 
@@ -179,6 +184,7 @@ def read_json(raw: bytes) -> dict[str, Any]:
 def check_model(config: ApiConfig, served: str) -> None:
     """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
     if not is_related(config.model, served) and served not in config.served_as:
+        served = shortened(served)
         quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
         raise OtherModel(
             f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
