@@ -39,6 +39,8 @@ def _end_interrupted(arguments: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = next(iter(arguments), "")
     code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
+    if command == "grade" and not any(word.partition("=")[0] == "--out" for word in arguments):
+        kept = "nothing is kept without --out"
     sys.stderr.write(f"{f'triathlon {command}'.strip()}: interrupted; {kept}\n")
     sys.exit(code)
 
