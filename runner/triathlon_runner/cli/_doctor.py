@@ -78,10 +78,10 @@ async def _attack(level: str, screen: Screen) -> int:
             for name in ("scored", "stole", "harmed", "survived")
             if (text := getattr(result, name))
         )  # fmt: skip
-        screen.print(f"{result.name:40} {result.kind:10} {result.outcome:12} {finding}", soft_wrap=True)
+        screen.print_message(f"{result.name:40} {result.kind:10} {result.outcome:12} {finding}")
 
     report = await attacks.attack(level, on_result=show)
-    screen.print(report.summary(), soft_wrap=not screen.is_terminal)
+    screen.print_message(report.summary())
     content = {"summary": report.summary(), "held": report.held}
     replace_file(_integrity_file(report.level), json.dumps(content, indent=1) + "\n")
     return 0 if report.held else 1
