@@ -19,17 +19,32 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import spearmanr
 
 from triathlon_site.ability import (
     COLUMNS,
+    FREEDOM,
+    GRID,
     Array,
     Cells,
+    Columns,
     abilities,
     fit_columns,
-    predict_scores,
     years,
 )
+
+
+def predict_scores(
+    columns: Columns, posterior: Array, column: int, tasks: int, random: np.random.Generator, draws: int
+) -> Array:
+    """Scores in 0..1 that a model with this posterior, shape (grid,), may have in a column of `tasks`
+    tasks.
+    """
+    ability = random.choice(GRID, size=draws, p=posterior)
+    scatter = columns.scatters[column] * random.standard_t(FREEDOM, size=draws)
+    share = expit(columns.slopes[column] * ability - columns.offsets[column] + scatter)
+    return np.asarray(random.binomial(tasks, share) / tasks)
 
 
 def read_table(path: Path) -> tuple[Array, Array, Array]:

@@ -3,7 +3,6 @@
 What they need is imported inside them: numpy, scipy and plotly take longer than most other commands.
 """
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -106,7 +105,6 @@ def build_command(
     ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a build has threads of its own; these would spin
     from triathlon_site.build import about_commands, build, cache_folder  # noqa: PLC0415  see above
 
     cache = None if no_cache else cache_folder()
@@ -186,7 +184,7 @@ def scores_command(
     A column of several suites is shown where --suites names all of them.
     """
     from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.exports import records, score_frame  # noqa: PLC0415  see above
+    from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
     from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
     wanted = Wanted(names(models), names(suites))
@@ -200,8 +198,6 @@ def scores_command(
     for notice in notices:
         print_error(f"warning: {notice.below(results)}")
     if as_json:
-        from triathlon_site.exports import noise_records  # noqa: PLC0415  see above
-
         noise = noise_records(gathered.results.files)
         noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]
         said = [notice.model_dump() for notice in notices]
@@ -246,11 +242,10 @@ def export_command(
     from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
     known = known_suites(models_file)
-    place = checked_url(url)
+    address = checked_url(url)
     gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
-    gathered = replace(gathered, url=place)
     wanted = Wanted(names(models), names(suites))
-    done = write_export(form, gathered, results, out, wanted, known=known)
+    done = write_export(form, replace(gathered, url=address), results, out, wanted, known=known)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():
         screen.print_message(f"left out {counted(count, 'results file')}: {why}")
@@ -299,9 +294,10 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
             "no results to show; run `triathlon run` first, or name their folder with --results, or other"
             " --models and --suites"
         )
-    with_rows = {row["board"] for row in rows}
-    for board in (board for board in gathered.boards if board.plan.id in with_rows):
+    for board in gathered.boards:
         rows_of_board = [row for row in rows if row["board"] == board.plan.id]
+        if not rows_of_board:
+            continue
         has_open = any(row["open_units"] for row in rows_of_board)
         table = Table(
             title=f"{board.plan.discipline}, {board.plan.title}",
@@ -312,20 +308,21 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
         )
         table.add_column("model", overflow="fold", max_width=_NAME_WIDTH if narrow else None)
         table.add_column("column", overflow="fold", min_width=_TITLE_WIDTH)
-        counts = (("open",) if has_open else ()) if narrow else ("tasks", "open")
+        counts = ("open",) * has_open if narrow else ("tasks", "open")
         for name in ("score", "95 %", "rank", *counts):
             table.add_column(name, justify="right", no_wrap=True)
         for row in rows_of_board:
-            cells = {
-                "model": str(row["model"]),
-                "column": str(row["title"]),
-                "score": _score(row),
-                "95 %": f"{row['low']:.4g}–{row['high']:.4g}",
-                "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
-                "tasks": str(row["tasks"]),
-                "open": str(row["open_units"]),
-            }
-            table.add_row(*(cells[str(column.header)] for column in table.columns))
+            rank = _rank(row).partition(" ")[0] if narrow else _rank(row)
+            numbers = {"tasks": row["tasks"], "open": row["open_units"]}
+            interval = f"{row['low']:.4g}–{row['high']:.4g}"
+            table.add_row(
+                row["model"],
+                row["title"],
+                _score(row),
+                interval,
+                rank,
+                *(str(numbers[name]) for name in counts),
+            )
         screen.print(table)
     if narrow:
         screen.print_message(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
@@ -115,21 +115,9 @@ def printable(name: str) -> str:
 
 
 def _info(row: ModelRow) -> ModelInfo:
+    facts = {field.name: getattr(row, field.name) for field in fields(ModelInfo)}
     price = (row.price.input, row.price.output) if row.price else None
-    return ModelInfo(
-        row.id,
-        printable(row.name),
-        row.organization,
-        row.parameters,
-        row.license,
-        row.open_weights,
-        row.released,
-        row.kind,
-        row.link,
-        row.notes,
-        price,
-        row.group,
-    )
+    return ModelInfo(**facts | {"name": printable(row.name), "price": price})
 
 
 def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:

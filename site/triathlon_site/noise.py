@@ -51,36 +51,28 @@ def score_noise(files: Sequence[FileAggregate]) -> list[ScoreNoise]:
 def suite_noise(files: Sequence[FileAggregate]) -> list[SuiteNoise]:
     """The budgets by suite, in the order of the files."""
     suites: dict[str, list[ScoreNoise]] = {}
-    for one in score_noise(files):
-        suites.setdefault(one.suite, []).append(one)
-    return [_summary(suite, own) for suite, own in suites.items()]
+    for noise in score_noise(files):
+        suites.setdefault(noise.suite, []).append(noise)
+    result = []
+    for suite, of_suite in suites.items():
+        shares = [noise.budget.sampling_share for noise in of_suite]
+        middle = median_budget([noise.budget for noise in of_suite])
+        span = (min(shares), median(shares), max(shares))
+        sentence = middle.sentence(maximum=of_suite[0].maximum)
+        result.append(SuiteNoise(suite, len(of_suite), middle.tasks, middle.samples, span, sentence))
+    return result
 
 
 def _of_file(file: FileAggregate) -> ScoreNoise | None:
     entry = catalogue.find(file.suite)
-    metric = next((one for one in entry.metrics if one.headline), None) if entry else None
+    metric = next((metric for metric in entry.metrics if metric.headline), None) if entry else None
     if metric is None or not file.units or file.frame["task"].is_unique:
         return None
     if file.manifest and file.manifest.has_copies:
         return None
     values = file.frame[metric.id]
-    parts = file.metrics[metric.id]
-    score = metric.scale * parts.numerators.sum() / parts.denominators.sum()
     by_task = values.groupby(file.frame["task"])
-    if values.isna().any() or not np.isclose(by_task.mean().mean(), score):
+    if values.isna().any() or not np.isclose(by_task.mean().mean(), file.metrics[metric.id].score(metric)):
         return None  # a ratio of sums, such as F1: its units have no variance of their own
     budget = noise_budget([own.tolist() for _, own in by_task])
     return ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget) if budget else None
-
-
-def _summary(suite: str, own: Sequence[ScoreNoise]) -> SuiteNoise:
-    shares = [one.budget.sampling_share for one in own]
-    middle = median_budget([one.budget for one in own])
-    return SuiteNoise(
-        suite,
-        len(own),
-        middle.tasks,
-        middle.samples,
-        (min(shares), median(shares), max(shares)),
-        middle.sentence(maximum=own[0].maximum),
-    )

@@ -1,6 +1,6 @@
 """Where recorded results come from, how many verdicts equal the authors', and why the others do not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import floor
 from pathlib import Path
@@ -92,25 +92,20 @@ def read_recordings(folder: Path, results: Results, models: Mapping[str, ModelIn
     for file in results.files:
         if file.receipt:
             files.setdefault(file.receipt.source, []).append(file)
-    sources = [
-        _source(folder / RECORDED / source / DIFFERENCES, files[source], causes, models)
-        for source in sorted(files)
-    ]
+    sources = []
+    for source, of_source in sorted(files.items()):
+        receipts = [file.receipt for file in of_source if file.receipt]
+        sources.append(
+            RecordedSource(
+                receipt=receipts[0],
+                files=len(of_source),
+                models=len({file.model for file in of_source}),
+                compared=sum(receipt.compared for receipt in receipts),
+                equal=sum(receipt.equal for receipt in receipts),
+                differences=tuple(_differences(folder / RECORDED / source / DIFFERENCES, causes, models)),
+            )
+        )
     return Recordings(tuple(sources), causes)
-
-
-def _source(
-    table: Path, files: Sequence[FileAggregate], causes: Mapping[str, str], models: Mapping[str, ModelInfo]
-) -> RecordedSource:
-    receipts = [file.receipt for file in files if file.receipt]
-    return RecordedSource(
-        receipts[0],
-        len(files),
-        len({file.model for file in files}),
-        sum(one.compared for one in receipts),
-        sum(one.equal for one in receipts),
-        tuple(_differences(table, causes, models)),
-    )
 
 
 def _differences(
@@ -120,18 +115,17 @@ def _differences(
     groups: dict[tuple[str, str, str, str, str], list[tuple[str, int]]] = {}
     rows = read_table(path, _COLUMNS) if path.exists() else ()
     for line, row in enumerate(rows, start=2):
+        fault = ""
         if row["cause"] not in causes:
-            raise UserError(
-                f"{path}, line {line}: expected a cause that {CAUSES} explains, one of"
-                f" {', '.join(causes) or 'none'}; got {row['cause']!r}"
-            )
-        if not row["samples"].isdecimal():
-            raise UserError(
-                f"{path}, line {line}: expected a whole number of samples, got {row['samples']!r}"
-            )
+            known = ", ".join(causes) or "none"
+            fault = f"expected a cause that {CAUSES} explains, one of {known}; got {row['cause']!r}"
+        elif not row["samples"].isdecimal():
+            fault = f"expected a whole number of samples, got {row['samples']!r}"
+        if fault:
+            raise UserError(f"{path}, line {line}: {fault}")
         key = (row["suite"], row["task"], row["recorded"], row["here"], row["cause"])
         name = models[row["model"]].name if row["model"] in models else row["model"]
         groups.setdefault(key, []).append((name, int(row["samples"])))
-    for (suite, task, recorded, here, cause), found in sorted(groups.items()):
-        names = tuple(sorted({name for name, _ in found}, key=str.lower))
-        yield Difference(suite, task, names, sum(count for _, count in found), recorded, here, cause)
+    for (suite, task, recorded, here, cause), same in sorted(groups.items()):
+        names = tuple(sorted({name for name, _ in same}, key=str.lower))
+        yield Difference(suite, task, names, sum(count for _, count in same), recorded, here, cause)

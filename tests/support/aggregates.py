@@ -48,7 +48,6 @@ def aggregate(
         protocol="",
         manifest=None,
         frame=frame,
-        other_protocols=0,
         metrics=parts,
         repeats={},
         notices=(),

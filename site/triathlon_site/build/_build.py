@@ -1,39 +1,38 @@
-"""The build: gather everything, check it, then write."""
+"""The build: gather everything, check it, then write; nothing where the site is there already."""
 
-import gc
+import hashlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from threadpoolctl import threadpool_limits
-
-from triathlon_runner import cache
+from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import Strict
 from triathlon_runner.registry import Registry
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
-from triathlon_site.build._folder import check_apart, check_empty, sweep
 from triathlon_site.build._gather import gather
-from triathlon_site.build._unchanged import Built, inputs_of, last_build, remember_build, site_of
-from triathlon_site.build._write import evidence_files, write_site
+from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
-from triathlon_site.load import AggregateCache, Notice, file_state
+from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
 from triathlon_site.pages import Gathered, Rendering
-from triathlon_site.render import installed_environment
+from triathlon_site.render import find_templates, installed_environment
 
 PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
+PACKAGES: Final = ("jinja2", "markdown-it-py", "numpy", "pandas", "plotly", "pyarrow", "scipy")
+"""Whose versions shape pages and data files."""
 
 
-@dataclass(frozen=True)
-class BuildReport:
+class BuildReport(Strict):
     """What a build did."""
 
     pages: int
@@ -41,6 +40,14 @@ class BuildReport:
     units: int
     seconds: float
     notices: tuple[Notice, ...]
+
+
+class _LastBuild(Strict):
+    """In the cache: a file for each site, about the last build that wrote it."""
+
+    state: str
+    """Of what the site was built from and of its files, as `_state` has it."""
+    report: BuildReport
 
 
 def build(
@@ -79,11 +86,13 @@ def build(
     started = time.monotonic()
     sweep(out.resolve())
     ids = None if catalogue is None else [entry.id for entry in catalogue]
-    inputs = inputs_of(results, registry, (ids, known), (url, docs), history)
-    if cache and not strict and (last := last_build(cache, out, results, inputs)):
-        seconds = time.monotonic() - started
-        return BuildReport(last.pages, last.models, last.units, seconds, last.notices)
-    with _folder(cache) as folder, _rare_collections():
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    inputs = _inputs(results, registry, repr((ids, known, url, docs, history, epoch)))
+    last = _last_build_file(cache, out) if cache else None
+    if last and not strict and (report := _unchanged(last, _state(inputs, results, out))):
+        return report.model_copy(update={"seconds": time.monotonic() - started})
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = cache or Path(temporary)
         gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder)
         site = replace(gathered, url=url, docs=docs)
         if strict and site.notices:
@@ -95,20 +104,23 @@ def build(
             )
         if not site.units:
             check_empty(results, out, strict=strict)
-        pages = _write(site, out)
-        notices = (*site.notices, *(_remember(results, site) if history else ()))
+        processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
+        rendering = Rendering(site, installed_environment())
+        pages = write_site(out, rendering, evidence_files(site), processes=processes)
         AggregateCache(folder).prune()
-        built = Built(
-            inputs=inputs,
-            history=file_state(results / HISTORY_FILE),
-            site=site_of(out),
-            pages=pages,
-            models=len(site.results.models),
-            units=site.units,
-            notices=notices,
-        )
-        remember_build(folder, out, built)
-    return BuildReport(pages, built.models, built.units, time.monotonic() - started, notices)
+    notices = (*site.notices, *(_remember(results, site) if history else ()))
+    report = BuildReport(
+        pages=pages,
+        models=len(site.results.models),
+        units=site.units,
+        seconds=time.monotonic() - started,
+        notices=notices,
+    )
+    if last:
+        last.parent.mkdir(parents=True, exist_ok=True)
+        state = _state(inputs, results, out)
+        replace_file(last, _LastBuild(state=state, report=report).model_dump_json())
+    return report
 
 
 def about_commands(results: Path) -> str:
@@ -128,11 +140,9 @@ def checked_url(url: str) -> str:
     return url if not url or url.endswith("/") else f"{url}/"
 
 
-def _write(site: Gathered, out: Path) -> int:
-    environment = installed_environment()
-    processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
-    with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-        return write_site(out, Rendering(site, environment), evidence_files(site), processes=processes)
+def cache_folder() -> Path:
+    """Where aggregates are kept between builds."""
+    return runner_cache.cache_folder() / "site"
 
 
 def _remember(results: Path, site: Gathered) -> list[Notice]:
@@ -146,30 +156,43 @@ def _remember(results: Path, site: Gathered) -> list[Notice]:
     return []
 
 
-@contextmanager
-def _folder(cache: Path | None) -> Iterator[Path]:
-    """The folder of the cache; where none is named, one that is removed afterwards."""
-    if cache is not None:
-        yield cache
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Path(temporary)
+def _inputs(results: Path, registry: Registry | None, options: str) -> str:
+    """Hash of everything that shapes the site but its history: results, templates, code and options."""
+    return _hash(
+        code_fingerprint(),
+        *map(version, PACKAGES),
+        str(results.resolve()),
+        registry.model_dump_json() if registry else "",
+        options,
+        *(state for state in _files(results) if not state.startswith(f"{HISTORY_FILE} ")),
+        *_files(find_templates()),
+    )
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Looks for garbage less often: records and pages are many objects that live long and hold few cycles.
+def _state(inputs: str, results: Path, out: Path) -> str:
+    """Hash of what shapes the site, its history included, and of the site as it is."""
+    return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
 
-    At Python's own thresholds a third of the time of a large build goes into collections.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(20_000, 20, 100)
+
+def _files(folder: Path) -> Iterator[str]:
+    """Name, size and time of each file in a folder, in the order of their names."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir():
+            yield f"{path.relative_to(folder).as_posix()} {file_state(path)}"
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
+
+
+def _last_build_file(cache: Path, out: Path) -> Path:
+    return cache / "built" / f"{_hash(str(out.resolve()))[:32]}.json"
+
+
+def _unchanged(path: Path, state: str) -> BuildReport | None:
+    """The report of the build that wrote this very site of these inputs; None where it has to be built."""
     try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-def cache_folder() -> Path:
-    """Where aggregates are kept between builds."""
-    return cache.cache_folder() / "site"
+        last = _LastBuild.model_validate_json(path.read_bytes())
+    except (OSError, ValueError):
+        return None  # never built, or by another version
+    return last.report if last.state == state else None

@@ -1,18 +1,18 @@
-"""From the results to everything that pages are made of."""
+"""From the results to everything that pages are made of, and to DataFrames."""
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
@@ -20,7 +20,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.registry import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
+from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
 from triathlon_site.load import (
     AggregateCache,
@@ -31,7 +33,7 @@ from triathlon_site.load import (
     suite_ids,
 )
 from triathlon_site.models import model_infos, recorded_infos
-from triathlon_site.pages import Gathered
+from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
 from triathlon_site.render import Environment, find_templates
@@ -79,13 +81,36 @@ def gather(
         )
     day = _day()
     entries = catalogue if catalogue is not None else _catalogue(results, known)
-    names = {row.id: row.name for row in registry.models} if registry else {}
-    if cache is not None:
-        measured, imported = _read(results, entries, names, cache)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            measured, imported = map(_without_extracts, _read(results, entries, names, Path(folder)))
-    return _gathered(results, registry, entries, measured=measured, imported=imported, day=day)
+    measured, imported = _read(results, entries, registry, cache)
+    plans = plan_boards(entries)
+    with threadpool_limits(1):  # sums in one order give the same bytes everywhere
+        boards = with_baselines(_score(plans, measured))
+        imported_boards = tuple(_score(plans, imported))
+    overalls: dict[str, Overall] = {}
+    for family in FAMILIES:
+        if firsts := first_boards([board for board in boards if board.plan.family == family]):
+            overalls[family] = overall(firsts)
+    before, faults = read_history(results)
+    measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
+    named = {*measured.models, *imported.models, *(skipped.model for skipped in measured.skipped)}
+    program = version("triathlon-leaderboard")
+    recorded = recorded_infos(results)
+    date = day or max((file.ended for file in measured.files), default="")
+    models = model_infos(registry, named, recorded)
+    return Gathered(
+        results=measured,
+        boards=boards,
+        overalls=overalls,
+        models=models,
+        published_names={model: info.name for model, info in recorded.items()},
+        date=date,
+        published=read_published(results / "published"),
+        version=program,
+        imported=imported_boards,
+        archived=tuple(read_archived(results)),
+        recordings=read_recordings(results, measured, models),
+        history=before.after(snapshot_of(measured, boards, overalls), date, program),
+    )
 
 
 def _day() -> str | None:
@@ -111,76 +136,76 @@ def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
 
 
 def _read(
-    results: Path, entries: Sequence[SuiteEntry], names: dict[str, str], cache: Path
+    folder: Path, entries: Sequence[SuiteEntry], registry: Registry | None, cache: Path | None
 ) -> tuple[Results, Results]:
     """The measured and the imported results; of the latter, notices name files from the results folder."""
     environment = Environment(find_templates())
-    extractor = partial(EvidenceExtractor, environment, names)
-    aggregates = AggregateCache(cache)
-    measured = read_results(results, entries, aggregates, extractor(imported=False))
-    imported = read_results(results / IMPORTED, entries, aggregates, extractor(imported=True))
+    names = {row.id: row.name for row in registry.models} if registry else {}
+    both = []
+    with tempfile.TemporaryDirectory() as temporary:
+        aggregates = AggregateCache(cache or Path(temporary))
+        for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
+            extractor = EvidenceExtractor(environment, names, imported=is_imported)
+            both.append(read_results(root, entries, aggregates, extractor))
+    if cache is None:
+        both = [
+            replace(results, files=tuple(replace(file, extracts=Extracts()) for file in results.files))
+            for results in both
+        ]
+    measured, imported = both
     notices = [notice.model_copy(update={"file": f"{IMPORTED}/{notice.file}"}) for notice in imported.notices]
     return measured, replace(imported, notices=tuple(notices))
 
 
-def _without_extracts(results: Results) -> Results:
-    return replace(results, files=tuple(replace(file, extracts=Extracts()) for file in results.files))
-
-
-def _gathered(
-    folder: Path,
-    registry: Registry | None,
-    entries: Sequence[SuiteEntry],
-    *,
-    measured: Results,
-    imported: Results,
-    day: str | None,
-) -> Gathered:
-    """Scores what was read; reads what is beside the results: history, archive, published tables."""
-    plans = plan_boards(entries)
-    with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-        boards = with_baselines(_score(plans, measured))
-        imported_boards = tuple(_score(plans, imported))
-    overalls = _overalls(boards)
-    before, faults = read_history(folder)
-    results = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
-    named = {*results.models, *imported.models, *(skipped.model for skipped in results.skipped)}
-    program = version("triathlon-leaderboard")
-    recorded = recorded_infos(folder)
-    date = day or max((file.manifest.ended[:10] for file in results.files if file.manifest), default="")
-    models = model_infos(registry, named, recorded)
-    return Gathered(
-        results=results,
-        boards=boards,
-        overalls=overalls,
-        models=models,
-        published_names={model: info.name for model, info in recorded.items()},
-        date=date,
-        published=read_published(folder / "published"),
-        version=program,
-        imported=imported_boards,
-        archived=tuple(read_archived(folder)),
-        recordings=read_recordings(folder, results, models),
-        history=before.after(snapshot_of(results, boards, overalls), date, program),
-    )
-
-
 def _score(plans: Sequence[BoardPlan], results: Results) -> list[Board]:
-    """Those that there are results for. Numpy leaves other threads their turn; the largest boards come first,
-    so that none is left alone at the end.
-    """
-    units: Counter[str] = Counter()
-    for file in results.files:
-        units[file.suite] += file.units
-    largest = sorted(plans, key=lambda plan: -sum(units[suite.id] for suite in plan.suites))
+    """Those that there are results for. Numpy leaves other threads their turn."""
     with ThreadPoolExecutor(THREADS) as pool:
-        boards = list(pool.map(lambda plan: score_board(plan, results), largest))
+        boards = list(pool.map(partial(score_board, results=results), plans))
     forget_weights()
-    by_id = {board.plan.id: board for board in boards if board}
-    return [by_id[plan.id] for plan in plans if plan.id in by_id]
+    return [board for board in boards if board]
 
 
-def _overalls(boards: Sequence[Board]) -> dict[str, Overall]:
-    by_family = {f: [board for board in boards if board.plan.family == f] for f in FAMILIES}
-    firsts = {family: first_boards(family_boards) for family, family_boards in by_family.items()}
-    return {family: overall(family_boards) for family, family_boards in firsts.items() if family_boards}
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """What the site shows, before it is a page."""
+
+    units: dict[str, pd.DataFrame]
+    """By suite, a row a unit: model, task, sample, outcome, each metric over it alone, usage, seconds."""
+    scores: pd.DataFrame
+    """A row a board, model and column: score, interval, rank; the columns of `data/<board>.csv`."""
+    agreement: pd.DataFrame
+    """(board, column) × (board, column): Spearman's rho of the scores over the models that have both."""
+    published: dict[str, pd.DataFrame]
+    """By table, what others published: texts, as the CSV files in `results/published/` have them."""
+
+
+def frames(results: Path | str, registry: Registry | None = None, *, cache: Path | None = None) -> Frames:
+    """Reads and scores a folder of results, and returns the numbers of its site as DataFrames.
+
+    Args:
+        results: the folder of results.
+        registry: what is known of the models, for their names.
+        cache: where is kept what was read; left out, every results file is read.
+
+    Raises:
+        UserError: there is no such folder, or what is in it cannot be read.
+    """
+    site = gather(Path(results), registry, cache=cache)
+    scores = score_frame(site.boards, site.models, reported_by_board(site))
+    ranked = pd.DataFrame()
+    if not scores.empty:
+        known = scores[scores["rank"].notna()]
+        ranked = known.pivot(index="model", columns=["board", "column"], values="score")
+    suites: dict[str, list[pd.DataFrame]] = {}
+    for file in site.results.files:
+        if file.units:
+            frame = file.frame.copy()
+            frame.insert(0, "model", file.model)
+            suites.setdefault(file.suite, []).append(frame)
+    published = site.published.tables if site.published else {}
+    return Frames(
+        units={suite: pd.concat(files, ignore_index=True) for suite, files in suites.items()},
+        scores=scores,
+        agreement=matrix(ranked, "spearman") if len(ranked) else ranked,
+        published={name: pd.DataFrame(rows) for name, rows in published.items()},
+    )

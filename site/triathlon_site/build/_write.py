@@ -1,6 +1,8 @@
 """Writing the site: a new folder beside the old one, which then takes its place."""
 
+import glob
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -8,8 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from threadpoolctl import threadpool_limits
+
 from triathlon_runner.errors import UserError
-from triathlon_site.build._folder import MARK, check_replaceable, replace_site
+from triathlon_runner.records import RECORDED
+from triathlon_runner.store import IMPORTED
 from triathlon_site.evidence import evidence_path, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
 from triathlon_site.load import FileAggregate
@@ -17,10 +22,72 @@ from triathlon_site.pages import Gathered, Rendering, imported_files
 from triathlon_site.render import Environment
 from triathlon_site.workers import run_all
 
-COPIED_AT_A_TIME: Final = 1000
-"""Pages of evidence that one job copies."""
+MARK: Final = ".triathlon-site"
+"""Stands in every folder that we wrote: only such a folder, or an empty one, is ever replaced."""
+MODELS: Final = "models"
+"""Folder of a site with a page for each model; one without results has none."""
+READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
+"""Folders among the results that builds read."""
+_LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
+"""How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 File = tuple[str, Path]
 """Path on the site, and the file that is copied there."""
+
+
+def check_apart(results: Path, out: Path) -> None:
+    """Refuses a site that would be read as results, and one whose next build would take results with it.
+
+    Raises:
+        UserError: naming both.
+    """
+    inner, outer = out.resolve(), results.resolve()
+    if outer.is_relative_to(inner) or any(inner.is_relative_to(outer / name) for name in READ):
+        raise UserError(
+            f"--out {str(out)!r} and the results in {str(results)!r} must lie apart; name another"
+        )
+
+
+def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
+    """Refuses to replace a site with models by one without: a failed run must not empty a published site.
+
+    `strict`: refuses a site without results in any case.
+
+    Raises:
+        UserError: naming both, and what to do.
+    """
+    if (out / MODELS).is_dir():
+        raise UserError(
+            f"no results in {str(results)!r}: the site in {str(out)!r}, which has some, stays as it is;"
+            " run `triathlon run` until there are results, name their folder with --results, or name"
+            " another --out"
+        )
+    if strict:
+        raise UserError(
+            f"--strict: expected results in {str(results)!r}, there are none; `triathlon run` makes some,"
+            " --results names others"
+        )
+
+
+def sweep(out: Path) -> None:
+    """Removes what killed builds left beside `out`; a site that was set aside comes back if there is none."""
+    for left in sorted(out.parent.glob(f".{glob.escape(out.name)}.*"), reverse=True):
+        match = _LEFT.fullmatch(left.name.removeprefix(f".{out.name}"))
+        if not match or _runs(int(match[1])):
+            continue
+        if match[2] == "old" and not out.exists() and (left / MARK).exists():
+            left.rename(out)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 def evidence_files(site: Gathered) -> Iterator[File]:
@@ -53,29 +120,32 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
     Raises:
         UserError: `out` holds something else than a site, or cannot be written.
     """
-    check_replaceable(out)
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():
+        raise UserError(
+            f"--out {str(out)!r} is a folder that no earlier build wrote; name a new or an empty one"
+        )
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {str(out)!r} is a file; name a folder")
     out = out.resolve()  # behind a link, its target is replaced, not the link
-    draft = out.with_name(f".{out.name}.{os.getpid()}.new")
+    draft, old = (out.with_name(f".{out.name}.{os.getpid()}.{kind}") for kind in ("new", "old"))
+    sections = [partial(_write_section, draft, rendering, number) for number in range(len(rendering))]
     try:
         draft.mkdir(parents=True)
         assets = _write_assets(draft, rendering.environment)
-        pages = list(chain.from_iterable(run_all(_jobs(draft, rendering, list(files)), processes)))
+        with threadpool_limits(1):  # sums in one order give the same bytes everywhere
+            pages = list(chain(*run_all([partial(_copy, draft, list(files)), *sections], processes)))
         _check_names([*assets, *pages])
-        replace_site(draft, out)
+        if out.exists():
+            out.rename(old)  # `sweep` puts it back where the process is killed before the next step
+        draft.rename(out)
     except OSError as error:
+        if old.exists() and not out.exists():
+            old.rename(out)
         raise UserError(f"cannot write the site to {str(out)!r} ({error}); pass another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
     return len(pages)
-
-
-def _jobs(draft: Path, rendering: Rendering, files: Sequence[File]) -> list[partial[list[str]]]:
-    """Each writes some pages and returns their paths."""
-    starts = range(0, len(files), COPIED_AT_A_TIME)
-    return [
-        *(partial(_write_section, draft, rendering, number) for number in range(len(rendering))),
-        *(partial(_copy, draft, files[start : start + COPIED_AT_A_TIME]) for start in starts),
-    ]
 
 
 def _write_section(draft: Path, rendering: Rendering, number: int) -> list[str]:

@@ -1,16 +1,14 @@
 """Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
 
-from triathlon_site.evidence._lists import read_addresses, read_attempts
+from triathlon_site.evidence._lists import read_attempts
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
     EvidenceExtractor,
     EvidenceSource,
     evidence_path,
-    extracts,
     imported_page,
     imported_slug,
-    receipt_anchor,
     render_evidence,
     suite_slug,
 )
@@ -24,12 +22,9 @@ __all__ = [
     "Words",
     "changed_words",
     "evidence_path",
-    "extracts",
     "imported_page",
     "imported_slug",
-    "read_addresses",
     "read_attempts",
-    "receipt_anchor",
     "render_evidence",
     "suite_slug",
 ]

@@ -9,14 +9,32 @@ from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_runner.records import RecordedUnit, UnitRecord
+from triathlon_runner.records import (
+    EvolvedRecord,
+    LoopRecord,
+    PredictionRecord,
+    RecordedUnit,
+    RuntimeRecord,
+    UnitRecord,
+)
+from triathlon_runner.runtime import chains
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.evidence._lists import attempts, attempts_text, task_links, unit_links
-from triathlon_site.evidence._unit import unit_view
+from triathlon_site.evidence._words import changed_words
 from triathlon_site.render import Environment
+from triathlon_site.render.formats import receipt_anchor
 
 PAGE_CHARACTERS: Final = 120_000
 """More would be slow to load; smaller, a hundred models on every suite have tens of thousands of files."""
+LINKS: Final = "links.html"
+ATTEMPTS: Final = "attempts.json"
+_KINDS: Final = {
+    LoopRecord: "loop",
+    RuntimeRecord: "runtime",
+    PredictionRecord: "prediction",
+    EvolvedRecord: "evolved",
+}
+"""Records that have an article of their own."""
 
 
 def evidence_path(slug: str, suite: str, page: int) -> str:
@@ -49,14 +67,10 @@ class EvidenceSource:
     imported: bool = False
     """Whether others asked the model: its pages are apart from those of what was measured here."""
 
-    @property
-    def folder(self) -> str:
-        """Where its pages lie."""
-        return imported_slug(self.slug) if self.imported else self.slug
-
     def paths(self, pages: int) -> list[str]:
         """Of so many pages, from the site's root."""
-        return [evidence_path(self.folder, self.suite, number) for number in range(1, pages + 1)]
+        folder = imported_slug(self.slug) if self.imported else self.slug
+        return [evidence_path(folder, self.suite, number) for number in range(1, pages + 1)]
 
     @property
     def home(self) -> str:
@@ -79,21 +93,19 @@ def imported_page(slug: str) -> str:
     return f"imported/{slug}.html"
 
 
+@dataclass(frozen=True)
 class EvidenceExtractor:
     """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
 
-    def __init__(self, environment: Environment, names: Mapping[str, str], *, imported: bool = False) -> None:
-        """`names`: of the models, by id; one that is not there is called by its id."""
-        self._environment, self._names = environment, names
-        self._imported = imported
+    environment: Environment
+    names: Mapping[str, str]
+    """Of the models, by id; one that is not there is called by its id."""
+    imported: bool = False
 
     def fingerprint(self, model: str) -> str:
         """Imported results have other links on their pages."""
-        kind = "imported" if self._imported else "measured"
-        return f"{self._environment.fingerprint} {kind} {self._name(model)}"
-
-    def _name(self, model: str) -> str:
-        return self._names.get(model, model)
+        kind = "imported" if self.imported else "measured"
+        return f"{self.environment.fingerprint} {kind} {self.names.get(model, model)}"
 
     def __call__(
         self,
@@ -104,42 +116,25 @@ class EvidenceExtractor:
         *,
         private: bool = False,
     ) -> dict[str, str]:
-        name = self._name(model)
-        source = EvidenceSource(model_slug(model), name, suite, parents, imported=self._imported)
-        return extracts(records, self._environment, source, private=private)
-
-
-LINKS: Final = "links.html"
-ATTEMPTS: Final = "attempts.json"
-
-
-def extracts(
-    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource, *, private: bool = False
-) -> dict[str, str]:
-    """Every text of one file's records: `LINKS`, `ATTEMPTS`; where texts are kept, also its pages."""
-    pages: list[str] = []
-    if private or any(isinstance(record, RecordedUnit) for record in records):
-        # without texts, each unit leads to the receipt; samples of one task, to one place, are one link
-        addresses = [f"{source.home}#{receipt_anchor(source.suite)}"] * len(records)
-    else:
-        pages, numbers = render_evidence(records, environment, source)
-        paths = source.paths(len(pages))
-        addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
-    tried = attempts(records, addresses)
-    if not pages and any(record.sample for record in records):
-        links = task_links(records, tried)
-    else:
-        links = unit_links(records, addresses, source.parents)
-    return {
-        **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
-        LINKS: environment.render("evidence/links", links=links),
-        ATTEMPTS: attempts_text(tried),
-    }
-
-
-def receipt_anchor(suite: str) -> str:
-    """The id of a suite's receipt on the page of a model."""
-    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
+        """`LINKS` and `ATTEMPTS`; where texts are kept, also the pages."""
+        name = self.names.get(model, model)
+        source = EvidenceSource(model_slug(model), name, suite, parents, self.imported)
+        pages: list[str] = []
+        if private or any(isinstance(record, RecordedUnit) for record in records):
+            # without texts, each unit leads to the receipt; samples of one task, to one place, are one link
+            addresses = [f"{source.home}#{receipt_anchor(suite)}"] * len(records)
+        else:
+            pages, numbers = render_evidence(records, self.environment, source)
+            paths = source.paths(len(pages))
+            addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
+        tried = list(attempts(records, addresses))
+        one_a_task = not pages and any(record.sample for record in records)
+        links = task_links(records, tried) if one_a_task else unit_links(records, addresses, parents)
+        return {
+            **{f"{number}.html": page for number, page in enumerate(pages, start=1)},
+            LINKS: self.environment.render("evidence/links", links=links),
+            ATTEMPTS: attempts_text(tried),
+        }
 
 
 def render_evidence(
@@ -147,9 +142,12 @@ def render_evidence(
 ) -> tuple[list[str], list[int]]:
     """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
     article = environment.macro("evidence/unit", "article")
-    articles = [
-        article(unit_view(record, f"u{index}", source.parents)) for index, record in enumerate(records)
-    ]
+    articles = []
+    for index, record in enumerate(records):
+        kind = next((name for kind, name in _KINDS.items() if isinstance(record, kind)), "")
+        parents = [source.parents.get(name) for name in getattr(record, "parents", ())]
+        seeds = [parent for parent in parents if isinstance(parent, EvolvedRecord)]
+        articles.append(article(record, kind, f"u{index}", seeds, changed_words, chains))
     groups = list(_grouped(articles))
     names = [path.rpartition("/")[2] for path in source.paths(len(groups))]
     pages = [
@@ -164,12 +162,10 @@ def render_evidence(
 def _grouped(articles: Sequence[Markup]) -> Iterator[list[Markup]]:
     """The articles of each page."""
     group: list[Markup] = []
-    size = 0
     for article in articles:
-        if group and size + len(article) > PAGE_CHARACTERS:
+        if group and sum(map(len, group)) + len(article) > PAGE_CHARACTERS:
             yield group
-            group, size = [], 0
+            group = []
         group.append(article)
-        size += len(article)
     if group:
         yield group

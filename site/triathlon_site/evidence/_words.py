@@ -1,8 +1,8 @@
 """Which words changed from one prompt to the next."""
 
 import re
-from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 _TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
@@ -17,20 +17,22 @@ class Words(NamedTuple):
     text: str
 
 
+@lru_cache(maxsize=4096)
 def changed_words(before: str, after: str) -> list[Words]:
-    """`after` with what is new marked, and what went in its place; all new where the texts are long."""
+    """`after` with what is new marked, and what went in its place; unmarked where the texts are long.
+
+    Cached, because all models are asked the same and a comparison takes milliseconds.
+    """
     old, new = _TOKENS.findall(before), _TOKENS.findall(after)
     if len(old) > LONGEST or len(new) > LONGEST:
         return [Words("same", after)]
-    return list(_runs(old, new))
-
-
-def _runs(old: list[str], new: list[str]) -> Iterator[Words]:
+    runs = []
     for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if operation == "equal":
-            yield Words("same", "".join(new[j1:j2]))
+            runs.append(Words("same", "".join(new[j1:j2])))
             continue
         if gone := "".join(old[i1:i2]).strip():
-            yield Words("gone", gone)
+            runs.append(Words("gone", gone))
         if j2 > j1:
-            yield Words("new", "".join(new[j1:j2]))
+            runs.append(Words("new", "".join(new[j1:j2])))
+    return runs

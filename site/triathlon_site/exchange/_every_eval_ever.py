@@ -5,8 +5,8 @@ The fields are those of the project's JSON Schemas `eval.schema.json` and `insta
 
 import hashlib
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from triathlon_site.exchange._instances import VERSION, instances
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
 from triathlon_site.scores import Column, Score
+
+_AVAILABILITY: Final = {True: "open_weights", False: "closed_weights", None: "unknown"}
 
 
 def fault(source: Source) -> str:
@@ -23,8 +25,7 @@ def fault(source: Source) -> str:
 
 def files(source: Source) -> Iterator[tuple[str, str]]:
     """The scores and, beside them, the samples."""
-    rows = instances(source, evaluation_id(source))
-    lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
+    lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in instances(source))
     path = f"{_stem(source)}_samples.jsonl"
     yield path, lines
     samples = {
@@ -37,9 +38,9 @@ def files(source: Source) -> Iterator[tuple[str, str]]:
     yield _as_file(source, _scores(source) | {"detailed_evaluation_results": samples})
 
 
-def scores_file(source: Source) -> tuple[str, str]:
-    """Returns path and content of the scores without samples: no line of the results is read."""
-    return _as_file(source, _scores(source))
+def score_files(source: Source) -> Iterator[tuple[str, str]]:
+    """The scores without samples: no line of the results is read."""
+    yield _as_file(source, _scores(source))
 
 
 def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
@@ -49,34 +50,28 @@ def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
 def _stem(source: Source) -> str:
     """`data/<collection>/<developer>/<model>/<id>`, as the schema's `file_path` has it."""
     developer, _, name = source.repository.rpartition("/")
-    collection = f"triathlon-{folder_name(source.entry.id.replace('/', '-'))}"
-    folder = f"data/{collection}/{folder_name(developer)}/{folder_name(name)}"
-    return f"{folder}/{uuid_of(evaluation_id(source))}"
-
-
-def evaluation_id(source: Source) -> str:
-    """`suite/model/time`, as the schema asks for it."""
-    return f"{source.entry.id}/{source.repository}/{source.time}"
+    collection = f"triathlon-{folder_name(source.entry.id)}"
+    return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}/{uuid_of(source.id)}"
 
 
 def _scores(source: Source) -> dict[str, Any]:
+    manifest = source.manifest
+    details = {
+        "protocol": manifest.protocol,
+        "engine_versions": list(manifest.engine_versions),
+        "sandbox": manifest.sandbox_level,
+        "grader_integrity": manifest.grader_integrity,
+    }
     return {
         "schema_version": VERSION,
-        "evaluation_id": evaluation_id(source),
-        "evaluation_timestamp": source.manifest.ended,
+        "evaluation_id": source.id,
+        "evaluation_timestamp": manifest.ended,
         "retrieved_timestamp": source.time,
         "source_metadata": _origin(source),
         "eval_library": {
             "name": "triathlon",
-            "version": source.manifest.runner_version or "unknown",
-            "additional_details": _texts(
-                {
-                    "protocol": source.manifest.protocol,
-                    "engine_versions": list(source.manifest.engine_versions),
-                    "sandbox": source.manifest.sandbox_level,
-                    "grader_integrity": source.manifest.grader_integrity,
-                }
-            ),
+            "version": manifest.runner_version or "unknown",
+            "additional_details": _texts(details),
         },
         "model_info": _model(source),
         "evaluation_results": [_result(source, column, score) for column, score in source.scores],
@@ -85,24 +80,19 @@ def _scores(source: Source) -> dict[str, Any]:
 
 def _origin(source: Source) -> dict[str, Any]:
     receipt = source.file.receipt
-    details: dict[str, Any] = {"grade": "recorded" if receipt else "measured"}
-    if receipt:
-        details |= receipt.model_dump(mode="json")
+    facts = receipt.model_dump(mode="json") if receipt else {}
     return {
         "source_name": receipt.title if receipt else "Triathlon",
         "source_type": "evaluation_run",
         "source_organization_name": "unknown",
         "evaluator_relationship": "third_party",
-        "additional_details": _texts(details),
+        "additional_details": _texts({"grade": "recorded" if receipt else "measured", **facts}),
     }
 
 
 def _model(source: Source) -> dict[str, Any]:
     info, manifest = source.info, source.manifest
-    weights = {True: "open_weights", False: "closed_weights", None: "unknown"}[info.open_weights]
-    deployed = "unknown" if source.file.receipt else "externally_managed"
-    if not source.file.receipt and not manifest.served_by.startswith("api"):
-        deployed = "self_deployed"
+    deployed = "externally_managed" if manifest.served_by.startswith("api") else "self_deployed"
     facts = {
         "triathlon_id": info.id,
         "served_model": manifest.served_model,
@@ -112,24 +102,27 @@ def _model(source: Source) -> dict[str, Any]:
         "released": info.released,
         **{f"identity_{key}": value for key, value in manifest.identity.items()},
     }
-    model_info: dict[str, Any] = {"name": info.name, "id": source.repository}
-    if info.organization:
-        model_info["developer"] = info.organization
-    details = {"deployment_type": deployed, "model_availability": weights}
-    return model_info | {"additional_details": details | _texts(facts)}
+    details = {
+        "deployment_type": "unknown" if source.file.receipt else deployed,
+        "model_availability": _AVAILABILITY[info.open_weights],
+        **_texts(facts),
+    }
+    developer = {"developer": info.organization} if info.organization else {}
+    return {"name": info.name, "id": source.repository, **developer, "additional_details": details}
 
 
 def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
-    low, high = score.interval.low, score.interval.high
     _, metric = column.parts[0]
+    data = source.manifest.data
+    data_facts = {"version": data.version, "sha256": data.sha256, "tasks": source.manifest.tasks_in_suite}
     uncertainty = {
         "standard_error": {
             "value": standard_error(source.file.metrics[metric.id], metric.scale),
             "method": "analytic: linearised ratio of sums over clusters of tasks",
         },
         "confidence_interval": {
-            "lower": low,
-            "upper": high,
+            "lower": score.interval.low,
+            "upper": score.interval.high,
             "confidence_level": 0.95,
             "method": "bootstrap over clusters of tasks",
         },
@@ -141,9 +134,13 @@ def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
         "score_upper": score.upper,
     }
     return {
-        "evaluation_result_id": f"{evaluation_id(source)}#{metric.id}",
+        "evaluation_result_id": f"{source.id}#{metric.id}",
         "evaluation_name": source.entry.id,
-        "source_data": _data(source),
+        "source_data": {
+            "dataset_name": data.name,
+            "source_type": "other",
+            "additional_details": _texts(data_facts),
+        },
         "metric_config": {
             "evaluation_description": column.source,
             "metric_id": f"triathlon.{source.entry.discipline}.{metric.id}",
@@ -154,11 +151,7 @@ def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
             "min_score": 0.0,
             "max_score": column.maximum,
         },
-        "score_details": {
-            "score": score.value,
-            "details": _texts(details),
-            "uncertainty": uncertainty,
-        },
+        "score_details": {"score": score.value, "details": _texts(details), "uncertainty": uncertainty},
         "generation_config": _generation(source),
     }
 
@@ -177,12 +170,6 @@ def standard_error(parts: Parts, scale: float) -> float:
     return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
 
 
-def _data(source: Source) -> dict[str, Any]:
-    data = source.manifest.data
-    details = {"version": data.version, "sha256": data.sha256, "tasks": source.manifest.tasks_in_suite}
-    return {"dataset_name": data.name, "source_type": "other", "additional_details": _texts(details)}
-
-
 def _generation(source: Source) -> dict[str, Any]:
     """Sampling in the schema's fields, all other settings as text.
 
@@ -192,18 +179,15 @@ def _generation(source: Source) -> dict[str, Any]:
     not_sent = source.manifest.identity.get("unsupported", ())
     sampling = {key: value for key, value in settings.pop("sampling", {}).items() if key not in not_sent}
     known = {
-        name: sampling[name]
+        name: sampling.pop(name)
         for name in ("temperature", "top_p", "max_tokens")
         if sampling.get(name) is not None
     }
-    fields: dict[str, Any] = {"generation_args": known} if known else {}
-    further = {key: value for key, value in sampling.items() if key not in known}
-    return fields | {
-        "additional_details": _texts(settings | {f"sampling_{k}": v for k, v in further.items()})
-    }
+    details = _texts(settings | {f"sampling_{key}": value for key, value in sampling.items()})
+    return ({"generation_args": known} if known else {}) | {"additional_details": details}
 
 
-def _texts(facts: dict[str, Any]) -> dict[str, str]:
+def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
     """The schema's additional details are texts; what is not known is left out."""
     return {
         key: value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -33,20 +33,18 @@ def fault(source: Source) -> str:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
     if source.entry.id not in DATA_SETS:
         return f"the hub has no data set for {source.entry.id!r}"
-    if not any(True for _ in _headlines(source)):
-        return "it has no score of its own on a board"
-    return ""
+    return "" if _headlines(source) else "it has no score of its own on a board"
 
 
 def files(source: Source) -> Iterator[tuple[str, str]]:
     """One file a suite, to be put into the model's repository: a list with one entry a headline score."""
-    path = f"{source.repository}/.eval_results/triathlon_{source.entry.id.replace('/', '_')}.yaml"
+    path = f"{source.repository}/.eval_results/triathlon_{source.file_name}.yaml"
     yield path, yaml.safe_dump(list(_entries(source)), sort_keys=False, allow_unicode=True)
 
 
-def _headlines(source: Source) -> Iterator[tuple[Column, Score]]:
+def _headlines(source: Source) -> list[tuple[Column, Score]]:
     """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
-    return ((column, score) for column, score in source.scores if column.parts[0][1].headline)
+    return [(column, score) for column, score in source.scores if column.parts[0][1].headline]
 
 
 def _entries(source: Source) -> Iterator[dict[str, object]]:

@@ -31,12 +31,11 @@ def files(source: Source) -> Iterator[tuple[str, bytes]]:
             " run pip install '.[inspect]' in a checkout"
         ) from None
     records = list(programs(source))
-    name = source.entry.id.replace("/", "_")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.eval"
         inspect_log.write_eval_log(_log(source, records), path, format="eval")
         content = _without_times(path)
-    yield f"{source.info.slug}/{name}_{source.time}.eval", content
+    yield f"{source.info.slug}/{source.file_name}_{source.time}.eval", content
 
 
 def _without_times(path: Path) -> bytes:
@@ -79,11 +78,10 @@ def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
     manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
     sampling = manifest.settings.get("sampling") or {}
     known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
-    name = f"{source.entry.id}/{source.repository}/{source.time}"
     return inspect_log.EvalSpec(
-        eval_id=uuid_of(f"eval {name}"),
-        run_id=uuid_of(f"run {name}"),
-        task_id=uuid_of(f"task {name}"),
+        eval_id=uuid_of(f"eval {source.id}"),
+        run_id=uuid_of(f"run {source.id}"),
+        task_id=uuid_of(f"task {source.id}"),
         created=manifest.started or manifest.ended or _NEVER,
         task=source.entry.id,
         dataset=inspect_log.EvalDataset(

@@ -19,31 +19,30 @@ VERSION: Final = "0.3.0"
 _Row = dict[str, Any]
 
 
-def instances(source: Source, evaluation_id: str) -> Iterator[_Row]:
+def instances(source: Source) -> Iterator[_Row]:
     """A line for each record, or for each question of a runtime record.
 
     Prompts and replies stand in it only where they may be handed on.
     """
     headline = next(metric for metric in source.entry.metrics if metric.headline)
+    common = {
+        "schema_version": VERSION,
+        "evaluation_id": source.id,
+        "model_id": source.repository,
+        "evaluation_name": source.entry.id,
+        "evaluation_result_id": f"{source.id}#{headline.id}",
+        "sample_hash": None,
+        "error": None,
+    }
     for record in source.records():
-        common = {
-            "schema_version": VERSION,
-            "evaluation_id": evaluation_id,
-            "model_id": source.repository,
-            "evaluation_name": source.entry.id,
-            "evaluation_result_id": f"{evaluation_id}#{headline.id}",
-            "sample_hash": None,
-            "error": None,
-        }
         for row in _rows(record, with_texts=source.with_texts):
             yield common | row
 
 
 def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:
-    name = f"{record.task_id}#{record.sample}"
     facts = {"outcome": record.outcome.value, "sample": str(record.sample), "task_id": record.task_id}
     whole = {
-        "sample_id": name,
+        "sample_id": f"{record.task_id}#{record.sample}",
         "evaluation": _evaluation(record.outcome is Outcome.PASSED),
         "token_usage": _tokens(record),
         "performance": {"latency_ms": record.seconds * 1000} if record.seconds else None,
@@ -59,12 +58,11 @@ def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:
     elif isinstance(record, RuntimeRecord):
         yield from _questions(record, whole)
     elif isinstance(record, PredictionRecord):
-        yield whole | _answer(record.assertion, record.prediction, f"{record.program}\n\n{record.assertion}")
+        yield whole | _answer(record.prediction, f"{record.program}\n\n{record.assertion}")
     elif isinstance(record, EvolvedRecord):
         yield whole | _single(record.prompt, record.reply.text, record.program, record.reply.reasoning)
     else:
-        asked = list(record.recorded_replies())
-        question, reply = asked[0] if asked else ("", None)
+        question, reply = next(iter(record.recorded_replies()), ("", None))
         yield whole | _single(question, reply.text if reply else "", "")
 
 
@@ -108,8 +106,8 @@ def _attribution(extracted: str, source: str, turn: int = 0) -> list[_Row]:
     ]
 
 
-def _answer(question: str, answer: AnswerRecord, shown: str) -> _Row:
-    row = _single(shown or question, answer.reply.text, answer.answer or "", answer.reply.reasoning)
+def _answer(answer: AnswerRecord, question: str) -> _Row:
+    row = _single(question, answer.reply.text, answer.answer or "", answer.reply.reasoning)
     row["input"]["reference"] = list(answer.expected)
     return row
 
@@ -117,7 +115,7 @@ def _answer(question: str, answer: AnswerRecord, shown: str) -> _Row:
 def _questions(record: RuntimeRecord, whole: _Row) -> Iterator[_Row]:
     """Every question of a program and input. Tokens and time are known for all of them together only."""
     for name, answer in _named(record):
-        row = _answer(answer.question, answer, f"{record.program}\n\n{record.input}\n\n{answer.question}")
+        row = _answer(answer, f"{record.program}\n\n{record.input}\n\n{answer.question}")
         facts = whole["metadata"] | {"question": name, "outcome": answer.outcome.value}
         yield (
             whole

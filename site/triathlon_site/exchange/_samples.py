@@ -24,8 +24,7 @@ def evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
 
 def lm_eval(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
     """One file with a line a sample: the task's row, the replies, the programs and whether they passed."""
-    name = source.entry.id.replace("/", "_")
-    path = f"{source.info.slug}/samples_{name}_{source.time}.jsonl"
+    path = f"{source.info.slug}/samples_{source.file_name}_{source.time}.jsonl"
     yield path, (_line(_lm_eval(number, record)) for number, record in enumerate(programs(source)))
 
 

@@ -1,6 +1,7 @@
 """What an export is made of: one model's results on one suite, with its scores and records."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo
 from triathlon_site.scores import Board, Column, Score
 
-HUB = "https://huggingface.co/"
+HUB: Final = "https://huggingface.co/"
 EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 """The first date that a zip can hold, for files that no clock may change."""
 
@@ -26,19 +27,13 @@ class Source:
     info: ModelInfo
     entry: SuiteEntry
     file: FileAggregate
+    manifest: Manifest
     scores: tuple[tuple[Column, Score], ...]
     """Of the columns that this suite alone makes up, the headline first."""
-    root: Path | None = None
-    """The results folder; None where scores alone are wanted and no line is read."""
-    url: str = ""
+    root: Path
+    """The results folder."""
+    url: str
     """Where the site with these scores is published; empty where it is not known."""
-
-    @property
-    def manifest(self) -> Manifest:
-        """The file's manifest; `usable` tells whether there is one."""
-        if self.file.manifest is None:
-            raise ValueError(f"{self.file.file} has no manifest; expected one for every source of an export")
-        return self.file.manifest
 
     @property
     def with_texts(self) -> bool:
@@ -49,15 +44,14 @@ class Source:
     @property
     def repository(self) -> str:
         """`owner/name` on the Hugging Face hub where models.yaml links there, else organisation and id."""
-        link = self.info.link or ""
-        parts = link.removeprefix(HUB).strip("/").split("/")
-        if link.startswith(HUB) and len(parts) == 2:
+        parts = (self.info.link or "").removeprefix(HUB).strip("/").split("/")
+        if self.on_hub and len(parts) == 2:
             return "/".join(parts)
         return f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
 
     @property
     def on_hub(self) -> bool:
-        """Whether `repository` is a repository of the Hugging Face hub."""
+        """Whether the model's link leads to the Hugging Face hub."""
         return (self.info.link or "").startswith(HUB)
 
     @property
@@ -68,23 +62,28 @@ class Source:
         """
         return epoch(self.manifest.ended or self.manifest.started)
 
+    @property
+    def id(self) -> str:
+        """`suite/model/time`, the form of Every Eval Ever's `evaluation_id`."""
+        return f"{self.entry.id}/{self.repository}/{self.time}"
+
+    @property
+    def file_name(self) -> str:
+        """The suite's id without slashes."""
+        return self.entry.id.replace("/", "_")
+
     def records(self) -> Iterator[UnitRecord]:
         """The lines that count, as records; of recorded results without texts."""
-        if self.root is None:
-            raise ValueError(
-                f"{self.file.file}: expected the results folder to read its lines from, got none"
-            )
-        protocol = self.file.protocol
-        records = read_units(self.root, self.file, self.entry)
-        return (record for record in records if record.protocol == protocol)
+        for record in read_units(self.root, self.file, self.entry):
+            if record.protocol == self.file.protocol:
+                yield record
 
 
 def epoch(moment: str) -> str:
     """Seconds since 1970 of `YYYY-MM`, a day or a time in UTC; "0" where there is none."""
     if not moment:
         return "0"
-    whole = moment + "-01" if len(moment) == len("2025-10") else moment
-    time = datetime.fromisoformat(whole)
+    time = datetime.fromisoformat(moment + "-01" if len(moment) == len("2025-10") else moment)
     return str(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
 
@@ -95,17 +94,7 @@ def uuid_of(name: str) -> str:
 
 def folder_name(text: str) -> str:
     """Letters, digits, `.`, `_` and `-`; everything else becomes `-`."""
-    name = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in text)
-    return name.strip("-.") or "unknown"
-
-
-def scores_of(boards: Sequence[Board], model: str, suite: str) -> Iterator[tuple[Column, Score]]:
-    """A model's score in each column that is made of this suite alone."""
-    for board in boards:
-        for column in board.columns:
-            alone = all(part == suite for part, _ in column.column.parts)
-            if alone and model in column.scores:
-                yield column.column, column.scores[model]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", text).strip("-.") or "unknown"
 
 
 def sources_of(
@@ -113,14 +102,22 @@ def sources_of(
     boards: Sequence[Board],
     models: Mapping[str, ModelInfo],
     find: Callable[[str], SuiteEntry | None],
-    root: Path | None = None,
+    root: Path = Path(),
     url: str = "",
 ) -> list[Source]:
-    """What can be exported of these files, by model, then suite; `find` returns a suite of this id."""
+    """What can be exported of these files, by model, then suite; `find` returns a suite of this id.
+
+    `root`, the results folder, is needed by whatever reads lines of results.
+    """
+    columns = [column for board in boards for column in board.columns]
     sources = []
     for file in files:
-        entry = find(file.suite)
-        if file.units and file.manifest and entry:
-            scores = tuple(scores_of(boards, file.model, file.suite))
-            sources.append(Source(models[file.model], entry, file, scores, root, url))
+        if file.units and file.manifest and (entry := find(file.suite)):
+            scores = tuple(
+                (column.column, column.scores[file.model])
+                for column in columns
+                if file.model in column.scores
+                and all(suite == file.suite for suite, _ in column.column.parts)
+            )
+            sources.append(Source(models[file.model], entry, file, file.manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

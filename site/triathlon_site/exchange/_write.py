@@ -1,19 +1,59 @@
-"""Choosing what is exported, and writing it into a new folder."""
+"""The formats of `triathlon export`, what a call writes, and the zips of scores that the site offers."""
 
-from collections.abc import Iterable, Mapping
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.registry import check_names
-from triathlon_site.exchange._formats import EXPORTS
-from triathlon_site.exchange._source import Source, sources_of
+from triathlon_site.exchange import _every_eval_ever, _hugging_face, _inspect, _samples
+from triathlon_site.exchange._source import EARLIEST, Source, sources_of
+from triathlon_site.load import Results
+from triathlon_site.models import ModelInfo
+from triathlon_site.render import Page
+from triathlon_site.scores import Board
 from triathlon_site.wanted import Wanted
 
 if TYPE_CHECKING:  # the pages import this package for what the site itself offers
     from triathlon_site.pages import Gathered
+
+
+@dataclass(frozen=True)
+class Export:
+    """Another program's format."""
+
+    about: str
+    """In a line, for the help."""
+    files: Callable[[Source], Iterator[tuple[str, str | bytes | Iterable[str]]]]
+    """Path and content of each file that one source becomes; a content may come in lines."""
+    fault: Callable[[Source], str]
+    """Why the format cannot hold a source, in words; empty where it can."""
+    score_files: Callable[[Source], Iterator[tuple[str, str]]] | None = None
+    """The files without samples, which need no line of results; None where the format has no such files."""
+
+
+EXPORTS: Final[Mapping[str, Export]] = {
+    "every-eval-ever": Export(
+        "Every Eval Ever 0.3: scores with intervals, and a line a sample",
+        _every_eval_ever.files,
+        _every_eval_ever.fault,
+        _every_eval_ever.score_files,
+    ),
+    "hugging-face": Export(
+        "Hugging Face: a .eval_results YAML file for the model's repository",
+        _hugging_face.files,
+        _hugging_face.fault,
+        _hugging_face.files,
+    ),
+    "evalplus": Export("EvalPlus samples: task_id, solution", _samples.evalplus, _samples.fault),
+    "lm-eval": Export("lm-evaluation-harness: samples_*.jsonl", _samples.lm_eval, _samples.fault),
+    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect.files, _samples.fault),
+}
+"""By the name that the command takes."""
 
 
 @dataclass(frozen=True)
@@ -52,29 +92,33 @@ def write_export(
     check_names([name], list(EXPORTS), what="format")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"expected a new or empty folder at --out, got {str(out)!r}; name another")
-    sources = _sources(site, root, wanted or Wanted(), known)
+    wanted = wanted or Wanted()
+    files = [file for file in site.results.files if file.units and file.manifest]
+    if not files:
+        raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
+    wanted.check((file.model for file in files), (file.suite for file in files))
+    chosen = (file for file in files if wanted.includes(file.model, [file.suite]))
     left_out: dict[str, str] = {}
     written = exported = 0
-    for source in sources:
-        fault = EXPORTS[name].fault(source)
-        if fault:
+    for source in sources_of(chosen, site.boards, site.models, known.find, root, site.url):
+        if fault := EXPORTS[name].fault(source):
             left_out[source.file.file] = fault
             continue
-        files = [(out / path, content) for path, content in EXPORTS[name].files(source)]
-        if taken := [target for target, _ in files if target.exists()]:
+        contents = {out / path: content for path, content in EXPORTS[name].files(source)}
+        if taken := next((target for target in contents if target.exists()), None):
             left_out[source.file.file] = (
-                f"another model's file has its name, {str(taken[0])!r}: one link, two rows"
+                f"another model's file has its name, {str(taken)!r}: one link, two rows"
             )
             continue
-        exported += 1
-        for target, content in files:
-            target.parent.mkdir(parents=True, exist_ok=True)
+        for target, content in contents.items():
             _write(target, content)
-            written += 1
+        exported += 1
+        written += len(contents)
     return Exported(written, exported, left_out)
 
 
 def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
         target.write_bytes(content)
         return
@@ -82,10 +126,36 @@ def _write(target: Path, content: str | bytes | Iterable[str]) -> None:
         file.writelines([content] if isinstance(content, str) else content)
 
 
-def _sources(site: "Gathered", root: Path, wanted: Wanted, known: Catalogue) -> list[Source]:
-    files = [file for file in site.results.files if file.units and file.manifest]
-    if not files:
-        raise UserError(f"no results to export in {str(root)!r}; `triathlon run` makes some")
-    wanted.check((file.model for file in files), (file.suite for file in files))
-    chosen = (file for file in files if wanted.includes(file.model, [file.suite]))
-    return sources_of(chosen, site.boards, site.models, known.find, root, site.url)
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """All scores in one format, as a zip file of the site."""
+
+    form: str
+    """Name of the format, as `triathlon export` takes it."""
+    page: Page
+    files: int
+    """In the zip."""
+
+
+def archives(
+    results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo], url: str = ""
+) -> Iterator[Archive]:
+    """Yields the zip of each format with files of scores alone; one that holds no result is left out."""
+    entries = {entry.id: entry for board in boards for entry in board.plan.suites}
+    sources = sources_of(results.files, boards, models, entries.get, url=url)
+    for form, export in EXPORTS.items():
+        content: dict[str, str] = {}
+        for source in sources:
+            if export.score_files and not export.fault(source):
+                for path, text in export.score_files(source):
+                    content.setdefault(path, text)  # of two rows with one link, the first, as by the command
+        if content:
+            yield Archive(form, Page(f"data/{form}.zip", "", _packed(content)), len(content))
+
+
+def _packed(files: Mapping[str, str]) -> bytes:
+    target = io.BytesIO()
+    with ZipFile(target, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(ZipInfo(path, EARLIEST), content, ZIP_DEFLATED)
+    return target.getvalue()

@@ -2,11 +2,10 @@
 
 from triathlon_site.exports._badges import Badge, badge_files, badges_of
 from triathlon_site.exports._core import core_files
-from triathlon_site.exports._files import data_files, published_files
+from triathlon_site.exports._files import data_files, published_files, section_path, table_files
+from triathlon_site.exports._frames import Reported, ReportedScore, noise_records, records, score_frame
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.exports._scores import Reported, ReportedScore, noise_records, records, score_frame
-from triathlon_site.exports._sections import section_path, table_files
 
 __all__ = [
     "DATA_SCHEMA",

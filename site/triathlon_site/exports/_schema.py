@@ -14,6 +14,11 @@ DATA_SCHEMA: Final = 1
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
+class _File(Strict):
+    schema_: Literal[1] = Field(alias="schema")
+    """Version of this schema: a change that readers must know of raises it."""
+
+
 class _Placed(Strict):
     rank: int | None
     """1 is best; ties share the smallest rank. null where the column is not ranked."""
@@ -77,11 +82,9 @@ class BoardRow(_Placed):
     """Of the replies, those that ended at the token limit; null where only outcomes are known."""
 
 
-class BoardFile(Strict):
+class BoardFile(_File):
     """The scores of every model on one board."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    """Version of this schema: a change that readers must know of raises it."""
     board: str
     """Id of the board."""
     rows: list[BoardRow]
@@ -107,11 +110,9 @@ class OverallRow(_Placed):
     """Percentile in the evolved discipline; there where the ranking has that discipline."""
 
 
-class OverallFile(Strict):
+class OverallFile(_File):
     """The ranking across disciplines on one family of data."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    """Version of this schema: a change that readers must know of raises it."""
     family: Literal["core", "official", "added"]
     """Our own problems, official data, or data sets of suites.yaml."""
     rows: list[OverallRow]
@@ -129,11 +130,9 @@ class NoticeRow(Strict):
     """What is wrong, and what became of it."""
 
 
-class NoticesFile(Strict):
+class NoticesFile(_File):
     """What the build had to leave out, or to warn of."""
 
-    schema_: Literal[1] = Field(alias="schema")
-    """Version of this schema: a change that readers must know of raises it."""
     notices: list[NoticeRow]
     """Empty where every line was read and counted."""
 

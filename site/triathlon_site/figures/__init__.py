@@ -30,7 +30,6 @@ from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
-from triathlon_site.figures._strip import strip
 from triathlon_site.figures._svg import PALETTE
 
 __all__ = [
@@ -67,5 +66,4 @@ __all__ = [
     "rank_shift",
     "scatter",
     "score_by_tokens",
-    "strip",
 ]

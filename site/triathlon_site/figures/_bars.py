@@ -5,9 +5,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures._degradation_curve import shorten
 from triathlon_site.figures._rows import DotRow
-from triathlon_site.figures._svg import number, path, svg, tag
+from triathlon_site.figures._svg import QUARTERS, horizontal, line, name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 LEFT: Final = 80
 TOP: Final = 34
@@ -20,69 +20,51 @@ MANY: Final = 8
 GAP: Final = 16
 
 
-def bars(title: str, series: Sequence[str], line: str, rows: Sequence[DotRow]) -> Markup:
-    """Per cent. The last value of each row is the line's; the others are bars, in the order of `series`."""
+def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) -> Markup:
+    """Per cent. The last value of each row is that of the line `ink`; the others are bars, as in `series`."""
     if not any(value for row in rows for value in row.values):
         return Markup("")
     bar = BAR if len(rows) <= MANY else SLIM
     group = bar * len(series) + GAP
     width = LEFT + group * len(rows) + GAP
-    groups = [_group(row, LEFT + GAP / 2 + place * group, bar) for place, row in enumerate(rows)]
+    axis = []
+    for share in QUARTERS:
+        y = _y(100 * share)
+        axis += [horizontal(y, LEFT, width), tick(f"{100 * share:g}", LEFT - 6, y + 4, "end")]
+    starts = [LEFT + GAP / 2 + place * group for place in range(len(rows))]
+    groups = [_group(row, x, bar) for row, x in zip(rows, starts, strict=True)]
     points = [
-        (LEFT + GAP / 2 + place * group + (group - GAP) / 2, _y(row.values[-1]))
-        for place, row in enumerate(rows)
+        (x + (group - GAP) / 2, _y(row.values[-1]))
+        for row, x in zip(rows, starts, strict=True)
         if row.values[-1] is not None
     ]
-    crossing = tag(
-        "g",
-        tag("path", class_="line", d=path(points)),
-        *(tag("circle", cx=x, cy=y, r=3.5) for x, y in points),
-        class_="ink",
-    )
-    legend = _legend(tuple(series), line)
-    return svg(max(width, 420), TOP + PLOT + FOOT, title, _axis(width), *groups, crossing, legend)
+    dots = [tag("circle", cx=x, cy=y, r=3.5) for x, y in points]
+    crossing = tag("g", line(points), *dots, class_="ink")
+    return svg(max(width, 420), TOP + PLOT + FOOT, title, *axis, *groups, crossing, *_legend(series, ink))
 
 
 def _y(value: float | None) -> float:
     return TOP + PLOT * (1 - (value or 0.0) / 100)
 
 
+def _bar(place: int, x: float, y: float, width: float, height: float) -> Markup:
+    return tag("rect", class_=f"bar c{place}", x=x, y=y, width=width, height=height)
+
+
 def _group(row: DotRow, x: float, bar: float) -> Markup:
     marks = [
-        tag(
-            "rect",
-            class_=f"bar c{place}",
-            x=x + place * bar,
-            y=_y(value),
-            width=bar - 1,
-            height=PLOT * value / 100,
-        )
+        _bar(place, x + place * bar, _y(value), bar - 1, PLOT * value / 100)
         for place, value in enumerate(row.values[:-1])
         if value is not None
     ]
     middle, base = x + bar * (len(row.values) - 1) / 2, TOP + PLOT + 12
-    turned = f"rotate(-38 {number(middle)} {base})"
-    name = tag(
-        "text", tag("title", row.name), shorten(row.name, 16), x=middle, y=base, text_anchor="end",
-        transform=turned,
-    )  # fmt: skip
-    return tag("g", *marks, name)
+    return tag("g", *marks, name_at(row.name, 16, middle, base, f"rotate(-38 {px(middle)} {base})"))
 
 
-def _axis(width: float) -> Markup:
-    parts = []
-    for value in (0, 25, 50, 75, 100):
-        parts.append(tag("path", class_="grid", d=f"M{LEFT} {number(_y(value))}H{number(width)}"))
-        parts.append(tag("text", str(value), class_="tick", x=LEFT - 6, y=_y(value) + 4, text_anchor="end"))
-    return Markup("").join(parts)
-
-
-def _legend(series: tuple[str, ...], line: str) -> Markup:
+def _legend(series: Sequence[str], ink: str) -> list[Markup]:
     parts, x = [], float(LEFT)
     for place, name in enumerate(series):
-        parts.append(tag("rect", class_=f"bar c{place}", x=x, y=6, width=9, height=9))
-        parts.append(tag("text", name, class_="tick", x=x + 13, y=15))
+        parts += [_bar(place, x, 6, 9, 9), tick(name, x + 13, 15, None)]
         x += 28 + 6.4 * len(name)
-    parts.append(tag("path", class_="line ink", d=f"M{number(x)} 10.5H{number(x + 18)}"))
-    parts.append(tag("text", line, class_="tick", x=x + 23, y=15))
-    return Markup("").join(parts)
+    stroke = tag("path", class_="line ink", d=f"M{px(x)} 10.5H{px(x + 18)}")
+    return [*parts, stroke, tick(ink, x + 23, 15, None)]

@@ -10,11 +10,22 @@ from typing import Any, Final
 from markupsafe import Markup
 from plotly import graph_objects
 
-from triathlon_site.figures._svg import PALETTE, path, spread_labels, svg, tag
+from triathlon_site.figures._svg import (
+    PALETTE,
+    QUARTERS,
+    Points,
+    horizontal,
+    line,
+    path,
+    shorten,
+    svg,
+    tag,
+    tick,
+)
 
-LEFT, RIGHT, TOP, BOTTOM = 34, 168, 14, 34
 WIDTH, HEIGHT = 560, 300
-LABEL_GAP = 15.0
+LEFT, RIGHT, TOP, BASE = 34, WIDTH - 168, 14, HEIGHT - 34
+LABEL_GAP: Final = 15.0
 ROOM: Final = 20
 """Characters of a name beside a line: more would be cut at the edge."""
 
@@ -30,28 +41,26 @@ class Series:
 
 def curves(title: str, series: Sequence[Series]) -> Markup:
     """Per cent over loops 1…n; nothing where all are 0."""
-    steps = max((len(line.values) for line in series), default=0)
-    if steps < 2 or not any(value for line in series for value in line.values):
+    steps = max((len(one.values) for one in series), default=0)
+    if steps < 2 or not any(value for one in series for value in one.values):
         return Markup("")
-
-    def place(line: Series) -> list[tuple[float, float]]:
-        return _points(line.values, steps)
-
-    named = [line for line in series if not line.muted][:PALETTE]
+    named = [(one.name, _points(one.values, steps)) for one in series if not one.muted][:PALETTE]
     muted = [
-        tag("path", tag("title", line.name), class_="line muted", d=path(place(line)))
-        for line in series
-        if line.muted
+        tag("path", tag("title", one.name), class_="line muted", d=curve_path(one.values, steps))
+        for one in series
+        if one.muted
     ]
-    ends = spread_labels([place(line)[-1][1] for line in named], LABEL_GAP, TOP, HEIGHT - BOTTOM)
-    marks = [_named(line, place(line), end, c) for c, (line, end) in enumerate(zip(named, ends, strict=True))]
+    ends = spread_labels([points[-1][1] for _, points in named], LABEL_GAP, TOP, BASE)
+    marks = [_named(*one, end, c) for c, (one, end) in enumerate(zip(named, ends, strict=True))]
     kind = "figure curves" if muted else "figure"
-    return svg(WIDTH, HEIGHT, title, _axes(steps), *muted, *marks, class_=kind)
+    return svg(WIDTH, HEIGHT, title, *_axes(steps), *muted, *marks, class_=kind)
 
 
 def curves_frame(title: str, steps: int) -> Markup:
-    """Empty axes, for scripts to add `curve_path`s to its group."""
-    return svg(WIDTH, HEIGHT, title, _axes(steps), tag("g", data_series="curve"))
+    """Empty axes, for scripts to add `curve_path`s to its group; nothing for a single step."""
+    if steps < 2:
+        return Markup("")
+    return svg(WIDTH, HEIGHT, title, *_axes(steps), tag("g", data_series="curve"))
 
 
 def curve_path(values: Sequence[float], steps: int) -> str:
@@ -76,37 +85,36 @@ def interactive_curves_layout() -> dict[str, Any]:
 
 
 def _points(values: Sequence[float], steps: int) -> list[tuple[float, float]]:
-    x_scale, y_scale = (WIDTH - LEFT - RIGHT) / (steps - 1), (HEIGHT - TOP - BOTTOM) / 100
-    return [(LEFT + step * x_scale, HEIGHT - BOTTOM - value * y_scale) for step, value in enumerate(values)]
+    x_scale, y_scale = (RIGHT - LEFT) / (steps - 1), (BASE - TOP) / 100
+    return [(LEFT + step * x_scale, BASE - value * y_scale) for step, value in enumerate(values)]
 
 
-def _named(line: Series, points: Sequence[tuple[float, float]], label: float, colour: int) -> Markup:
+def _named(name: str, points: Points, label: float, colour: int) -> Markup:
     x, y = points[-1]
-    return tag(
-        "g",
-        tag("path", class_="line", d=path(points)),
-        tag("path", class_="leader", d=path([(x + 3, y), (x + 12, label)])),
-        tag("circle", cx=x, cy=y, r=2.5),
-        tag("text", shorten(line.name, ROOM), x=x + 15, y=label + 4),
-        class_=f"c{colour}",
-    )
+    leader = line([(x + 3, y), (x + 12, label)], "leader")
+    text = tag("text", shorten(name, ROOM), x=x + 15, y=label + 4)
+    return tag("g", line(points), leader, tag("circle", cx=x, cy=y, r=2.5), text, class_=f"c{colour}")
 
 
-def _axes(steps: int) -> Markup:
-    right, base = WIDTH - RIGHT, HEIGHT - BOTTOM
-    x_scale, y_scale = (right - LEFT) / (steps - 1), (base - TOP) / 100
+def _axes(steps: int) -> list[Markup]:
     parts = []
-    for value in (0, 25, 50, 75, 100):
-        y = base - value * y_scale
-        parts.append(tag("path", class_="grid", d=f"M{LEFT} {y:.1f}H{right}"))
-        parts.append(tag("text", str(value), class_="tick", x=LEFT - 6, y=y + 4, text_anchor="end"))
-    for step in range(steps):
-        x = LEFT + step * x_scale
-        parts.append(tag("text", str(step + 1), class_="tick", x=x, y=base + 16, text_anchor="middle"))
-    parts.append(tag("text", "loop", class_="tick", x=(LEFT + right) / 2, y=HEIGHT - 2, text_anchor="middle"))
-    return Markup("").join(parts)
+    for share in QUARTERS:
+        y = BASE - share * (BASE - TOP)
+        parts += [horizontal(y, LEFT, RIGHT), tick(f"{100 * share:g}", LEFT - 6, y + 4, "end")]
+    for step, (x, _) in enumerate(_points([0.0] * steps, steps), 1):
+        parts.append(tick(str(step), x, BASE + 16))
+    return [*parts, tick("loop", (LEFT + RIGHT) / 2, HEIGHT - 2)]
 
 
-def shorten(name: str, most: int = 24) -> str:
-    """Names are cut in figures only; the table beside has them whole."""
-    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions near the wanted ones, at least `gap` apart and inside the range, order kept."""
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    placed = [0.0] * len(wanted)
+    lowest = low
+    for index in order:
+        placed[index] = max(wanted[index], lowest)
+        lowest = placed[index] + gap
+    for index in reversed(order):
+        placed[index] = min(placed[index], high)
+        high = placed[index] - gap
+    return placed

@@ -7,8 +7,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.figures._degradation_curve import shorten
-from triathlon_site.figures._svg import number, svg, tag
+from triathlon_site.figures._svg import name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 WIDTH: Final = 1000
 LEFT: Final = 180
@@ -24,42 +24,28 @@ def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Marku
     if not names or not shares.size:
         return Markup("")
     step = min(WIDEST, (WIDTH - LEFT) / shares.shape[1])
-    rows = [
-        _row(name, model_shares, TOP + place * ROW, step)
-        for place, (name, model_shares) in enumerate(zip(names, shares, strict=True))
-    ]
     right = LEFT + step * shares.shape[1]
-    heads = [
-        tag("text", "easiest", class_="tick", x=LEFT, y=12),
-        tag("text", "hardest", class_="tick", x=right, y=12, text_anchor="end"),
-    ]
-    return svg(max(right, LEFT + 120), TOP + ROW * len(names) + 4, title, *heads, *rows)
+    parts = [tick("easiest", LEFT, 12, None), tick("hardest", right, 12, "end")]
+    for place, (name, row) in enumerate(zip(names, shares, strict=True)):
+        y = TOP + place * ROW + ROW / 2
+        solved = row > 1 - 1e-9
+        kinds = {"solved": solved, "partly": (row > 0) & ~solved, "failed": row == 0}
+        cells = [
+            tag("path", class_=f"cell {kind}", d=_strokes(there, y, step))
+            for kind, there in kinds.items()
+            if there.any()
+        ]
+        parts.append(tag("g", name_at(name, 23, LEFT - 8, y + 4), *cells))
+    return svg(max(right, LEFT + 120), TOP + ROW * len(names) + 4, title, *parts)
 
 
-def _path(there: NDArray[np.bool_], y: float, step: float) -> str:
+def _strokes(there: NDArray[np.bool_], y: float, step: float) -> str:
     """Strokes of a row's cells; neighbours are one stroke where they are too narrow for a gap."""
-    if step >= FEWEST_FOR_GAP:
+    gap = 1.0 if step >= FEWEST_FOR_GAP else 0.0
+    if gap:
         runs = [(column, column + 1) for column in np.flatnonzero(there).tolist()]
     else:
         edges = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
         runs = list(zip(edges[::2], edges[1::2], strict=True))
-    gap = 1.0 if step >= FEWEST_FOR_GAP else 0.0
     strokes = [(LEFT + start * step, (end - start) * step - gap) for start, end in runs]
-    return "".join(f"M{number(x)} {number(y)}h{number(width)}" for x, width in strokes)
-
-
-def _row(name: str, shares: NDArray[np.float64], y: float, step: float) -> Markup:
-    kinds = {
-        "solved": shares > 1 - 1e-9,
-        "partly": (shares > 0) & (shares <= 1 - 1e-9),
-        "failed": shares == 0,
-    }
-    paths = [
-        tag("path", class_=f"cell {kind}", d=_path(there, y + ROW / 2, step))
-        for kind, there in kinds.items()
-        if there.any()
-    ]
-    label = tag(
-        "text", tag("title", name), shorten(name, 23), x=LEFT - 8, y=y + ROW / 2 + 4, text_anchor="end"
-    )
-    return tag("g", label, *paths)
+    return "".join(f"M{px(x)} {px(y)}h{px(width)}" for x, width in strokes)

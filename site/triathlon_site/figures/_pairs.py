@@ -1,6 +1,6 @@
 """Two columns against each other: the scatter of the models that have both."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any, Final
@@ -23,7 +23,6 @@ class Axis:
     points: Mapping[str, tuple[str, float]]
     """By model, its name and its value."""
 
-    @property
     def places(self) -> dict[str, float]:
         """By model, its place in the order of the values, from 0 to 1."""
         order = sorted(self.points, key=lambda model: self.points[model][1])
@@ -31,12 +30,14 @@ class Axis:
 
 
 def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
-    """The models that both columns have; all named if they are at most `most_labels`."""
-    both = [model for model in left.points if model in right.points]
-    labelled = both if len(both) <= most_labels else _farthest(left, right, both)
-    order = [*labelled, *(model for model in both if model not in labelled)]
+    """The models that both columns have; all named if they are at most `most_labels`, first those named."""
+    both = labelled = [model for model in left.points if model in right.points]
+    if len(both) > most_labels:
+        x, y = left.places(), right.places()
+        labelled = nlargest(FARTHEST, both, key=lambda model: abs(x[model] - y[model]))
     points = [
-        Point(left.points[m][0], left.points[m][1], right.points[m][1], label=m in labelled) for m in order
+        Point(*left.points[model], right.points[model][1], label=model in labelled)
+        for model in dict.fromkeys((*labelled, *both))
     ]
     return scatter(
         f"{right.title} against {left.title}",
@@ -50,20 +51,7 @@ def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
 
 def interactive_pair_scatter() -> dict[str, Any]:
     """The scatter of two columns as plotly's traces and layout, without values: the page fills them in."""
-    points = graph_objects.Scatter(
-        mode="markers",
-        marker={"size": 8},
-        hoverinfo="text+x+y",
-        showlegend=False,
-    )
-    layout = graph_objects.Layout(
-        xaxis={"rangemode": "tozero"}, yaxis={"rangemode": "tozero"}, hovermode="closest"
-    )
+    points = graph_objects.Scatter(mode="markers", marker={"size": 8}, hoverinfo="text+x+y", showlegend=False)
+    axis = {"rangemode": "tozero"}
+    layout = graph_objects.Layout(xaxis=axis, yaxis=axis, hovermode="closest")
     return {"data": [points.to_plotly_json()], "layout": layout.to_plotly_json()}
-
-
-def _farthest(left: Axis, right: Axis, models: Sequence[str]) -> list[str]:
-    """The models whose places in the two orders differ the most."""
-    x, y = left.places, right.places
-    gaps = [abs(x[model] - y[model]) for model in models]
-    return [models[place] for place in nlargest(FARTHEST, range(len(models)), key=gaps.__getitem__)]

@@ -1,20 +1,19 @@
 """The plane of a scatter: where its values lie, its axes, dots and names."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures._degradation_curve import shorten
-from triathlon_site.figures._svg import tag
+from triathlon_site.figures._svg import QUARTERS, shorten, tag, tick
 
 SIZE: Final = 360
 LEFT: Final = 44
 TOP: Final = 12
 BASE: Final = SIZE - 44
 RIGHT: Final = SIZE - 12
-SHARES: Final = (0, 0.25, 0.5, 0.75, 1)
-"""Of each axis, where it has a number."""
+LETTER: Final = 6.1
+"""Width of a letter of a name."""
 
 
 def across(value: float, maximum: float) -> float:
@@ -27,34 +26,17 @@ def up(value: float, maximum: float) -> float:
     return BASE - value * ((BASE - TOP) / maximum)
 
 
-def frame(horizontal: Sequence[Markup], vertical: Sequence[Markup]) -> list[Markup]:
-    """Lines with two axes, in their order in the figure."""
-    return [part for parts in zip(_lines(), horizontal, vertical, strict=True) for part in parts]
-
-
-def _lines() -> tuple[Markup, ...]:
-    """One each way at each number; none at the titles."""
-    places = [(across(share, 1), up(share, 1)) for share in SHARES]
-    lines = [tag("path", class_="grid", d=f"M{LEFT} {y:.1f}H{RIGHT}M{x:.1f} {TOP}V{BASE}") for x, y in places]
-    return (*lines, Markup(""))
-
-
 def horizontal_axis(title: str, maximum: float) -> list[Markup]:
     """Its numbers, then its title."""
-    ticks = [tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in SHARES]
+    ticks = [tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in QUARTERS]
     return [*ticks, tick(title, (LEFT + RIGHT) / 2, SIZE - 8)]
 
 
 def vertical_axis(title: str, maximum: float) -> list[Markup]:
     """Its numbers, then its title."""
-    ticks = [tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in SHARES]
+    ticks = [tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in QUARTERS]
     middle = (TOP + BASE) / 2
     return [*ticks, tick(title, 12, middle, transform=f"rotate(-90 12 {middle:.1f})")]
-
-
-def tick(text: str, x: float, y: float, anchor: str = "middle", transform: str | None = None) -> Markup:
-    """A number or a title of an axis."""
-    return tag("text", text, class_="tick", x=x, y=y, text_anchor=anchor, transform=transform)
 
 
 def dot(name: str, x: float, y: float) -> Markup:
@@ -63,30 +45,29 @@ def dot(name: str, x: float, y: float) -> Markup:
 
 
 Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
-def labels(placed: Sequence[tuple[str, float, float]]) -> list[Markup]:
+def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Markup]:
     """Each name beside its point where there is room; other names show when their point is pointed at."""
     taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
-    texts = []
     for full, x, y in placed:
         name = shorten(full)
-        width = 6.1 * len(name)
-        choices = (
+        width = LETTER * len(name)
+        for anchor, text_x, text_y, left in (
             ("start", x + 7, y + 4, x + 6),
             ("end", x - 7, y + 4, x - 6 - width),
             ("middle", x, y - 8, x - width / 2),
             ("middle", x, y + 16, x - width / 2),
-        )
-        for anchor, text_x, text_y, left in choices:
+        ):
             box = (left, text_y - 10, left + width, text_y + 3)
-            if left >= LEFT and box[2] <= SIZE - 2 and not any(overlap(box, label) for label in taken):
+            if left >= LEFT and box[2] <= SIZE - 2 and is_free(box, taken):
                 taken.append(box)
-                texts.append(tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor))
+                yield tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor)
                 break
-    return texts
 
 
-def overlap(first: Box, second: Box) -> bool:
-    """Whether two rectangles (left, top, right, bottom) share a part."""
-    return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
+def is_free(box: Box, taken: Sequence[Box]) -> bool:
+    """Whether a rectangle shares no part with any other."""
+    left, top, right, bottom = box
+    return not any(left < b[2] and b[0] < right and top < b[3] and b[1] < bottom for b in taken)

@@ -5,10 +5,18 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from triathlon_site.figures._degradation_curve import shorten
-from triathlon_site.figures._svg import PALETTE, number, path, svg, tag
+from triathlon_site.figures._svg import PALETTE, QUARTERS, horizontal, line, name_at, svg, tag, tick
+from triathlon_site.render.formats import px
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
+_SHAPES = {
+    1: ((-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)),
+    2: ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
+    3: ((0, -4.2), (4.2, 3.4), (-4.2, 3.4)),
+    4: ((-1.3, -6), (1.3, -6), (1.3, 6), (-1.3, 6)),
+    5: ((0, 4.2), (-4.2, -3.4), (4.2, -3.4)),
+}
+"""Square, diamond, triangle, bar, triangle upside down; all others are circles: told apart without colour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +31,13 @@ def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: 
     """A dot for each series on each row. The shapes differ as the colours do."""
     if not any(value for row in rows for value in row.values):
         return Markup("")
-    legend = _legend(series)
-    marks = [_row(row, position, maximum) for position, row in enumerate(rows)]
-    return svg(WIDTH, _height(len(rows)), title, *_scale(len(rows), maximum), *legend, *marks)
+    marks = []
+    for row, y in _placed(rows):
+        known = [(n, _x(value, maximum)) for n, value in enumerate(row.values) if value is not None]
+        ends = [x for _, x in known]
+        rail = [horizontal(y, min(ends), max(ends))] if ends else []
+        marks.append(_named(row, y, tag("g", *rail, *(_mark(n, x, y) for n, x in known))))
+    return _figure(title, len(rows), maximum, [*_legend(series), *marks])
 
 
 def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Markup:
@@ -34,57 +46,30 @@ def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Marku
     if not any(value for row in complete for value in row.values):
         return Markup("")
     marks = []
-    for position, row in enumerate(complete):
+    for row, y in _placed(complete):
         start, end = (_x(value or 0.0, 100) for value in row.values)
-        y = _y(position)
         side = 1 if end >= start else -1
-        head = path([(end, y), (end - 6 * side, y - 3.5), (end - 6 * side, y + 3.5)], closed=True)
-        colour = "c2" if side > 0 else "c1"
-        line = tag("path", class_="arrow", d=f"M{number(start)} {number(y)}H{number(end)}")
-        tip = tag("path", class_="tip", d=head) if abs(end - start) > 1 else Markup("")
-        marks.append(
-            _named(
-                row.name, position, tag("g", line, tag("circle", cx=start, cy=y, r=2.5), tip, class_=colour)
-            )
-        )
-    note = tag("text", f"{labels[0]} → {labels[1]}", class_="tick", x=LEFT, y=14)
-    return svg(WIDTH, _height(len(complete)), title, *_scale(len(complete), 100), note, *marks)
+        shaft = tag("path", class_="arrow", d=f"M{px(start)} {px(y)}H{px(end)}")
+        head = [(end, y), (end - 6 * side, y - 3.5), (end - 6 * side, y + 3.5)]
+        tip = line(head, "tip", closed=True) if abs(end - start) > 1 else Markup("")
+        foot = tag("circle", cx=start, cy=y, r=2.5)
+        marks.append(_named(row, y, tag("g", shaft, foot, tip, class_="c2" if side > 0 else "c1")))
+    return _figure(title, len(complete), 100, [tick(" → ".join(labels), LEFT, 14, None), *marks])
 
 
-def _row(row: DotRow, position: int, maximum: float) -> Markup:
-    known = [_x(value, maximum) for value in row.values if value is not None]
-    y = _y(position)
-    line = (
-        tag("path", class_="grid", d=f"M{number(min(known))} {number(y)}H{number(max(known))}")
-        if known
-        else Markup("")
-    )
-    marks = [
-        _mark(colour, _x(value, maximum), y) for colour, value in enumerate(row.values) if value is not None
-    ]
-    return _named(row.name, position, tag("g", line, *marks))
+def _placed(rows: Sequence[DotRow]) -> list[tuple[DotRow, float]]:
+    return [(row, TOP + 6.0 + position * ROW) for position, row in enumerate(rows)]
 
 
-def _named(name: str, position: int, mark: Markup) -> Markup:
-    label = tag(
-        "text", tag("title", name), shorten(name, 27), x=LEFT - 10, y=_y(position) + 4, text_anchor="end"
-    )
-    return tag("g", label, mark)
+def _named(row: DotRow, y: float, mark: Markup) -> Markup:
+    return tag("g", name_at(row.name, 27, LEFT - 10, y + 4), mark)
 
 
 def _mark(series: int, x: float, y: float) -> Markup:
-    """Circle, square, diamond, triangle, bar, triangle upside down: told apart without colour."""
-    colour = f"c{series % PALETTE}"
-    shapes = {
-        1: [(x - 3.2, y - 3.2), (x + 3.2, y - 3.2), (x + 3.2, y + 3.2), (x - 3.2, y + 3.2)],
-        2: [(x, y - 4.5), (x + 4.5, y), (x, y + 4.5), (x - 4.5, y)],
-        3: [(x, y - 4.2), (x + 4.2, y + 3.4), (x - 4.2, y + 3.4)],
-        4: [(x - 1.3, y - 6), (x + 1.3, y - 6), (x + 1.3, y + 6), (x - 1.3, y + 6)],
-        5: [(x, y + 4.2), (x - 4.2, y - 3.4), (x + 4.2, y - 3.4)],
-    }
-    if series in shapes:
-        return tag("path", class_=f"mark {colour}", d=path(shapes[series], closed=True))
-    return tag("circle", class_=f"mark {colour}", cx=x, cy=y, r=3.5)
+    colour = f"mark c{series % PALETTE}"
+    if series in _SHAPES:
+        return line([(x + right, y + down) for right, down in _SHAPES[series]], colour, closed=True)
+    return tag("circle", class_=colour, cx=x, cy=y, r=3.5)
 
 
 def _legend(series: Sequence[str]) -> list[Markup]:
@@ -92,30 +77,21 @@ def _legend(series: Sequence[str]) -> list[Markup]:
     widths = [28 + 6.2 * len(name) for name in series]
     parts, x = [], LEFT - max(0.0, sum(widths) - (WIDTH - LEFT))
     for position, name in enumerate(series):
-        parts.append(_mark(position, x + 4, 11))
-        parts.append(tag("text", name, class_="tick", x=x + 13, y=15))
+        parts += [_mark(position, x + 4, 11), tick(name, x + 13, 15, None)]
         x += widths[position]
     return parts
 
 
-def _scale(rows: int, maximum: float) -> list[Markup]:
-    parts = []
-    for share in (0, 0.25, 0.5, 0.75, 1):
+def _figure(title: str, rows: int, maximum: float, marks: Sequence[Markup]) -> Markup:
+    """The marks on a scale from 0 to the maximum."""
+    height = TOP + rows * ROW + 8
+    scale = []
+    for share in QUARTERS:
         x = _x(share * maximum, maximum)
-        parts.append(tag("path", class_="grid", d=f"M{number(x)} {TOP - 8}V{_height(rows) - 8}"))
-        parts.append(
-            tag("text", f"{share * maximum:g}", class_="tick", x=x, y=TOP - 12, text_anchor="middle")
-        )
-    return parts
+        scale.append(tag("path", class_="grid", d=f"M{px(x)} {TOP - 8}V{height - 8}"))
+        scale.append(tick(f"{share * maximum:g}", x, TOP - 12))
+    return svg(WIDTH, height, title, *scale, *marks)
 
 
 def _x(value: float, maximum: float) -> float:
     return LEFT + value / maximum * (WIDTH - LEFT - RIGHT)
-
-
-def _y(position: int) -> float:
-    return TOP + 6.0 + position * ROW
-
-
-def _height(rows: int) -> int:
-    return TOP + rows * ROW + 8

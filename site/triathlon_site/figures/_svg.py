@@ -8,61 +8,63 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from triathlon_site.render.formats import px
+
 Value = str | float | int | None
+Points = Sequence[tuple[float, float]]
 PALETTE: Final = 8
 """Classes c0…c7 of the style sheet; each also has a dash pattern or marker of its own."""
-
-
-def number(value: float) -> str:
-    """A length with at most one decimal: a tenth of a pixel is more than an eye sees."""
-    text = f"{value + 0.0:.1f}"  # plus 0.0, so that there is no -0.0
-    return text[:-2] if text.endswith(".0") else text
+QUARTERS: Final = (0, 0.25, 0.5, 0.75, 1)
+"""Of each axis, where it has a number."""
 
 
 def tag(name: str, *children: Markup | str, **attributes: Value) -> Markup:
     """One element. `class_` gives class, `text_anchor` text-anchor; None leaves an attribute out."""
-    written = "".join([_attribute(key, value) for key, value in attributes.items() if value is not None])
-    inside = "".join([child if isinstance(child, Markup) else escape(child) for child in children])
+    written = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
+    inside = "".join(child if isinstance(child, Markup) else escape(child) for child in children)
     return Markup(f"<{name}{written}>{inside}</{name}>")
 
 
 def _attribute(key: str, value: str | float | int) -> str:
     name = key.rstrip("_").replace("_", "-")
-    text = number(value) if isinstance(value, float) else escape(value)
-    return f' {name}="{text}"'
+    return f' {name}="{px(value) if isinstance(value, float) else escape(value)}"'
 
 
 def svg(width: float, height: float, title: str, *children: Markup, class_: str = "figure") -> Markup:
     """A figure with an accessible name."""
-    return tag(
-        "svg",
-        tag("title", title),
-        *children,
-        class_=class_,
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        role="img",
-    )
+    box = f"0 0 {px(width)} {px(height)}"
+    inside = tag("title", title), *children
+    return tag("svg", *inside, class_=class_, viewBox=box, width=width, height=height, role="img")
 
 
-def path(points: Sequence[tuple[float, float]], *, closed: bool = False) -> str:
+def tick(
+    text: str, x: float, y: float, anchor: str | None = "middle", transform: str | None = None
+) -> Markup:
+    """A number or a title of an axis."""
+    return tag("text", text, class_="tick", x=x, y=y, text_anchor=anchor, transform=transform)
+
+
+def name_at(name: str, most: int, x: float, y: float, transform: str | None = None) -> Markup:
+    """A name that ends here, cut to so many letters; whole when pointed at."""
+    title = tag("title", name)
+    return tag("text", title, shorten(name, most), x=x, y=y, text_anchor="end", transform=transform)
+
+
+def line(points: Points, class_: str = "line", *, closed: bool = False) -> Markup:
+    """A line through points."""
+    return tag("path", class_=class_, d=path(points, closed=closed))
+
+
+def horizontal(y: float, left: float, right: float) -> Markup:
+    """A line of the grid."""
+    return tag("path", class_="grid", d=f"M{px(left)} {px(y)}H{px(right)}")
+
+
+def path(points: Points, *, closed: bool = False) -> str:
     """Path data through points."""
-    steps = " ".join(f"{number(x)},{number(y)}" for x, y in points)
-    return f"M{steps}{'Z' if closed else ''}"
+    return f"M{' '.join(f'{px(x)},{px(y)}' for x, y in points)}{'Z' if closed else ''}"
 
 
-def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions near the wanted ones, at least `gap` apart and inside the range, order kept."""
-    order = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
-    placed: list[float] = []
-    for index in order:
-        placed.append(max(wanted[index], placed[-1] + gap if placed else low))
-    limit = high
-    for position in range(len(placed) - 1, -1, -1):
-        placed[position] = min(placed[position], limit)
-        limit = placed[position] - gap
-    result = [0.0] * len(wanted)
-    for position, index in enumerate(order):
-        result[index] = placed[position]
-    return result
+def shorten(name: str, most: int = 24) -> str:
+    """Names are cut in figures only; the table beside has them whole."""
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"

@@ -3,32 +3,22 @@
 One pass over each file, kept between builds, and a notice for each fault.
 """
 
-from triathlon_site.load._aggregate import (
-    MEASURED,
-    PARENTS,
-    Extracts,
-    FileAggregate,
-    Grade,
-    Parts,
-)
+from triathlon_site.load._aggregate import MEASURED, PARENTS, Extracts, FileAggregate, Grade, Parts
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
-from triathlon_site.load._files import Archived, read_archived, suite_ids
-from triathlon_site.load._notice import Notice
-from triathlon_site.load._results import Extractor, Results, Skipped, read_results, read_units
+from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
+from triathlon_site.load._results import Results, read_results, read_units
 
 __all__ = [
     "MEASURED",
     "PARENTS",
     "AggregateCache",
     "Archived",
-    "Extractor",
     "Extracts",
     "FileAggregate",
     "Grade",
     "Notice",
     "Parts",
     "Results",
-    "Skipped",
     "code_fingerprint",
     "file_state",
     "read_archived",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Finish, Manifest, Receipt, RecordedManifest, UnitRecord, Usage
-from triathlon_site.load._notice import Notice
+from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
 """Column of the problems that a task was evolved from, in suites whose records name them."""
@@ -41,6 +41,10 @@ class Parts:
     """In the order of their names."""
     numerators: NDArray[np.float64]
     denominators: NDArray[np.float64]
+
+    def score(self, metric: Metric) -> float:
+        """The score of all clusters together, on the scale of `metric`, whose parts these are."""
+        return float(metric.scale * self.numerators.sum() / self.denominators.sum())
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,6 @@ class FileAggregate:
     """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
     metric over this unit alone (nan where that says nothing), usage, seconds, replies, cut_replies (which
     ended at the token limit)."""
-    other_protocols: int
-    """Lines of an earlier protocol: not counted."""
     metrics: dict[str, Parts]
     repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
@@ -156,37 +158,26 @@ class FileAggregate:
 
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
     """A row a record, as `FileAggregate.frame` has it."""
-    parents = [parents_of(record) for record in records] if records and _names_parents(records[0]) else []
+    names_parents = bool(records) and PARENTS in type(records[0]).model_fields
+    finishes = [[reply.finish for _, reply in record.recorded_replies()] for record in records]
     return pd.DataFrame(
         {
             "task": [record.task_id for record in records],
             "sample": [record.sample for record in records],
             "outcome": [str(record.outcome) for record in records],
-            **({PARENTS: parents} if parents else {}),
+            **({PARENTS: [parents_of(record) for record in records]} if names_parents else {}),
             **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
             **{name: [getattr(r.usage, name) for r in records] for name in Usage.model_fields},
             "seconds": [record.seconds for record in records],
-            **_replies(records),
+            "replies": [len(of_record) for of_record in finishes],
+            "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
         }
     )
 
 
-def _names_parents(record: UnitRecord) -> bool:
-    return PARENTS in type(record).model_fields
-
-
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
     """The problems that the record's task was evolved from; empty where its kind of record names none."""
-    return getattr(record, PARENTS) if _names_parents(record) else ()
-
-
-def _replies(records: Sequence[UnitRecord]) -> dict[str, list[int]]:
-    """How many replies each record has, and how many of them were cut; none of a recorded result."""
-    finishes = [[reply.finish for _, reply in record.recorded_replies()] for record in records]
-    return {
-        "replies": [len(of_record) for of_record in finishes],
-        "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
-    }
+    return getattr(record, PARENTS, ())
 
 
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:

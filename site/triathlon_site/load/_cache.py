@@ -44,17 +44,6 @@ class AggregateCache:
             return None  # a power cut left half of a file
         return replace(aggregate, extracts=Extracts(folder, sizes))
 
-    def read(self, key: str) -> FileAggregate:
-        """The aggregate of this key, which was put there in this build.
-
-        Raises:
-            UserError: somebody removed or changed it meanwhile.
-        """
-        aggregate = self.get(key)
-        if aggregate is None:
-            raise UserError(f"the cache {str(self.folder)!r} was changed during the build; build again")
-        return aggregate
-
     def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str]) -> None:
         """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
 
@@ -63,13 +52,14 @@ class AggregateCache:
         """
         texts = {name: text.encode() for name, text in extracts.items()}
         sizes = {name: len(text) for name, text in texts.items()}
-        content = pickle.dumps(replace(aggregate, extracts=Extracts(sizes=sizes)), protocol=5)
+        content = pickle.dumps(replace(aggregate, extracts=Extracts(sizes=sizes)))
+        folder = self._entry(key)
         try:
-            folder = self._entry(key)
             folder.mkdir(parents=True, exist_ok=True)
-            for name, text in texts.items():
-                _write(folder / name, text)
-            _write(folder / AGGREGATE, hashlib.sha256(content).digest() + content)
+            for name, text in {**texts, AGGREGATE: hashlib.sha256(content).digest() + content}.items():
+                draft = folder / f".{name}.{os.getpid()}"  # a build beside this one never reads half a file
+                draft.write_bytes(text)
+                draft.replace(folder / name)
         except OSError as error:
             reason = error.strerror or str(error)
             raise UserError(
@@ -86,13 +76,6 @@ class AggregateCache:
         for path in self.folder.glob(f"??/*/{AGGREGATE}"):
             if path.stat().st_mtime < oldest:
                 shutil.rmtree(path.parent, ignore_errors=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replaces the file at once, so that a build beside this one never reads half of it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(path)
 
 
 def file_state(path: Path) -> str:
@@ -114,7 +97,6 @@ def code_fingerprint() -> str:
     """Hash of both packages' sources: after any change of the code, everything is read again."""
     digest = hashlib.sha256()
     for package in (triathlon_runner, triathlon_site):
-        assert package.__file__ is not None
-        for path in sorted(Path(package.__file__).parent.rglob("*.py")):
+        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

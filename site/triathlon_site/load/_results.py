@@ -4,15 +4,21 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Final, Protocol
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
-from triathlon_runner.store import RUN_AGAIN, RecordedFile
+from triathlon_runner.store import (
+    RUN_AGAIN,
+    VERIFIED,
+    GradedAgain,
+    RecordedFile,
+    ResultsFolder,
+    how_to_grade_again,
+    read_graded_again,
+)
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load._aggregate import (
     FileAggregate,
@@ -23,10 +29,16 @@ from triathlon_site.load._aggregate import (
     unit_frame,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
-from triathlon_site.load._files import RUNS, RunFile, find_files
-from triathlon_site.load._judged import mark_judged_again
-from triathlon_site.load._notice import Notice, readable
-from triathlon_site.load._read_file import contradictions, read_lines, read_manifest
+from triathlon_site.load._files import (
+    RUNS,
+    Notice,
+    RunFile,
+    contradictions,
+    find_files,
+    read_lines,
+    read_manifest,
+    readable,
+)
 from triathlon_site.workers import run_all
 
 WORTH_A_PROCESS: Final = 4 << 20
@@ -98,20 +110,29 @@ class Extractor(Protocol):
 def read_results(
     root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: Extractor
 ) -> Results:
-    """Reads what changed since the last build, takes the rest from the cache."""
+    """Reads what changed since the last build, takes the rest from the cache.
+
+    Raises:
+        UserError: the cache cannot be written, or was changed during the build.
+    """
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
     files, notices = find_files(root, reader.entries)
     keys = {file: reader.key(file) for file in files}
-    cached = {file: cache.get(key) for file, key in keys.items()}
-    changed = [file for file, aggregate in cached.items() if aggregate is None]
-    by_model = groupby(sorted(changed, key=attrgetter("model")), attrgetter("model"))
-    jobs = [partial(reader.read_model, list(of_model), keys) for _, of_model in by_model]
-    changed_bytes = sum(file.path.stat().st_size for file in changed)
-    run_all(jobs, PROCESSES if changed_bytes >= WORTH_A_PROCESS else 1)
-    read = [cached[file] or cache.read(keys[file]) for file in files]
-    aggregates, statement_notices = mark_judged_again(root, read)
-    file_notices = [notice for file in aggregates for notice in file.notices]
-    return Results(aggregates, tuple(_skipped(root)), (*notices, *statement_notices, *file_notices))
+    aggregates = {file: cache.get(key) for file, key in keys.items()}
+    changed: dict[str, list[RunFile]] = {}
+    for file, aggregate in aggregates.items():
+        if aggregate is None:
+            changed.setdefault(file.model, []).append(file)
+    jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
+    size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
+    run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
+    read = [aggregates[file] or cache.get(key) for file, key in keys.items()]
+    whole = [aggregate for aggregate in read if aggregate]
+    if len(whole) < len(read):
+        raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
+    marked, statement_notices = _mark_judged_again(root, whole)
+    notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
+    return Results(tuple(marked), tuple(_skipped(root)), tuple(notices))
 
 
 @dataclass(frozen=True)
@@ -132,14 +153,23 @@ class _Reader:
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; what is read of their seeds serves all of them."""
-        seeds: dict[RunFile, dict[str, UnitRecord]] = {}
+        seeds: dict[RunFile | None, dict[str, UnitRecord]] = {None: {}}
         for file in files:
             seeds_file = self._seeds_of(file)
             if seeds_file and seeds_file not in seeds:
-                seeds[seeds_file] = self._first_samples(seeds_file)
-            self._read(file, keys[file], seeds[seeds_file] if seeds_file else {})
+                records, _, manifest, _ = self._content(seeds_file)
+                protocol = current_protocol(records, manifest)
+                seeds[seeds_file] = {
+                    record.task_id: record
+                    for record in records
+                    if not record.sample and record.protocol == protocol
+                }
+            self.cache.put(keys[file], *self._read(file, seeds[seeds_file]))
 
-    def _read(self, file: RunFile, key: str, seeds: Mapping[str, UnitRecord]) -> None:
+    def _read(
+        self, file: RunFile, seeds: Mapping[str, UnitRecord]
+    ) -> tuple[FileAggregate, Mapping[str, str]]:
+        """The aggregate and the extracts; `seeds` has the model's first sample of each seed."""
         entry = self.entries[file.suite]
         records, notices, manifest, faults = self._content(file)
         if manifest:
@@ -147,8 +177,12 @@ class _Reader:
             faults = [Notice(file=file.name, message=message) for message in messages]
         protocol = current_protocol(records, manifest)
         current = [record for record in records if record.protocol == protocol]
-        parent_ids = {parent for record in current for parent in parents_of(record)} if seeds else set()
-        parents = {task: record for task, record in seeds.items() if task in parent_ids}
+        parents = {
+            parent: seeds[parent]
+            for record in current
+            for parent in (parents_of(record) if seeds else ())
+            if parent in seeds
+        }
         private = _is_private(entry, manifest)
         if private:
             notices = [notice.model_copy(update={"message": _HIDDEN}) for notice in notices]
@@ -161,7 +195,7 @@ class _Reader:
                 f"{excluded} lines were made under another protocol than {protocol!r} and are not counted"
             )
             faults.append(Notice(file=file.name, message=message))
-        result = FileAggregate(
+        aggregate = FileAggregate(
             model=file.model,
             suite=entry.id,
             file=file.name,
@@ -169,12 +203,11 @@ class _Reader:
             protocol=protocol,
             manifest=manifest,
             frame=unit_frame(entry.metrics, current),
-            other_protocols=excluded,
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
         )
-        self.cache.put(key, result, extracts)
+        return aggregate, extracts
 
     def _content(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice], Manifest | None, list[Notice]]:
         """The records, what is wrong with lines, the manifest, and what is wrong with that."""
@@ -183,14 +216,10 @@ class _Reader:
                 return list(file.recorded.read()), [], file.recorded.read_manifest(), []
             except UserError as error:
                 return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
-        records: list[UnitRecord] = []
-        notices: list[Notice] = []
         schema = self.entries[file.suite].record
-        for line in read_lines(file.path, schema, file=file.name, model=file.model, suite=file.suite):
-            if isinstance(line, Notice):
-                notices.append(line)
-            else:
-                records.append(line)
+        lines = list(read_lines(file.path, schema, file=file.name, model=file.model, suite=file.suite))
+        records = [line for line in lines if not isinstance(line, Notice)]
+        notices = [line for line in lines if isinstance(line, Notice)]
         return records, notices, *read_manifest(file.manifest, file.name, file.model, file.suite)
 
     def _seeds_of(self, file: RunFile) -> RunFile | None:
@@ -200,14 +229,6 @@ class _Reader:
             return None
         seeds_file = replace(file, suite=seeds)
         return seeds_file if seeds_file.path.exists() else None
-
-    def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
-        """The first sample's record by task; the notices of this file stand with the file itself."""
-        records, _, manifest, _ = self._content(file)
-        protocol = current_protocol(records, manifest)
-        return {
-            record.task_id: record for record in records if not record.sample and record.protocol == protocol
-        }
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[UnitRecord]:
@@ -252,3 +273,36 @@ def _without_reasons(manifest: Manifest) -> Manifest:
 def _skipped(root: Path) -> Iterator[Skipped]:
     for path in filter(Path.is_file, sorted((root / RUNS).glob("*/skipped.txt"))):
         yield Skipped(readable(path.parent.name), path.read_text(encoding="utf-8", errors="replace").strip())
+
+
+def _mark_judged_again(
+    root: Path, files: Sequence[FileAggregate]
+) -> tuple[list[FileAggregate], list[Notice]]:
+    """The files, marked where a statement names their present SHA-256, and what is wrong with statements."""
+    measured = f"{RUNS}/"
+    statements: dict[str, GradedAgain | None] = {}
+    notices: list[Notice] = []
+    for model in sorted({file.model for file in files if file.file.startswith(measured)}):
+        try:
+            statements[model] = read_graded_again(ResultsFolder(root), model)
+        except UserError as error:
+            place = f"{RUNS}/{model}/{VERIFIED}"
+            notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
+    marked = [
+        _marked(file, statements.get(file.model) if file.file.startswith(measured) else None)
+        for file in files
+    ]
+    return marked, notices
+
+
+def _marked(file: FileAggregate, statement: GradedAgain | None) -> FileAggregate:
+    graded = statement.sha256.get(file.suite) if statement else None
+    if statement is None or graded is None:
+        return file
+    if graded == file.sha256:
+        return replace(file, judged_again=statement.engine_version)
+    message = (
+        f"changed since it was graded again: expected SHA-256 {graded!r} ({VERIFIED}), got {file.sha256!r};"
+        f" it is not marked as graded again; {how_to_grade_again(file.model)}"
+    )
+    return replace(file, notices=(*file.notices, Notice(file=file.file, message=message)))

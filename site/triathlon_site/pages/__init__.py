@@ -1,16 +1,9 @@
 """Pages: from scores to HTML, one folder a page, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._cells import Cell
-from triathlon_site.pages._rendering import Gathered, Rendering, reported_by_board
-from triathlon_site.pages._reported import ReportedTables, same_model
+from triathlon_site.pages._rendering import Rendering, reported_by_board
+from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.imported import imported_files
 
-__all__ = [
-    "Cell",
-    "Gathered",
-    "Rendering",
-    "ReportedTables",
-    "imported_files",
-    "reported_by_board",
-    "same_model",
-]
+__all__ = ["Cell", "Gathered", "Rendering", "ShownScore", "imported_files", "reported_by_board"]

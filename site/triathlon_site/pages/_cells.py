@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.evidence import receipt_anchor
-from triathlon_site.figures import strip
-from triathlon_site.pages._reported import ReportedFigure
+from triathlon_site.pages._reported import ShownScore
 from triathlon_site.ranking import RankShift
+from triathlon_site.render.formats import receipt_anchor
 from triathlon_site.scores import ColumnScores, Score
 
 
@@ -19,24 +16,16 @@ class Cell:
 
     score: Score | None
     maximum: float
-    strip: Markup
     receipt: str = ""
     """Address of the receipt from the site's root, where the column has scores that are recorded or were
     graded again; else empty: no cell needs a mark of its grade."""
-    reported: ReportedFigure | None = None
+    reported: ShownScore | None = None
     """The reported figure, where there is no score."""
-
-    @property
-    def sort(self) -> str:
-        """The value that scripts sort by; empty for none."""
-        if self.score is None:
-            return self.reported.sort if self.reported else ""
-        return f"{self.score.value:.6g}"
 
     @property
     def grade(self) -> str:
         """`measured`, `recorded` or `reported`; empty where there is nothing."""
-        return self.score.grade if self.score else "reported" if self.reported else ""
+        return self.score.grade if self.score else self.reported.grade if self.reported else ""
 
     @property
     def shift(self) -> RankShift | None:
@@ -48,28 +37,22 @@ def cell(
     column: ColumnScores,
     model: str,
     *,
-    with_strip: bool,
     marked: bool = False,
-    reported: ReportedFigure | None = None,
+    reported: ShownScore | None = None,
 ) -> Cell:
     """The cell of one model in one column.
 
     Args:
         column: the scores.
         model: its id.
-        with_strip: whether a strip draws the interval.
         marked: whether the grade is marked also where the column has no recorded score.
         reported: the reported figure of a model without a score.
     """
-    score = column.scores.get(model)
-    maximum = column.column.maximum
+    score, maximum = column.scores.get(model), column.column.maximum
     if score is None:
-        return Cell(None, maximum, Markup(""), reported=reported)
-    svg = Markup("")
-    if with_strip:
-        svg = strip(score.interval.low, score.value, score.interval.high, maximum)
+        return Cell(None, maximum, reported=reported)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return Cell(score, maximum, svg, receipt_path(column, model) if has_marks else "")
+    return Cell(score, maximum, receipt_path(column, model) if has_marks else "")
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

@@ -11,21 +11,19 @@ SUMS: Final = ("average_accuracy", "coverage_f1")
 
 
 def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
-    """The dimensions of the first family of data that has boards."""
-    family = next((board.plan.family for board in boards), None)
+    """The dimensions of the first family of data that has boards.
+
+    They are the ranked columns that are neither a mean over several sets nor the sum of other columns.
+    """
     return [
         (board, column)
         for board in boards
-        if board.plan.family == family
+        if board.plan.family == boards[0].plan.family
         for column in board.shown
-        if _is_dimension(column)
+        if column.column.ranked
+        and len(column.column.parts) == 1
+        and column.column.id.partition(":")[2] not in SUMS
     ]
-
-
-def _is_dimension(column: ColumnScores) -> bool:
-    """Whether a column is ranked and neither a mean over several sets nor the sum of other columns."""
-    metric = column.column.id.partition(":")[2]
-    return column.column.ranked and metric not in SUMS and len(column.column.parts) == 1
 
 
 def dimension_title(board: Board, column: ColumnScores) -> str:

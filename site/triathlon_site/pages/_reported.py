@@ -1,7 +1,10 @@
-"""Figures that others published, as the front page and the boards show them beside scores."""
+"""Scores of any grade as tables show them; figures that others published, and whose they are."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Final, Optional
 
 from triathlon_site.published import (
     SAME,
@@ -15,39 +18,50 @@ from triathlon_site.published import (
 from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval
 
+REPORTED: Final = "reported"
+
 
 @dataclass(frozen=True, slots=True)
-class ReportedFigure:
-    """One figure that somebody published; it was not checked here."""
+class ShownScore:
+    """One score of one model, of any grade."""
 
     value: float
     maximum: float
     interval: Interval | None
-    """From the number of tasks; None where that is not known."""
-    deviation: float | None
-    """Published standard deviation over repeats."""
-    title: str
-    """Title of the table that it was copied from."""
-    path: str
-    """Path of that table's page, from the site's root."""
+    """None where the number of tasks is not known."""
+    grade: str
+    """`measured`, `recorded` or `reported`."""
+    link: str
+    """Path from the site's root, of the receipt or of the table that the figure was copied from."""
     date: str
+    note: str
+    """Grade, date and source in words, for the link."""
+    source: str = ""
+    """Title of the table that a reported figure was copied from."""
+    deviation: float | None = None
+    """Published standard deviation over repeats."""
+    tier: int | None = None
+    """None for a reported one."""
+    upper: float | None = None
+    """The upper end where the score is only known as a range."""
+    tasks: float = nan
+    """Independent tasks behind the score; nan where only the column's number of tasks is known."""
+    judged_again: bool = False
+    """Whether it was measured, and graded again here."""
+    replaced: Optional["ShownScore"] = None
+    """The reported figure that is not shown because of this one."""
 
     @property
-    def note(self) -> str:
-        """Its source and date, for its link."""
-        return f"reported by {self.title}, {self.date}"
+    def share(self) -> float:
+        """The value as a share of the maximum."""
+        return self.value / self.maximum
 
-    @property
-    def sort(self) -> str:
-        """The value that scripts sort by."""
-        return f"{self.value:.6g}"
-
-    def scaled(self, maximum: float) -> "ReportedFigure":
+    def scaled(self, maximum: float) -> "ShownScore":
         """The same figure on a scale that ends at `maximum`."""
         times = maximum / self.maximum
         span = self.interval and Interval(self.interval.low * times, self.interval.high * times)
         deviation = None if self.deviation is None else self.deviation * times
-        return ReportedFigure(self.value * times, maximum, span, deviation, self.title, self.path, self.date)
+        return replace(self, value=self.value * times, maximum=maximum, interval=span, deviation=deviation)
 
 
 class ReportedTables:
@@ -64,26 +78,31 @@ class ReportedTables:
         organization = next((row.organization for row in model.rows.values() if row.organization), "")
         return self.facts.get(model.name) or ModelFacts(model.name, organization=organization)
 
-    def figure(self, model: JoinedModel, places: Places) -> ReportedFigure | None:
+    def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:
         """The first figure of a model in these places; None where there is none."""
         for name, field in places:
             if score := model.score(name, field):
                 board = self.boards[name]
                 maximum = next(column.maximum for column in board.columns if column.id == field)
                 date = board.sources[0].as_of
-                return ReportedFigure(
-                    score.value, maximum, score.interval, score.deviation, board.title, board.page, date
+                return ShownScore(
+                    score.value,
+                    maximum,
+                    score.interval,
+                    REPORTED,
+                    board.page,
+                    date,
+                    f"reported by {board.title}, {date}",
+                    board.title,
+                    score.deviation,
                 )
         return None
 
-    def on_board(self, board: Board, model: JoinedModel) -> dict[str, ReportedFigure]:
+    def on_board(self, board: Board, model: JoinedModel) -> dict[str, ShownScore]:
         """The reported figures of a model in the columns of a board, by id of the column, on its scale."""
-        figures = {}
-        for column in board.plan.columns:
-            figure = self.figure(model, SAME.get(board.plan.id, {}).get(column.id, ()))
-            if figure:
-                figures[column.id] = figure.scaled(column.maximum)
-        return figures
+        places = SAME.get(board.plan.id, {})
+        figures = ((column, self.figure(model, places.get(column.id, ()))) for column in board.plan.columns)
+        return {column.id: figure.scaled(column.maximum) for column, figure in figures if figure}
 
 
 def same_model(
@@ -98,9 +117,9 @@ def same_model(
         names: by id of a model with results, its name in the published tables.
         boards: the scores of the models.
     """
-    by_name: dict[str, list[JoinedModel]] = {}
+    by_name: dict[str, list[JoinedModel]] = defaultdict(list)
     for joined in tables.models:
-        by_name.setdefault(joined.name, []).append(joined)
+        by_name[joined.name].append(joined)
     same = {}
     for model, name in names.items():
         candidates = by_name.get(name, [])

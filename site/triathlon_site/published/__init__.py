@@ -1,14 +1,19 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
 from triathlon_site.published._csv_file import read_table
-from triathlon_site.published._fact_sources import FactSources, fact_sources
-from triathlon_site.published._facts import UNDISCLOSED, ModelFacts, read_facts
-from triathlon_site.published._joined import JoinedModel, join_models
+from triathlon_site.published._facts import (
+    UNDISCLOSED,
+    FactSource,
+    FactSources,
+    ModelFacts,
+    count_facts,
+    read_facts,
+)
+from triathlon_site.published._models import JoinedModel, join_models
 from triathlon_site.published._read import DoubtfulAlias, Published, Source, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import (
     PublishedBoard,
-    PublishedRow,
     is_model,
     published_boards,
     sustained,
@@ -19,15 +24,15 @@ __all__ = [
     "SAME",
     "UNDISCLOSED",
     "DoubtfulAlias",
+    "FactSource",
     "FactSources",
     "JoinedModel",
     "ModelFacts",
     "Places",
     "Published",
     "PublishedBoard",
-    "PublishedRow",
     "Source",
-    "fact_sources",
+    "count_facts",
     "is_model",
     "join_models",
     "published_boards",

@@ -1,15 +1,14 @@
-"""The CSV files of `results/published/`."""
+"""The CSV files of `results/published/`, and one model under the names that they give it."""
 
-import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_site.published._csv_file import Record, read_table
-from triathlon_site.published._facts import ModelFacts, read_facts
+from triathlon_site.published._facts import FactSource, ModelFacts, read_fact_sources, read_facts
 
 ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
@@ -48,6 +47,7 @@ class Published:
     doubtful: tuple[DoubtfulAlias, ...]
     facts: Mapping[str, ModelFacts]
     """By name of a model; empty where nobody wrote any down."""
+    fact_sources: tuple[FactSource, ...]
 
 
 def read_published(folder: Path) -> Published | None:
@@ -60,29 +60,21 @@ def read_published(folder: Path) -> Published | None:
     """
     if not folder.is_dir():
         return None
-    sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", _fields(Source))}
-    missing = [name for name in ALIAS_SOURCES if name not in sources]
-    if missing:
+    source_columns, doubt_columns = ([f.name for f in fields(kind)] for kind in (Source, DoubtfulAlias))
+    sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", source_columns)}
+    if missing := [name for name in ALIAS_SOURCES if name not in sources]:
         raise UserError(f"{folder / 'sources.csv'}: no row for the table {missing[0]!r}")
     tables = {name: read_table(folder / f"{name}.csv", ("model",)) for name in sources}
     aliases = read_table(folder / "aliases.csv", ("model", *ALIAS_SOURCES))
-    doubtful = read_table(folder / "doubtful_aliases.csv", _fields(DoubtfulAlias))
+    doubtful = read_table(folder / "doubtful_aliases.csv", doubt_columns)
     for name in ALIAS_SOURCES:
-        _check_names(folder / f"{name}.csv", tables[name])
+        for model, count in Counter(row["model"] for row in tables[name]).items():
+            if count > 1:
+                raise UserError(f"{folder / f'{name}.csv'}: two rows of {model!r}; a model has one")
     _check_aliases(folder, tables, aliases)
     doubts = tuple(DoubtfulAlias(**row) for row in doubtful)
-    return Published(tables, sources, aliases, doubts, read_facts(folder))
-
-
-def _fields(row_class: type[Source | DoubtfulAlias]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(row_class))
-
-
-def _check_names(path: Path, rows: Sequence[Record]) -> None:
-    names = Counter(row["model"] for row in rows)
-    for name, count in names.items():
-        if count > 1:
-            raise UserError(f"{path}: two rows of {name!r}; a model has one")
+    facts = read_facts(folder)
+    return Published(tables, sources, aliases, doubts, facts, read_fact_sources(folder, facts))
 
 
 def _check_aliases(folder: Path, tables: dict[str, tuple[Record, ...]], aliases: tuple[Record, ...]) -> None:

@@ -25,6 +25,8 @@ AVERAGED: Final = (analysis.SEED, *analysis.SEMANTIC_ALTERING)
 
 
 Array = np.typing.NDArray[np.float64]
+ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
+"""Pseudo-tasks added to the solved and to the unsolved tasks: for `draws`, `low` and `high`."""
 
 
 class Spread(NamedTuple):
@@ -145,10 +147,6 @@ def _number(record: Record, field: str) -> float:
     if not math.isfinite(value):
         raise UserError(f"published figures of {record['model']!r}: {field} is no number, but {text!r}")
     return value
-
-
-ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
-"""Pseudo-tasks added to the solved and to the unsolved tasks: for `draws`, `low` and `high`."""
 
 
 def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread | None]:
@@ -310,61 +308,54 @@ def _rows(records: Sequence[Record], columns: Sequence[PublishedColumn]) -> tupl
     baseline = next((column for column in columns if column.baseline), None)
     headline = next(column for column in columns if column.headline)
     if baseline:
-        shifts = _shifts(records, headline, baseline)
-        shifted = zip(scores[headline.id], shifts, strict=True)
+        shifted = zip(scores[headline.id], _shifts(records, headline, baseline), strict=True)
         scores[headline.id] = [score and replace(score, shift=shift) for score, shift in shifted]
     rows = [
-        _row(record, {name: score for name, column in scores.items() if (score := column[place])})
+        PublishedRow(
+            name=record["model"],
+            organization=record.get("organization", ""),
+            size=record.get("size") or (f"{record['size_b']}B" if record.get("size_b") else ""),
+            link=record.get("link", ""),
+            record=record,
+            scores={name: score for name, column in scores.items() if (score := column[place])},
+        )
         for place, record in enumerate(records)
     ]
-    return tuple(sorted(rows, key=lambda row: (_place(row, headline.id), row.name.lower())))
+
+    def place(row: PublishedRow) -> tuple[float, str]:
+        score = row.scores.get(headline.id)
+        return score.rank.rank if score else math.inf, row.name.lower()
+
+    return tuple(sorted(rows, key=place))
 
 
-def _row(record: Record, scores: dict[str, PublishedScore]) -> PublishedRow:
-    size = record.get("size") or (f"{record['size_b']}B" if record.get("size_b") else "")
-    return PublishedRow(
-        record["model"], record.get("organization", ""), size, record.get("link", ""), record, scores
-    )
-
-
-def _place(row: PublishedRow, headline: str) -> int:
-    return row.scores[headline].rank.rank if headline in row.scores else 10**6
+def _ranked_by(records: Sequence[Record], column: PublishedColumn) -> Array:
+    return rounded(np.array([column.ranked_by(record) for record in records]))
 
 
 def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:
     values = np.array([column.value(record) for record in records])
-    drawn = [column.draws(record) for record in records]
-    draws, low, high = (_matrix(drawn, values, end) for end in range(3))
-    exact = rounded(np.array([column.ranked_by(record) for record in records]))
-    placed = ranks(exact, better_in_draws(draws, draws))
+    spreads = [column.draws(record) for record in records]
+    drawn = [
+        spread or Spread(*(np.full(DRAWS, value),) * 3) for spread, value in zip(spreads, values, strict=True)
+    ]
+    draws, low, high = (np.column_stack(ends) for ends in zip(*drawn, strict=True))
+    placed = ranks(_ranked_by(records, column), better_in_draws(draws, draws))
     intervals = interval((low, high), values)
     result: list[PublishedScore | None] = []
-    for record, value, spread, rank, ends in zip(records, values, drawn, placed, intervals, strict=True):
-        if rank is None:
-            result.append(None)
-            continue
+    for record, value, spread, rank, ends in zip(records, values, spreads, placed, intervals, strict=True):
         published = _number(record, column.deviation)
         deviation = None if math.isnan(published) else published
-        result.append(PublishedScore(float(value), rank, ends if spread else None, deviation))
+        known = ends if spread else None
+        result.append(PublishedScore(float(value), rank, known, deviation) if rank else None)
     return result
-
-
-def _matrix(drawn: Sequence[Spread | None], values: Array, end: int) -> Array:
-    """Draws × rows of one field of the spreads; a row without one keeps its value in every draw."""
-    columns = [
-        np.full(DRAWS, value) if ends is None else ends[end]
-        for ends, value in zip(drawn, values, strict=True)
-    ]
-    return np.column_stack(columns)
 
 
 def _shifts(
     records: Sequence[Record], headline: PublishedColumn, baseline: PublishedColumn
 ) -> list[int | None]:
     """Rank by the baseline minus rank by the headline, among the rows that have both."""
-    scores = [
-        rounded(np.array([column.ranked_by(record) for record in records])) for column in (headline, baseline)
-    ]
+    scores = np.array([_ranked_by(records, column) for column in (headline, baseline)])
     unknown = np.isnan(scores).any(axis=0)
     places = (smallest_ranks(np.where(unknown, np.nan, values)) for values in scores)
     return [None if new is None or old is None else old - new for new, old in zip(*places, strict=True)]

@@ -15,7 +15,6 @@ from triathlon_site.render._page import (
     Section,
     Value,
     as_script,
-    plain_rows,
 )
 
 __all__ = [
@@ -31,5 +30,4 @@ __all__ = [
     "find_templates",
     "formats",
     "installed_environment",
-    "plain_rows",
 ]

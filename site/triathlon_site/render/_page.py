@@ -1,7 +1,7 @@
 """What a page is before and after its template is filled, and the tables and figures that it is made of."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -99,7 +99,3 @@ class Section:
     @property
     def anchor(self) -> str:
         return "-".join(self.title.lower().replace(",", "").split())
-
-
-def plain_rows(rows: Sequence[Sequence[str]]) -> tuple[tuple[Value, ...], ...]:
-    return tuple(tuple(Value(text) for text in row) for row in rows)

@@ -2,8 +2,10 @@
 
 import math
 import re
+import shlex
 from collections.abc import Callable
 from datetime import date
+from inspect import isfunction
 from typing import Any, Final
 
 from triathlon_site.ranking import Rank
@@ -147,6 +149,16 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def sortable(value: float) -> str:
+    """A number as scripts sort by it."""
+    return f"{value:.6g}"
+
+
+def receipt_anchor(suite: str) -> str:
+    """The id of a suite's receipt on the page of a model."""
+    return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
+
+
 def cut(text: str) -> str:
     """A text short enough to read: of a long one the beginning and the end."""
     if len(text) <= LONGEST_TEXT:
@@ -155,23 +167,15 @@ def cut(text: str) -> str:
     return f"{head}\n\n[… {len(text) - LONGEST_TEXT:,} characters left out …]\n\n{tail}"
 
 
+def px(value: float) -> str:
+    """A length in a figure, with at most one decimal: a tenth of a pixel is more than an eye sees."""
+    return f"{value + 0.0:.1f}".removesuffix(".0")  # plus 0.0, so that there is no -0.0
+
+
+shell = shlex.quote
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
-    "score": score,
-    "known_range": known_range,
-    "span": span,
-    "rank": rank,
-    "rank_span": rank_span,
-    "inside": inside,
-    "sentence": sentence,
-    "shift": shift,
-    "signed": signed,
-    "coefficient": coefficient,
-    "shade": shade,
-    "count": count,
-    "duration": duration,
-    "age": age,
-    "percent": percent,
-    "billions": billions,
-    "cut": cut,
-    "words": words,
+    name: function
+    for name, function in list(globals().items())
+    if isfunction(function) and not name.startswith("_")
 }
+"""Every format, by its name, for templates."""

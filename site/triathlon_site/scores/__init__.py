@@ -1,9 +1,7 @@
 """Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
-from triathlon_site.scores._baseline import with_baselines
 from triathlon_site.scores._boards import FAMILIES, BoardPlan, Column, plan_boards, set_title
-from triathlon_site.scores._drawing import sample_of
-from triathlon_site.scores._overall import Overall, OverallRow, overall
+from triathlon_site.scores._overall import Overall, OverallRow, overall, with_baselines
 from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.scores._table import (
     Board,
@@ -11,6 +9,7 @@ from triathlon_site.scores._table import (
     Score,
     first_boards,
     known_share,
+    sample_of,
     score_board,
 )
 from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of

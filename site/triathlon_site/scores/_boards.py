@@ -6,7 +6,7 @@ from typing import Final, Literal, get_args
 
 from triathlon_runner import catalogue as runner_catalogue
 from triathlon_runner.metrics import Metric, Role
-from triathlon_runner.suites import DisciplineEntry, SuiteEntry
+from triathlon_runner.suites import SuiteEntry
 
 Family = Literal["core", "official", "added"]
 """`added`: the data sets of a suites.yaml."""
@@ -45,6 +45,11 @@ class Column:
     @property
     def maximum(self) -> float:
         return self.parts[0][1].maximum
+
+    @property
+    def suites(self) -> list[str]:
+        """Ids of the suites that the score is made of."""
+        return [suite for suite, _ in self.parts]
 
     @property
     def headline(self) -> bool:
@@ -89,8 +94,16 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     boards: list[BoardPlan] = []
     for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda entry: bool(entry.kind_of)):
         for family in FAMILIES:
-            suites = [e for e in catalogue if e.discipline == discipline.name and family_of(e) == family]
-            boards += _plan(suites, discipline, family, catalogue)
+            suites = [
+                suite
+                for suite in catalogue
+                if suite.discipline == discipline.name
+                and family_of(suite) == family
+                and suite.variant_of is None
+            ]
+            one_board = discipline.one_board and family != "added"
+            groups = [tuple(suites)] if one_board and suites else [(suite,) for suite in suites]
+            boards += [_plan(group, family, catalogue, one_board=one_board) for group in groups]
     return tuple(boards)
 
 
@@ -100,30 +113,21 @@ def family_of(suite: SuiteEntry) -> Family:
 
 
 def _plan(
-    suites: Sequence[SuiteEntry],
-    discipline: DisciplineEntry,
-    family: Family,
-    catalogue: Sequence[SuiteEntry],
-) -> Iterator[BoardPlan]:
-    plain = tuple(suite for suite in suites if suite.variant_of is None)
-    one_board = discipline.one_board and family != "added"
-    for group in [plain] if one_board else [(suite,) for suite in plain]:
-        if not group:
-            continue
-        name = family if one_board else group[0].id.partition("/")[2]
-        data = group[0].user_data
-        columns = _columns_of_sets(discipline.name, group) if one_board else _columns(group[0])
-        ids = {suite.id for suite in group}
-        variants = tuple(entry for entry in catalogue if entry.variant_of in ids)
-        yield BoardPlan(
-            f"{discipline.name}-{name}",
-            data.title if data else FIELD_NAMES.get(name, name),
-            discipline.name,
-            family,
-            group,
-            tuple(columns),
-            variants,
-        )
+    suites: tuple[SuiteEntry, ...], family: Family, catalogue: Sequence[SuiteEntry], *, one_board: bool
+) -> BoardPlan:
+    first = suites[0]
+    name = family if one_board else first.id.partition("/")[2]
+    columns = _columns_of_sets(first.discipline, suites) if one_board else _columns(first)
+    ids = {suite.id for suite in suites}
+    return BoardPlan(
+        id=f"{first.discipline}-{name}",
+        title=first.user_data.title if first.user_data else FIELD_NAMES.get(name, name),
+        discipline=first.discipline,
+        family=family,
+        suites=suites,
+        columns=tuple(columns),
+        variants=tuple(entry for entry in catalogue if entry.variant_of in ids),
+    )
 
 
 def _columns(suite: SuiteEntry) -> Iterator[Column]:

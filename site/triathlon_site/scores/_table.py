@@ -1,26 +1,37 @@
 """The numbers of one board."""
 
 import math
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_runner import catalogue
+from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
-from triathlon_site.ranking import DrawnRanks, Rank, RankShift, rank_shifts, ranks, tiers
+from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
-from triathlon_site.scores._drawing import Drawing, Drawn, Files
+from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.uncertainty import (
     Differences,
+    Draws,
     Interval,
     Sample,
     differences,
+    draw,
+    draw_ends,
     interval,
     pass_fail_interval,
+    rounded,
 )
+
+Files = dict[str, dict[str, FileAggregate]]
+"""By suite, then by model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,76 +121,41 @@ class Board:
         return f"{planned} of {sum(manifest.tasks_in_suite for manifest in manifests)}"
 
 
-def score_board(plan: BoardPlan, results: Results) -> Board | None:
-    """None where no model has a result on any of the board's suites."""
-    by_suite = {entry.id: results.of_suite(entry.id) for entry in plan.suites}
-    models = sorted({model for files in by_suite.values() for model, file in files.items() if file.units})
-    if not models:
-        return None
-    drawing = Drawing(plan, by_suite, models)
-    columns = tuple(_column_scores(column, drawing) for column in plan.columns)
-    headline = next(c for c in columns if c.column == plan.headline)
-    files = {
-        model: tuple(by_model[model] for by_model in by_suite.values() if model in by_model)
-        for model in models
-    }
-    variants = {entry.id: by_model for entry in plan.variants if (by_model := _with_tasks(results, entry.id))}
-    return Board(plan, _by_rank(models, columns, headline), columns, files, variants)
+@dataclass(frozen=True)
+class _Drawn:
+    """Scores in a metric, or in the mean of several, with draws of them."""
 
+    samples: tuple[Sample, ...]
+    values: NDArray[np.float64]
+    draws: Draws
+    upper: "_Drawn | None" = None
+    """Of the upper ends, where scores are only known as ranges; `values` are the lower ends."""
 
-def _with_tasks(results: Results, suite: str) -> dict[str, FileAggregate]:
-    return {model: file for model, file in results.of_suite(suite).items() if file.units}
+    @cached_property
+    def ranked(self) -> DrawnRanks:
+        return drawn_ranks(self.draws, self.upper.draws if self.upper else None)
 
+    def intervals(self) -> list[Interval]:
+        """An interval for each model; models with equal outcomes get the same one, although draws differ.
 
-def _column_scores(column: Column, drawing: Drawing) -> ColumnScores:
-    models, drawn = drawing.models, drawing.of(column)
-    upper = drawn.upper
-    values = drawn.values.tolist()
-    intervals = _intervals(drawn)
-    if upper:
-        pairs = zip(intervals, _intervals(upper), strict=True)
-        intervals = [Interval(lower_end.low, upper_end.high) for lower_end, upper_end in pairs]
-    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0).tolist()
-    unknown: list[None] = [None] * len(models)
-    is_reference = column.role in {"headline", "baseline"}
-    upper_samples = upper.samples if upper else ()
-    pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
-    rank = ranks(drawn.values, pairwise.better) if column.ranked else unknown
-    tier = tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown
-    shift = _shifts(drawn, drawing.baseline) if drawing.baseline and column.headline else unknown
-    upper_values = (upper or drawn).values.tolist() if column.upper else unknown
-    contrast = _shifts(drawn, drawing.headline) if column.ranked and not column.headline else unknown
-    scores = {
-        model: Score(
-            value=values[row],
-            interval=intervals[row],
-            tasks=tasks[row],
-            rank=rank[row],
-            tier=tier[row],
-            shift=shift[row],
-            upper=upper_values[row],
-            contrast=contrast[row],
-            grade=drawing.grade(column, model),
-            judged_again=drawing.judged_again(column, model),
-        )
-        for row, model in enumerate(models)
-        if not math.isnan(values[row])
-    }
-    ranked = drawn.ranked if is_reference else DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
-    return ColumnScores(column, scores, drawn.samples, pairwise, ranked)
+        In a column of one suite, outcomes are equal where as many tasks ended in each way; in a mean over
+        suites only where every task ended in the same way, because tasks of different suites may have the
+        same seed.
+        """
+        pairs = [draw_ends(sample) for sample in self.samples]
+        low, high = (sum(ends[1:], ends[0]) / len(pairs) for ends in zip(*pairs, strict=True))
+        spans = interval((low, high), self.values)
+        if len(self.samples) == 1:
+            spans = [pass_fail_interval(self.samples[0], row) or span for row, span in enumerate(spans)]
+        first: dict[bytes, Interval] = {}
+        spans = [first.setdefault(_outcomes(self.samples, row), span) for row, span in enumerate(spans)]
+        if self.upper is None:
+            return spans
+        return [Interval(a.low, b.high) for a, b in zip(spans, self.upper.intervals(), strict=True)]
 
-
-def _intervals(drawn: Drawn) -> list[Interval]:
-    """An interval for each model; models with equal outcomes get the same interval, although draws differ.
-
-    In a column of one suite, outcomes are equal where as many tasks ended in each way; in a mean over suites
-    only where every task ended in the same way, because tasks of different suites may have the same seed.
-    """
-    spans = interval(drawn.ends, drawn.values)
-    if len(drawn.samples) == 1:
-        spans = [pass_fail_interval(drawn.samples[0], row) or span for row, span in enumerate(spans)]
-    first: dict[bytes, Interval] = {}
-    return [first.setdefault(_outcomes(drawn.samples, row), span) for row, span in enumerate(spans)]
+    def shifts_from(self, baseline: "_Drawn") -> list[RankShift | None]:
+        """From the ranks of `baseline` to those of these scores."""
+        return rank_shifts(self.values, self.ranked, baseline.values, baseline.ranked)
 
 
 def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
@@ -189,21 +165,121 @@ def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
     return b"".join(part.tobytes() for part in parts)
 
 
-def _shifts(drawn: Drawn, baseline: Drawn) -> list[RankShift | None]:
-    return rank_shifts(drawn.values, drawn.ranked, baseline.values, baseline.ranked)
+def score_board(plan: BoardPlan, results: Results) -> Board | None:
+    """None where no model has a result on any of the board's suites."""
+    by_suite = {entry.id: results.of_suite(entry.id) for entry in plan.suites}
+    models = sorted({model for files in by_suite.values() for model, file in files.items() if file.units})
+    if not models:
+        return None
+    drawn = dict(zip(plan.columns, _draw_columns(plan.columns, by_suite, models), strict=True))
+    columns = tuple(_column_scores(column, drawn, by_suite, models) for column in plan.columns)
+    headline = next(c for c in columns if c.column == plan.headline)
+    files = {
+        model: tuple(by_model[model] for by_model in by_suite.values() if model in by_model)
+        for model in models
+    }
+    variants = {
+        entry.id: by_model
+        for entry in plan.variants
+        if (by_model := {m: file for m, file in results.of_suite(entry.id).items() if file.units})
+    }
 
-
-def _by_rank(
-    models: Sequence[str], columns: Sequence[ColumnScores], headline: ColumnScores
-) -> tuple[str, ...]:
-    """Models by their rank in the headline; unranked ones last, by their scores in the other columns."""
-
-    def key(model: str) -> tuple[int, float, str]:
+    def place(model: str) -> tuple[int, float, str]:
+        """By the rank in the headline; unranked ones last, by their scores in the other columns."""
         score = headline.scores.get(model)
-        place = score.rank.rank if score and score.rank else len(models) + 1
-        return place, -known_share(model, columns), model
+        rank = score.rank.rank if score and score.rank else len(models) + 1
+        return rank, -known_share(model, columns), model
 
-    return tuple(sorted(models, key=key))
+    return Board(plan, tuple(sorted(models, key=place)), columns, files, variants)
+
+
+def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[str]) -> Iterator[_Drawn]:
+    """Each column's scores. A metric that several columns contain is drawn once, so that draws are shared."""
+    parts: dict[tuple[str, str], _Drawn] = {}
+
+    def mean(of_column: Sequence[tuple[str, Metric]]) -> _Drawn:
+        for suite, metric in of_column:
+            if (suite, metric.id) not in parts:
+                sample = sample_of(suite, metric, by_suite[suite], models)
+                parts[suite, metric.id] = _Drawn((sample,), sample.scores(), draw(sample))
+        drawn = [parts[suite, metric.id] for suite, metric in of_column]
+        if len(drawn) == 1:
+            return drawn[0]
+        values = rounded(np.mean([part.values for part in drawn], axis=0))
+        draws = sum((part.draws for part in drawn[1:]), drawn[0].draws) / len(drawn)
+        return _Drawn(tuple(sample for part in drawn for sample in part.samples), values, draws)
+
+    for column in columns:
+        low = mean(column.parts)
+        high = mean(column.upper) if column.upper else low
+        ends = zip(low.samples, high.samples, strict=True)
+        differ = any(not np.array_equal(lower.numerators, upper.numerators) for lower, upper in ends)
+        yield replace(low, upper=high) if differ else low
+
+
+def _column_scores(
+    column: Column, drawn_columns: Mapping[Column, _Drawn], by_suite: Files, models: Sequence[str]
+) -> ColumnScores:
+    drawn = drawn_columns[column]
+    headline = next((other for other in drawn_columns if other.headline), next(iter(drawn_columns)))
+    baseline = next((other for other in drawn_columns if other.role == "baseline"), None)
+    upper = drawn.upper
+    unknown: list[None] = [None] * len(models)
+    upper_samples = upper.samples if upper else ()
+    is_reference = column.role in {"headline", "baseline"}
+    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
+    pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
+    values, intervals = drawn.values.tolist(), drawn.intervals()
+    rank = ranks(drawn.values, pairwise.better) if column.ranked else unknown
+    tier = tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown
+    shift = drawn.shifts_from(drawn_columns[baseline]) if baseline and column.headline else unknown
+    upper_values = (upper or drawn).values.tolist() if column.upper else unknown
+    is_compared = column.ranked and not column.headline
+    contrast = drawn.shifts_from(drawn_columns[headline]) if is_compared else unknown
+    scores: dict[str, Score] = {}
+    for row, model in enumerate(models):
+        if not math.isnan(values[row]):
+            grade, judged_again = _grade(column, by_suite, model)
+            scores[model] = Score(
+                value=values[row],
+                interval=intervals[row],
+                tasks=int(tasks[row]),
+                rank=rank[row],
+                tier=tier[row],
+                shift=shift[row],
+                upper=upper_values[row],
+                contrast=contrast[row],
+                grade=grade,
+                judged_again=judged_again,
+            )
+    no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
+    return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
+
+
+def _grade(column: Column, by_suite: Files, model: str) -> tuple[Grade, bool]:
+    """`recorded` where one of the files is; whether each was measured, and graded again by this engine."""
+    files = [by_suite[suite][model] for suite in column.suites if model in by_suite[suite]]
+    grade: Grade = RECORDED if any(file.receipt for file in files) else MEASURED
+    return grade, all(file.judged_again == ENGINE_VERSION for file in files)
+
+
+def sample_of(
+    suite: str, metric: Metric, files: Mapping[str, FileAggregate], models: Sequence[str]
+) -> Sample:
+    """One metric of one suite: a row for each of `models`, zeros where it has no file."""
+    results = {model: file.metrics[metric.id] for model, file in files.items()}
+    clusters = tuple(sorted({cluster for parts in results.values() for cluster in parts.clusters}))
+    place = {cluster: position for position, cluster in enumerate(clusters)}
+    numerators, denominators = np.zeros((2, len(models), len(clusters)))
+    for row, model in enumerate(models):
+        if model in results:
+            columns = [place[cluster] for cluster in results[model].clusters]
+            numerators[row, columns] = results[model].numerators
+            denominators[row, columns] = results[model].denominators
+    seeds = seeds_of(clusters, files.values())
+    return Sample(
+        suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds
+    )
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:

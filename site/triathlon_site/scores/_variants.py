@@ -1,13 +1,12 @@
 """A board's suites beside their variants: the same tasks under one other setting."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
-from triathlon_site.scores._drawing import sample_of
-from triathlon_site.scores._table import Board
+from triathlon_site.scores._table import Board, sample_of
 from triathlon_site.uncertainty import Difference, paired_difference
 
 
@@ -42,13 +41,11 @@ def variants_of(board: Board, kind: str) -> list[Variant]:
 
 def contributions(files: Mapping[str, FileAggregate], metric: str) -> dict[str, list[Contribution]]:
     """By model, what each of its tasks adds to a metric: the input of the runner's comparisons."""
-    return {model: list(_contributions(file, metric)) for model, file in files.items()}
-
-
-def _contributions(file: FileAggregate, metric: str) -> Iterator[Contribution]:
-    parts = file.metrics[metric]
-    for cluster, *sums in zip(parts.clusters, parts.numerators, parts.denominators, strict=True):
-        yield Contribution(cluster, *map(float, sums))
+    by_model = {model: file.metrics[metric] for model, file in files.items()}
+    return {
+        model: list(map(Contribution, parts.clusters, parts.numerators.tolist(), parts.denominators.tolist()))
+        for model, parts in by_model.items()
+    }
 
 
 def total(file: FileAggregate, metric: str) -> Contribution:
@@ -63,7 +60,7 @@ def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[
     models = [model for model in plain if model in varied]
     if not models:
         return {}
-    rows = {**{f"{m} plain": plain[m] for m in models}, **{f"{m} varied": varied[m] for m in models}}
+    rows = {f"{name} {m}": of[m] for name, of in (("plain", plain), ("varied", varied)) for m in models}
     sample = sample_of(variant.plain.id, metric, rows, list(rows))
-    differences = [paired_difference(sample, len(models) + row, row) for row in range(len(models))]
-    return {model: difference for model, difference in zip(models, differences, strict=True) if difference}
+    pairs = ((model, paired_difference(sample, len(models) + row, row)) for row, model in enumerate(models))
+    return {model: difference for model, difference in pairs if difference}

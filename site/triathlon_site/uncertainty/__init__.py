@@ -3,22 +3,20 @@
 from triathlon_site.uncertainty._bootstrap import (
     DIGITS,
     DRAWS,
+    LEVEL,
     STEP,
     Draws,
+    Interval,
     Sample,
+    central,
     draw,
     draw_ends,
     generator,
-    rounded,
-    task_weights,
-)
-from triathlon_site.uncertainty._interval import (
-    LEVEL,
-    Interval,
-    central,
     interval,
     pass_fail_interval,
+    rounded,
     share_interval,
+    task_weights,
 )
 from triathlon_site.uncertainty._paired import (
     Difference,

@@ -14,6 +14,7 @@ the interval 0 to 0.
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +22,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaincinv
 
 DRAWS: Final = 2000
 """An end of an interval then lies 1.1 % of its width from where endless draws would put it, in the mean; with
@@ -33,6 +35,7 @@ DIGITS: Final = 9
 Array = NDArray[np.float64]
 Draws = NDArray[np.float64]
 """draws × models: one column of scores a model; nan where a model has no task."""
+LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,28 +127,29 @@ def _halves(seed: str, draws: int) -> Array:
     return np.asarray(np.square(generator("seed", seed).standard_normal((2, draws))) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What the tasks of a sample add up to in each draw, before the pseudo-tasks; read only."""
-
-    numerators: Array
-    """models × draws; scaled as the scores are."""
-    denominators: Array
-    """models × draws; of one row where all models ran the same tasks."""
-
-
 @lru_cache(maxsize=8)
-def weighted_sums(sample: Sample, draws: int = DRAWS) -> Sums:
-    """Kept for the next look: scores, and every comparison of two models, are made of them."""
+def weighted_sums(sample: Sample, draws: int = DRAWS) -> tuple[Array, Array]:
+    """Numerators (scaled as the scores are) and denominators of all tasks in each draw, models × draws.
+
+    Where all models ran the same tasks, the denominators have one row. Kept for the next look: scores, and
+    every comparison of two models, are made of them.
+    """
     weights = task_weights(sample.origins, draws).T
     rows = sample.denominators
     alike = len(rows) > 1 and bool((rows == rows[0]).all())
-    return Sums((sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights)
+    return (sample.scale * sample.numerators) @ weights, (rows[:1] if alike else rows) @ weights
 
 
 def draw(sample: Sample, draws: int = DRAWS) -> Draws:
-    """Scores of every model under `draws` random weightings of the tasks: what ranks are made of."""
-    return _weighted(sample, *end_weights(sample.suite, len(sample.models), draws), draws)
+    """Scores of every model under `draws` random weightings of the tasks: what ranks are made of.
+
+    The pseudo-tasks are the same for every metric of a suite. Half the square of a standard normal number is
+    Gamma(1/2), the weight of Jeffreys' prior. Each model has its own: models with equal results are then in
+    either order equally often.
+    """
+    normal = generator("ends", sample.suite).standard_normal((2, draws, len(sample.models)))
+    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
+    return _weighted(sample, top, bottom + top, draws)
 
 
 def draw_ends(sample: Sample, draws: int = DRAWS) -> tuple[Draws, Draws]:
@@ -157,39 +161,22 @@ def draw_ends(sample: Sample, draws: int = DRAWS) -> tuple[Draws, Draws]:
     the one of Clopper and Pearson (Biometrika 26, 1934; none and one), as a score moves in steps of a whole
     task.
     """
-    less, more = outer_weights(sample.suite, draws)
-    both = less + more
-    return _weighted(sample, less, both, draws), _weighted(sample, more, both, draws)
+    random = generator("outer", sample.suite)
+    less, more = (random.standard_gamma(0.5 + step, draws) for step in (-STEP, STEP))
+    return _weighted(sample, less, less + more, draws), _weighted(sample, more, less + more, draws)
 
 
 def _weighted(sample: Sample, top: Array, both: Array, draws: int) -> Draws:
     """Scores with pseudo-tasks: weights of the one at the top of the scale, and of both together."""
-    sums = weighted_sums(sample, draws)
+    numerators, denominators = weighted_sums(sample, draws)
     unit = mean_denominator(sample)[:, None]
     scores = top * (sample.maximum * unit)
-    scores += sums.numerators
+    scores += numerators
     whole = both * unit
-    whole += sums.denominators
+    whole += denominators
     with np.errstate(invalid="ignore"):
         scores /= whole  # a model without tasks: 0 / 0 is nan
     return scores.T
-
-
-def end_weights(suite: str, models: int, draws: int) -> tuple[Array, Array]:
-    """Models × draws weights of the pseudo-task at the top and of both, the same for every metric of a suite.
-
-    Half the square of a standard normal number is Gamma(1/2), the weight of Jeffreys' prior. Each model has
-    its own: models with equal results are then in either order equally often.
-    """
-    normal = generator("ends", suite).standard_normal((2, draws, models))
-    bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
-    return top, bottom + top
-
-
-def outer_weights(suite: str, draws: int) -> tuple[Array, Array]:
-    """Two times draws: the smaller and the larger weight of a pseudo-task, the same for all models."""
-    random = generator("outer", suite)
-    return random.standard_gamma(0.5 - STEP, draws), random.standard_gamma(0.5 + STEP, draws)
 
 
 def mean_denominator(sample: Sample) -> Array:
@@ -200,3 +187,65 @@ def mean_denominator(sample: Sample) -> Array:
 def _ratio(numerator: Array, denominator: Array, scale: float) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(denominator > 0, scale * numerator / denominator, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The central 95 %, widened to hold the score itself."""
+
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        return not math.isnan(self.low)
+
+
+def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
+    """One interval a model from draws × models, those for the lower and those for the upper ends."""
+    low, high = (central(end_draws)[end] for end, end_draws in enumerate(draws))
+    ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
+    return [Interval(*pair) for pair in zip(*ends, strict=True)]
+
+
+def share_interval(solved: float, tasks: float) -> Interval:
+    """Of a share of pass/fail tasks, 0 to 1: what `interval` gives for pass@1, without drawing.
+
+    Quantiles of Beta(k + 1/4, n - k + 3/4) and Beta(k + 3/4, n - k + 1/4); see `draw_ends`.
+    """
+    few, many, tail = 0.5 - STEP, 0.5 + STEP, (1 - LEVEL) / 2
+    low = float(betaincinv(solved + few, tasks - solved + many, tail))
+    high = float(betaincinv(solved + many, tasks - solved + few, 1 - tail))
+    return Interval(min(low, solved / tasks), max(high, solved / tasks))
+
+
+def pass_fail_interval(sample: Sample, row: int) -> Interval | None:
+    """What `interval` would give a model after endless draws, where a formula says it.
+
+    So equal counts have equal intervals, whatever the suite, and what few draws leave to chance is gone.
+
+    Args:
+        sample: The metric on the tasks of one suite.
+        row: The model's.
+
+    Returns:
+        None where tasks are not simply passed or failed, weigh differently, or share a seed problem, so that
+        their weights depend on each other: only draws tell then.
+    """
+    ran = sample.denominators[row] > 0
+    weights = sample.denominators[row, ran]
+    shares = sample.numerators[row, ran] / weights / sample.top
+    if not weights.size or np.ptp(weights) > 0 or not np.isin(shares, (0.0, 1.0)).all():
+        return None
+    origins = (origin for origin, here in zip(sample.origins, ran, strict=True) if here)
+    seeds = [name for origin in origins for name in {origin[0], origin[-1]}]
+    if len(set(seeds)) < len(seeds):
+        return None
+    span = share_interval(float(shares.sum()), len(weights))
+    return Interval(span.low * sample.maximum, span.high * sample.maximum)
+
+
+def central(draws: Draws) -> tuple[Array, Array]:
+    """The 2.5 % and 97.5 % quantiles of each column; nan for a column that holds one."""
+    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    return low, high

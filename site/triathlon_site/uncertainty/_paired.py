@@ -10,10 +10,10 @@ have, with the mean and the variance of the draws. So an interval leaves out zer
 and one product of matrices serves all pairs of models.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, compress
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,9 @@ from scipy.special import betainc, betaincinv, ndtri, stdtrit
 
 from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
+    LEVEL,
     Array,
+    Interval,
     Sample,
     generator,
     mean_denominator,
@@ -30,7 +32,6 @@ from triathlon_site.uncertainty._bootstrap import (
     task_weights,
     weighted_sums,
 )
-from triathlon_site.uncertainty._interval import LEVEL, Interval
 
 MANY: Final = 12
 """Different selections of tasks among the models of a suite beyond which each pair of them gets fewer draws:
@@ -95,9 +96,7 @@ def differences(
         draws: how many.
     """
     shared = _shared(samples, draws)
-    place = _against(samples, upper)
-    moments = _shared(_stacked(samples, upper), draws) if upper else shared
-    low = _quantile(moments.mean[place], moments.variance[place], (1 - LEVEL) / 2) * samples[0].maximum
+    low = _quantile(*_moments(samples, upper, draws), (1 - LEVEL) / 2) * samples[0].maximum
     low = np.minimum(low, shared.values)
     return Differences(
         shared.values.astype(np.float32), low.astype(np.float32), shared.tasks.astype(np.int32)
@@ -117,34 +116,12 @@ def paired_p_values(samples: tuple[Sample, ...], upper: tuple[Sample, ...] = (),
             better with its lower end against the upper end of the second.
         draws: how many.
     """
-    moments = _shared(_stacked(samples, upper), draws)
-    place = _against(samples, upper)
-    return _p_values(moments.mean[place], moments.variance[place])
+    return _p_values(*_moments(samples, upper, draws))
 
 
 def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAWS) -> Difference | None:
     """First minus second; None where they share no task."""
     return differences((sample.of_models([first, second]),), draws=draws).of(0, 1)
-
-
-def _stacked(samples: tuple[Sample, ...], upper: tuple[Sample, ...]) -> tuple[Sample, ...]:
-    """The sample with the rows of `upper` appended below its own."""
-    return tuple(map(_with_rows, samples, upper)) if upper else samples
-
-
-def _with_rows(low: Sample, high: Sample) -> Sample:
-    return replace(
-        low,
-        models=(*low.models, *high.models),
-        numerators=np.vstack([low.numerators, high.numerators]),
-        denominators=np.vstack([low.denominators, high.denominators]),
-    )
-
-
-def _against(samples: tuple[Sample, ...], upper: tuple[Sample, ...]) -> tuple[slice, slice]:
-    """The rows of the lower ends and the rows that they are compared with: the upper ends, where given."""
-    models = len(samples[0].models)
-    return slice(models), slice(models, None) if upper else slice(models)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,42 +135,32 @@ class _Shared:
     variance: Array
 
 
+def _moments(samples: tuple[Sample, ...], upper: tuple[Sample, ...], draws: int) -> tuple[Array, Array]:
+    """Mean and variance of each row less each other row, or less each row of `upper`, where it is given."""
+    if not upper:
+        shared = _shared(samples, draws)
+        return shared.mean, shared.variance
+    stacked = tuple(
+        replace(
+            low,
+            models=(*low.models, *high.models),
+            numerators=np.vstack([low.numerators, high.numerators]),
+            denominators=np.vstack([low.denominators, high.denominators]),
+        )
+        for low, high in zip(samples, upper, strict=True)
+    )
+    models, shared = len(samples[0].models), _shared(stacked, draws)
+    return shared.mean[:models, models:], shared.variance[:models, models:]
+
+
 @lru_cache(maxsize=4)
 def _shared(samples: tuple[Sample, ...], draws: int) -> _Shared:
-    rows = len(samples[0].models)
-    values, mean, variance = np.full((rows, rows), np.nan), np.zeros((rows, rows)), np.zeros((rows, rows))
-    tasks = np.zeros((rows, rows), dtype=np.int64)
-    for block in _blocks(samples, draws):
-        for table, part in (
-            (values, block.values),
-            (tasks, block.tasks),
-            (mean, block.mean),
-            (variance, block.variance),
-        ):
-            table[np.ix_(block.first, block.second)] = part
-    return _Shared(values, tasks, mean, variance)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    """The differences between two groups of rows; within a group all rows have the same tasks."""
-
-    first: list[int]
-    second: list[int]
-    values: Array
-    tasks: int
-    mean: Array
-    variance: Array
-
-    @property
-    def mirrored(self) -> "_Block":
-        return _Block(self.second, self.first, -self.values.T, self.tasks, -self.mean.T, self.variance.T)
-
-
-def _blocks(samples: tuple[Sample, ...], draws: int) -> Iterator[_Block]:
-    groups: dict[tuple[bytes, ...], list[int]] = {}
+    """Computed for two groups of rows at a time; within a group all rows have the same tasks."""
+    size = (len(samples[0].models),) * 2
+    shared = _Shared(np.full(size, np.nan), np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size))
     has = [sample.denominators > 0 for sample in samples]
-    for row in range(len(samples[0].models)):
+    groups: dict[tuple[bytes, ...], list[int]] = {}
+    for row in range(size[0]):
         groups.setdefault(tuple(mask[row].tobytes() for mask in has), []).append(row)
     few = draws if len(groups) <= MANY else min(draws, FEWER)
     for first, second in combinations_with_replacement(groups.values(), 2):
@@ -201,15 +168,19 @@ def _blocks(samples: tuple[Sample, ...], draws: int) -> Iterator[_Block]:
         if not all(mask.any() for mask in both):
             continue
         if len(groups) == 1:
-            yield _block(samples, first, second, draws)
-            continue
-        rows = first if first is second else [*first, *second]
-        parts = tuple(_part(sample, mask, rows) for sample, mask in zip(samples, both, strict=True))
-        places = list(range(len(first))), list(range(len(rows) - len(second), len(rows)))
-        block = replace(_block(parts, *places, few), first=first, second=second)
-        yield block
+            values, mean, variance = _block(samples, first, second, draws)
+        else:
+            rows = first if first is second else [*first, *second]
+            parts = tuple(_part(sample, mask, rows) for sample, mask in zip(samples, both, strict=True))
+            places = list(range(len(first))), list(range(len(rows) - len(second), len(rows)))
+            values, mean, variance = _block(parts, *places, few)
+        place, mirrored = np.ix_(first, second), np.ix_(second, first)
+        shared.values[place], shared.mean[place], shared.variance[place] = values, mean, variance
         if first is not second:
-            yield block.mirrored
+            shared.values[mirrored], shared.mean[mirrored] = -values.T, -mean.T
+            shared.variance[mirrored] = variance.T
+        shared.tasks[place] = shared.tasks[mirrored] = sum(int(mask.sum()) for mask in both)
+    return shared
 
 
 def _part(sample: Sample, mask: NDArray[np.bool_], rows: list[int]) -> Sample:
@@ -217,15 +188,20 @@ def _part(sample: Sample, mask: NDArray[np.bool_], rows: list[int]) -> Sample:
     return replace(
         sample,
         models=tuple(sample.models[row] for row in rows),
-        clusters=tuple(name for name, chosen in zip(sample.clusters, mask, strict=True) if chosen),
+        clusters=tuple(compress(sample.clusters, mask)),
         numerators=sample.numerators[rows][:, mask],
         denominators=sample.denominators[rows][:, mask],
-        seeds=tuple(seeds for seeds, chosen in zip(sample.origins, mask, strict=True) if chosen),
+        seeds=tuple(compress(sample.origins, mask)),
     )
 
 
-def _block(parts: tuple[Sample, ...], first: list[int], second: list[int], draws: int) -> _Block:
-    """Which of two models wins which pseudo-task is arbitrary: the moments are the means of both choices."""
+def _block(
+    parts: tuple[Sample, ...], first: list[int], second: list[int], draws: int
+) -> tuple[Array, Array, Array]:
+    """Values, means and variances of the first rows less the second ones.
+
+    Which of two models wins which pseudo-task is arbitrary: the moments are the means of both choices.
+    """
     scores = np.mean([part.scores() for part in parts], axis=0)
     won, lost = _ends(parts, draws) / parts[0].maximum
     means = won.mean(axis=1), lost.mean(axis=1)
@@ -233,14 +209,11 @@ def _block(parts: tuple[Sample, ...], first: list[int], second: list[int], draws
     squares = sum(np.einsum("ij,ij->i", ends, ends) for ends in (won, lost)) / draws
     products = won[first] @ lost[second].T + lost[first] @ won[second].T
     middle = (means[0] + means[1]) / 2
-    return _Block(
-        first,
-        second,
-        values=rounded(scores[first][:, None] - scores[second]),
-        tasks=sum(len(part.clusters) for part in parts),
-        mean=middle[first][:, None] - middle[second],
-        variance=np.maximum((squares[first][:, None] + squares[second]) / 2 - products / draws, 0)
-        * _few_tasks(parts),
+    variance = np.maximum((squares[first][:, None] + squares[second]) / 2 - products / draws, 0)
+    return (
+        rounded(scores[first][:, None] - scores[second]),
+        middle[first][:, None] - middle[second],
+        variance * _few_tasks(parts),
     )
 
 
@@ -265,14 +238,14 @@ def _ends(parts: tuple[Sample, ...], draws: int) -> Array:
     total = np.zeros((2, len(parts[0].models), draws))
     for part in parts:
         ends = generator("pairs", part.suite).standard_exponential((2, draws))
-        sums = weighted_sums(part, draws)
+        numerators, denominators = weighted_sums(part, draws)
         unit = mean_denominator(part)[:, None]
         whole = unit * ends.sum(axis=0)
-        whole += sums.denominators
+        whole += denominators
         whole[unit[:, 0] == 0] = 1  # nothing is shared here: no difference
         for place, end in enumerate(ends):
             drawn = (part.maximum * unit) * end
-            drawn += sums.numerators
+            drawn += numerators
             drawn /= whole
             total[place] += drawn
     total /= len(parts)

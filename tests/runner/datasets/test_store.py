@@ -79,7 +79,7 @@ def test_folder_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", gzip.compress(CONTENT))]
+    ("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", PACKED)]
 )
 def test_content_hash(tmp_path: Path, name: str, data: bytes) -> None:
     """A file that is pinned by its content may be compressed in the folder or not."""

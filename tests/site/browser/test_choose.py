@@ -54,7 +54,7 @@ def test_the_script_says_what_the_page_says_without_it(
         page.wait_for_selector("[data-shown]")
         assert page.inner_text(".verdict") == question.sentence
         rows = page.locator("#choose tbody tr").all_inner_texts()
-        expected = [f"{row.model.name}\t{row.cost}\t{row.score}\t{row.percent}" for row in question.rows]
+        expected = [f"{row.name}\t{row.cost}\t{row.score}\t{row.percent}" for row in question.rows]
         assert rows == expected
 
 

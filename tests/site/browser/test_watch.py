@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.site import small_results
-from triathlon_site.serve import make_server
-from triathlon_site.watch import Versions, rebuild_command, run_rebuild, snapshot, watch, watched_places
+from triathlon_site.serve import Versions, make_server, rebuild_site, snapshot, watch, watched_places
 
 
 class Watched:
@@ -98,6 +97,6 @@ def test_results_templates_and_code_are_watched(tmp_path: Path) -> None:
     assert {results, models} <= set(places)
     names = {path.name for place in places if place.is_dir() for path in place.rglob("*")}
     assert {"page.html.jinja", "site.css", "serve.py", "core.jsonl", "catalogue.py"} <= names
-    assert run_rebuild(rebuild_command(results, tmp_path / "_site", None))
+    assert rebuild_site(results, tmp_path / "_site", None)
     assert (tmp_path / "_site/index.html").is_file()
-    assert not run_rebuild(rebuild_command(tmp_path / "nowhere", tmp_path / "_site", None))
+    assert not rebuild_site(tmp_path / "nowhere", tmp_path / "_site", None)

@@ -150,12 +150,15 @@ def test_a_damaged_recorded_file_counts_nowhere(tmp_path: Path) -> None:
     assert "other" not in {row["model"] for row in rows}
 
 
+SOURCES = "organization=t parameters_b=t licence=t open_weights=t released=t"
+
+
 def write_facts(results: Path, row: str) -> None:
     (results / "recorded").mkdir(parents=True)
     (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
     (results / "published").mkdir()
     head = "model,organization,parameters_b,active_b,licence,open_weights,released,context,price_in,price_out"
-    head += ",price_date,price_link,card"
+    head += ",price_date,price_link,card,sources"
     (results / "published/models-info.csv").write_text(f"{head}\n{row}\n")
 
 
@@ -169,7 +172,7 @@ def test_a_recorded_model_has_a_name_on_the_site(tmp_path: Path) -> None:
 
 def test_facts_of_recorded_models(tmp_path: Path) -> None:
     """They come from models-info.csv by name; what it does not say stays unknown."""
-    write_facts(tmp_path, "Other 7B,Nobody,7,,mit,yes,2024-01,,,2,,,https://example.org")
+    write_facts(tmp_path, f"Other 7B,Nobody,7,,mit,yes,2024-01,,,,,,https://example.org,{SOURCES}")
     found = recorded_infos(tmp_path)
     other = found["other"]
     assert (other.name, other.organization, other.parameters, other.billions) == (
@@ -185,10 +188,10 @@ def test_facts_of_recorded_models(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ("Other 7B,Nobody,7,,mit,maybe,2024-01,,1,2,,,", "got 'maybe'"),
-        ("Other 7B,Nobody,7,,mit,yes,2024-01,,much,2,,,", "got 'much'"),
-        ("Other 7B,Nobody,7,,mit,yes,Spring 2024,,1,2,,,", "got 'Spring 2024'"),
-        ("Other 7B,Nobody", "expected 13 cells"),
+        ("Other 7B,Nobody,7,,mit,maybe,2024-01,,1,2,,,,", "got 'maybe'"),
+        ("Other 7B,Nobody,7,,mit,yes,2024-01,,much,2,,,,", "got 'much'"),
+        ("Other 7B,Nobody,7,,mit,yes,Spring 2024,,1,2,,,,", "got 'Spring 2024'"),
+        ("Other 7B,Nobody", "expected 14 cells"),
     ],
     ids=str,
 )

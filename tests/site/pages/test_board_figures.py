@@ -9,7 +9,7 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from triathlon_site.build import gather
-from triathlon_site.pages.board import board_figures
+from triathlon_site.pages.board import view_of
 from triathlon_site.render import Figure
 
 MOST_BARS, MOST_MUTED = 12, 200
@@ -22,7 +22,7 @@ def test_the_questions_are_bars_with_the_line_of_ic(tmp_path: Path, models: int,
     write_results(tmp_path, fakes, [FakeSuite(entry, tasks=6) for entry in entries(["runtime/core"])])
     site = gather(tmp_path, None)
     (board,) = site.boards
-    first, *others = board_figures(board, board.models, site.models)
+    first, *others = view_of(board).figures(board, board.models, site.models)
     assert first.svg.count('class="bar c') == 4 * (MOST_BARS + 1)  # and the legend
     assert first.svg.count("<circle") == MOST_BARS
     assert len(others) == titles - 1
@@ -35,7 +35,8 @@ def loop_figure(root: Path, models: int, shown: Callable[[Sequence[str]], Sequen
     fakes = [FakeModel(f"m{place:03d}", place / 50 - 1, 0.8) for place in range(models)]
     write_results(root, fakes, [FakeSuite(entries(["loop/core"])[0], tasks=4)])
     site = gather(root, None)
-    return board_figures(site.boards[0], shown(site.boards[0].models), site.models)[0]
+    (board,) = site.boards
+    return next(view_of(board).figures(board, shown(board.models), site.models))
 
 
 def names_of(figure: Figure) -> tuple[set[str], set[str]]:

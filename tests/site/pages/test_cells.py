@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from markupsafe import Markup
 
 from triathlon_site.pages import Cell
 from triathlon_site.ranking import Rank, RankShift
@@ -36,7 +35,7 @@ def test_only_a_fall_links_to_its_reasons(shift: int, why: str, link: bool) -> N
 def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     """The number and its interval always; a dash for no score."""
     found = Score(0.5, Interval(0.4, 0.6), 20, Rank(2, tied=True, low=1, high=3), 1, FALLEN)
-    cell = Cell(found, 1.0, Markup(""))
+    cell = Cell(found, 1.0)
     plain = '<td class="score" data-v="0.5"><b>50.0</b><small>40.0–60.0</small>'
     assert macro("score", cell) == f"{plain}</td>"
     assert macro("score", cell, placed=True) == f'{plain}<small class="place">rank =2</small></td>'
@@ -44,15 +43,13 @@ def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     assert re.sub(r"\s+", " ", ranked) == (
         f'{plain}<small class="place">rank =2 (1–3), tier 1, −2?</small></td>'
     )
-    assert "–" in macro("score", Cell(None, 1.0, cell.strip))
+    assert "–" in macro("score", Cell(None, 1.0))
 
 
 def test_only_a_score_that_was_judged_again_has_the_tick() -> None:
     """The letter is that of the grade in both cases; the title says the rest in words."""
     score = Score(0.5, Interval(0.4, 0.6), 20)
-    plain = macro("grade", Cell(score, 1.0, Markup(""), "models/m.html#receipt"), "")
-    again = macro(
-        "grade", Cell(replace(score, judged_again=True), 1.0, Markup(""), "models/m.html#receipt"), ""
-    )
+    plain = macro("grade", Cell(score, 1.0, "models/m.html#receipt"), "")
+    again = macro("grade", Cell(replace(score, judged_again=True), 1.0, "models/m.html#receipt"), "")
     assert 'title="measured: where it comes from">m</a>' in plain
     assert 'title="measured, graded again here: where it comes from">m✓</a>' in again

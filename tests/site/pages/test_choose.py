@@ -13,8 +13,9 @@ from support.choices import choices
 from triathlon_site.ability import IndexRow
 from triathlon_site.frontier import frontier_shares
 from triathlon_site.models import reported_info
+from triathlon_site.pages import ShownScore
 from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
-from triathlon_site.pages.front import AllModels, FrontCell, ModelRow
+from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.published import ModelFacts
 from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval
@@ -68,7 +69,7 @@ def test_questions_are_answered_in_words(draft: Draft) -> None:
 def test_dominated_models_are_not_listed(draft: Draft) -> None:
     """Twin is as large as Middle and worse: it is on no frontier; a larger and better model is."""
     question = next(one for one in questions_of(draft) if (one.score.id, one.cost.id) == ("loop", "size"))
-    rows = {row.model.name: row for row in question.rows}
+    rows = {row.name: row for row in question.rows}
     assert list(rows) == ["Small", "Middle", "Large", "Costly"]
     assert rows["Small"].share == rows["Costly"].share == 1
     assert 0.5 < rows["Large"].share < 1
@@ -79,7 +80,7 @@ def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRo
     """A model with a score in one column, which is known to 4 per cent either way."""
     facts = ModelFacts(name, parameters_b=billions, open_weights="yes")
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
-    cell = FrontCell(score, maximum, known, "recorded", "", "", "")
+    cell = ShownScore(score, maximum, known, "recorded", "", "", "")
     place = IndexRow(50.0, 40.0, 60.0, 1, 1, 6, 1)
     return ModelRow(name, reported_info(facts), "", facts, {"runtime_output": cell}, "", place)
 
@@ -96,7 +97,7 @@ def test_shares_and_per_cent_are_on_one_scale() -> None:
     own = [table_row("Ours", "20", 0.6, 1.0), table_row("Ours, small", "1", 0.1, 1.0)]
     found = answers_to([*reported, *own])["runtime_output", "open models"]
     assert "Ours scores highest in runtime (CRUXEval output): 60.0 (56.0–64.0)." in found.sentence
-    assert {row.model.name: row.score for row in found.rows}["Reported 4"] == "40.0 (36.0–44.0)"
+    assert {row.name: row.score for row in found.rows}["Reported 4"] == "40.0 (36.0–44.0)"
 
 
 def test_equally_small_models_are_named_together() -> None:

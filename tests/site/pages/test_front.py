@@ -17,8 +17,8 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
-from triathlon_site.pages import Gathered, ReportedTables
-from triathlon_site.pages.front import AllModels, ModelRow, ScoreCells, all_models
+from triathlon_site.pages import Gathered
+from triathlon_site.pages.front import AllModels, ModelRow, all_models
 from triathlon_site.published import Published, read_facts, read_published
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
@@ -35,8 +35,7 @@ def published() -> Published:
 @pytest.fixture(scope="module")
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""
-    tables = ReportedTables(published)
-    return all_models(tables, ScoreCells([], Results((), (), ())), {}, {})
+    return all_models(Gathered(Results((), (), ()), (), {}, {}, "", "", published))
 
 
 @pytest.fixture(scope="module")

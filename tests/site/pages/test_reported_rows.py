@@ -4,6 +4,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,7 +15,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.build import gather
-from triathlon_site.pages import Gathered, ReportedTables, same_model
+from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import places, reported_models
 from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
 from triathlon_site.scores import Board, plan_boards
@@ -114,14 +115,9 @@ def test_a_model_that_was_judged_here_has_one_row(pages: dict[str, str]) -> None
 
 def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: Gathered) -> None:
     """What a board's own model lacks is filled with what is reported of it; its row keeps its place."""
-    published = with_reported.published
-    assert published is not None
-    tables = ReportedTables(published)
     names = {"mine": "GPT-4-Turbo (Nov 2023)", "weak": "CodeGen-2B"}
     own = next(board for board in with_reported.boards if board.plan.id == "evolved-official")
-    reported = reported_models(
-        own, tables, same_model(tables, names, with_reported.boards), with_reported.models
-    )
+    reported = reported_models(replace(with_reported, published_names=names), own)
     assert set(reported.filled["mine"]) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
     order = [place.model for place in places(own, reported) if place.model]
     assert order == list(own.models)

@@ -1,5 +1,7 @@
 """Comparing two models task by task."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
@@ -142,3 +144,11 @@ def test_intervals_of_differences_hold_the_truth(advantage: float, least: float)
         found = paired_difference(sample, 0, 1, draws=800)
         held += bool(found and found.interval.low <= advantage <= found.interval.high)
     assert held >= least * 200
+
+
+def test_the_number_of_tasks_is_that_of_tasks_that_both_have() -> None:
+    """A task of a third model counts for no pair that lacks it, also where two models have all the others."""
+    sample = sample_of({"a": [1.0, 0.0, math.nan], "b": [0.0, 0.0, math.nan], "c": [1.0, 1.0, 1.0]})
+    assert differences((sample,)).tasks.tolist() == [[2, 2, 2], [2, 2, 2], [2, 2, 3]]
+    pair = paired_difference(sample, 0, 1)
+    assert pair and pair.tasks == 2

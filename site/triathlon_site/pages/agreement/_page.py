@@ -1,8 +1,8 @@
 """Do the disciplines agree? Rank correlations between every two columns."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import ClassVar, Final
 
@@ -16,20 +16,17 @@ from triathlon_site.figures import (
     plotly_styles,
     rank_shift,
 )
-from triathlon_site.models import ModelInfo
-from triathlon_site.pages import front
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.agreement._pairs import (
     FEWEST,
-    MOST_LABELS,
     AgreementColumn,
+    Matrix,
     Pair,
-    all_models_columns,
-    all_pairs,
-    board_columns,
+    all_models_matrix,
+    graded_matrix,
 )
 from triathlon_site.ranking import smallest_ranks
 from triathlon_site.render import Draft, Figure, Page, PageContext, Section, Value, as_script, formats
-from triathlon_site.scores import Board
 
 MOST_LINES: Final = 30
 COLOURED: Final = 4
@@ -41,44 +38,6 @@ class TooFewContext(PageContext):
 
     template: ClassVar[str] = "agreement/too_few"
     models: int
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Columns over the same models, and every pair of them."""
-
-    columns: Sequence[AgreementColumn] = ()
-    models: Mapping[str, str] = field(default_factory=dict)
-    """Names of all models, by what the columns call them."""
-    name: str = ""
-    """Name of its folder of pages, and of its files."""
-    pairs: Mapping[tuple[int, int], Pair] = field(default_factory=dict)
-    """By the places of the two columns."""
-
-    @property
-    def heads(self) -> list[int]:
-        """Places of the columns that are headlines."""
-        return [place for place, column in enumerate(self.columns) if column.headline]
-
-    @property
-    def between(self) -> list[Pair]:
-        """Pairs of headlines of two disciplines, those that the most models have first."""
-        pairs = [
-            pair
-            for pair in self.pairs.values()
-            if pair.left.headline and pair.right.headline and pair.left.discipline != pair.right.discipline
-        ]
-        return sorted(pairs, key=lambda pair: -pair.correlation.n)
-
-    @property
-    def file(self) -> str:
-        """The table of all pairs."""
-        return f"data/{self.name}.csv"
-
-    @property
-    def script(self) -> str:
-        """A script that holds JSON, because a page opened from a file may load nothing else."""
-        return f"data/{self.name}.js"
 
 
 @dataclass(frozen=True)
@@ -102,42 +61,25 @@ class PairContext(PageContext):
     places: tuple[int, int]
     """Of the two columns, in the file that the interactive figure is drawn from."""
     file: str
-    some_named: bool
-    """Whether the figure names some of the models only."""
 
 
-def drafts(
-    boards: Sequence[Board], models: Mapping[str, ModelInfo], rows: Sequence[front.ModelRow] = ()
-) -> Iterator[Draft]:
-    """The page of all correlations, and a page for every two columns that enough models have.
-
-    Args:
-        boards: what was graded here.
-        models: by id, the models of the boards.
-        rows: the table of all models, reported figures included; empty where there is none.
-    """
-    names = {model: models[model].name for model in sorted({m for board in boards for m in board.models})}
-    graded = _matrix(board_columns(boards, models), names, "agreement")
-    row_names = {str(place): row.name for place, row in enumerate(rows)}
-    reported = _matrix(all_models_columns(rows), row_names, "agreement-all-models")
+def drafts(site: Gathered) -> Iterator[Draft]:
+    """The page of all correlations, and a page for every two columns that enough models have."""
+    if not site.boards and not site.has_all_models:
+        return
+    graded, reported = graded_matrix(site), all_models_matrix(site)
     matrices = [matrix for matrix in (reported, graded) if len(matrix.models) >= FEWEST]
     if not matrices:
-        yield Draft("agreement.html", TooFewContext(max(len(names), len(rows))))
+        yield Draft("agreement.html", TooFewContext(max(len(graded.models), len(reported.models))))
         return
     for matrix in matrices:
         for places, pair in matrix.pairs.items():
             if not pair.too_few:
-                some_named = pair.correlation.n > MOST_LABELS
-                yield Draft(pair.path, PairContext(pair, places, matrix.script, some_named))
+                yield Draft(pair.path, PairContext(pair, places, matrix.script))
     first = matrices[0]
     files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
     context = AgreementContext(first, graded if graded in matrices else Matrix(), _rank_shift(first))
     yield Draft("agreement.html", context, tuple(files))
-
-
-def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name: str) -> Matrix:
-    pairs = all_pairs(columns, list(models), name) if len(columns) > 1 and len(models) >= FEWEST else {}
-    return Matrix(columns, models, name, pairs)
 
 
 def _scatter_file(matrix: Matrix) -> Page:
@@ -157,34 +99,25 @@ def _scatter_file(matrix: Matrix) -> Page:
 
 def _table(matrix: Matrix) -> Section:
     """Every pair of columns, as a table for data files."""
-    head = (
-        "Left",
-        "Right",
-        "Models",
-        "With a reported figure",
-        "Spearman",
-        "Kendall",
-        "Spearman without any one model",
-    )
-    rows = [
-        (
-            Value(pair.left.title),
-            Value(pair.right.title),
-            Value(str(c.n)),
-            Value(str(pair.reported)),
-            _with_interval(c.spearman, c.spearman_low, c.spearman_high),
-            _with_interval(c.kendall, c.kendall_low, c.kendall_high),
-            Value(" to ".join(map(formats.coefficient, (c.without_one_low, c.without_one_high)))),
+    rows = []
+    for pair in matrix.pairs.values():
+        c = pair.correlation
+        texts = (pair.left.title, pair.right.title, str(c.n), str(pair.reported))
+        rows.append(
+            (
+                *map(Value, texts),
+                Value(formats.coefficient(c.spearman), _ends(c.spearman_low, c.spearman_high)),
+                Value(formats.coefficient(c.kendall), _ends(c.kendall_low, c.kendall_high)),
+                Value(" to ".join(map(formats.coefficient, (c.without_one_low, c.without_one_high)))),
+            )
         )
-        for pair in matrix.pairs.values()
-        for c in (pair.correlation,)
-    ]
-    return Section("Agreement of every two columns", "", head, tuple(rows))
+    head = "Left", "Right", "Models", "With a reported figure", "Spearman", "Kendall"
+    head_without = "Spearman without any one model"
+    return Section("Agreement of every two columns", "", (*head, head_without), tuple(rows))
 
 
-def _with_interval(value: float, low: float, high: float) -> Value:
-    ends = "" if math.isnan(low) else f"{formats.coefficient(low)} to {formats.coefficient(high)}"
-    return Value(formats.coefficient(value), ends)
+def _ends(low: float, high: float) -> str:
+    return "" if math.isnan(low) else f"{formats.coefficient(low)} to {formats.coefficient(high)}"
 
 
 def _rank_shift(matrix: Matrix) -> Figure:
@@ -200,7 +133,7 @@ def _rank_shift(matrix: Matrix) -> Figure:
     common = _common(columns)[:MOST_LINES]
     if len(common) < FEWEST:
         return Figure(Markup(""), "")
-    points = [column.axis.points for column in columns]
+    points = [column.points for column in columns]
     ranks = [smallest_ranks([scores[model][1] for model in common]) for scores in points]
     lines = [
         RankLine(
@@ -222,6 +155,6 @@ def _common(columns: Sequence[AgreementColumn]) -> list[str]:
     """Models that have all of the columns, by their score in the first."""
     if not columns:
         return []
-    points = [column.axis.points for column in columns]
+    points = [column.points for column in columns]
     common = [model for model in points[0] if all(model in scores for scores in points)]
     return sorted(common, key=lambda model: -points[0][model][1])

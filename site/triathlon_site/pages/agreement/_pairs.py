@@ -1,7 +1,7 @@
 """Every two columns, with their rank correlations: of the boards, and of the table of all models."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -9,10 +9,10 @@ from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
 from triathlon_site.figures import Axis, pair_scatter
-from triathlon_site.models import ModelInfo
 from triathlon_site.pages import front
 from triathlon_site.pages._dimensions import short_title
-from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.pages._reported import REPORTED
+from triathlon_site.pages._site import Gathered
 
 MOST_LABELS: Final = 12
 """Models that a figure names; of more it names those that the two columns rank most differently."""
@@ -21,10 +21,9 @@ FEWEST: Final = 3
 
 
 @dataclass(frozen=True)
-class AgreementColumn:
-    """A column of any board or of the table of all models, under a name that is clear among all of them."""
+class AgreementColumn(Axis):
+    """A column of a board or of the table of all models, with a title clear among all: `Loop ASL (MBPP+)`."""
 
-    axis: Axis
     discipline: str
     headline: bool = True
     reported: frozenset[str] = frozenset()
@@ -32,13 +31,8 @@ class AgreementColumn:
 
     def value(self, model: str) -> float | None:
         """A model's score as it is shown; None where it has none."""
-        point = self.axis.points.get(model)
+        point = self.points.get(model)
         return None if point is None else point[1]
-
-    @property
-    def title(self) -> str:
-        """`Loop ASL (MBPP+)`."""
-        return self.axis.title
 
 
 @dataclass(frozen=True)
@@ -53,12 +47,17 @@ class Pair:
     @property
     def figure(self) -> Markup:
         """The scatter of the models that have both columns."""
-        return pair_scatter(self.left.axis, self.right.axis, most_labels=MOST_LABELS)
+        return pair_scatter(self.left, self.right, most_labels=MOST_LABELS)
+
+    @property
+    def some_named(self) -> bool:
+        """Whether the figure names some of the models only."""
+        return self.correlation.n > MOST_LABELS
 
     @property
     def reported(self) -> int:
         """How many of the models have a reported figure in either column."""
-        models = self.left.axis.points.keys() & self.right.axis.points.keys()
+        models = self.left.points.keys() & self.right.points.keys()
         return len(models & (self.left.reported | self.right.reported))
 
     @property
@@ -67,54 +66,89 @@ class Pair:
         return self.correlation.n < FEWEST
 
 
-def board_columns(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> list[AgreementColumn]:
+@dataclass(frozen=True)
+class Matrix:
+    """Columns over the same models, and every pair of them."""
+
+    columns: Sequence[AgreementColumn] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Names of all models, by what the columns call them."""
+    name: str = ""
+    """Name of its folder of pages, and of its files."""
+    pairs: Mapping[tuple[int, int], Pair] = field(default_factory=dict)
+    """By the places of the two columns."""
+
+    @property
+    def heads(self) -> list[int]:
+        """Places of the columns that are headlines."""
+        return [place for place, column in enumerate(self.columns) if column.headline]
+
+    @property
+    def between(self) -> list[Pair]:
+        """Pairs of headlines of two disciplines, those that the most models have first."""
+        pairs = [
+            pair
+            for pair in self.pairs.values()
+            if pair.left.headline and pair.right.headline and pair.left.discipline != pair.right.discipline
+        ]
+        return sorted(pairs, key=lambda pair: -pair.correlation.n)
+
+    @property
+    def file(self) -> str:
+        """The table of all pairs."""
+        return f"data/{self.name}.csv"
+
+    @property
+    def script(self) -> str:
+        """A script that holds JSON, because a page opened from a file may load nothing else."""
+        return f"data/{self.name}.js"
+
+
+def graded_matrix(site: Gathered) -> Matrix:
     """Every ranked column of every board."""
-    return [
-        _of_board(board, column, models) for board in boards for column in board.shown if column.column.ranked
-    ]
+    columns = []
+    for board in site.boards:
+        plan = board.plan
+        data = "" if plan.family == "core" else f" ({plan.title})"
+        for scores in board.shown:
+            column = scores.column
+            if column.ranked:
+                times = 100 if column.maximum == 1 else 1  # shares are shown in per cent, as in the tables
+                points = {m: (site.models[m].name, times * s.value) for m, s in sorted(scores.scores.items())}
+                title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
+                maximum = times * column.maximum
+                columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
+    models = sorted({m for board in site.boards for m in board.models})
+    return _matrix(columns, {model: site.models[model].name for model in models}, "agreement")
 
 
-def all_models_columns(rows: Sequence[front.ModelRow]) -> list[AgreementColumn]:
+def all_models_matrix(site: Gathered) -> Matrix:
     """The columns of the table of all models in which some model has a score or a reported figure.
 
-    Models are named by their place in `rows`.
+    Models are named by their place in the table.
     """
+    rows = front.model_rows(site, front.CORRELATED) if site.has_all_models else []
     columns = []
     for column in front.CORRELATED:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
-        maximum = max((cell.maximum for cell in cells.values()), default=1)
-        maximum = 100 if maximum == 1 else maximum  # shares are shown in per cent, as in the tables
-        points = {
-            # Rounded as in the table's file: equal scores from two sources stay equal.
-            key: (rows[int(key)].name, maximum * round(cell.share, 6))
-            for key, cell in cells.items()
-        }
-        title = f"{column.title} {column.small}" if column.title else column.index.title
-        reported = frozenset(key for key, cell in cells.items() if cell.grade == front.REPORTED)
         if cells:
-            axis = Axis(title, maximum, points)
-            columns.append(AgreementColumn(axis, column.discipline, reported=reported))
-    return columns
+            maximum = max(cell.maximum for cell in cells.values())
+            maximum = 100 if maximum == 1 else maximum  # shares are shown in per cent, as in the tables
+            # Rounded as in the table's file: equal scores from two sources stay equal.
+            points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
+            title = f"{column.title} {column.small}" if column.title else column.index.title
+            reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
+            columns.append(AgreementColumn(title, maximum, points, column.discipline, reported=reported))
+    return _matrix(columns, {str(place): row.name for place, row in enumerate(rows)}, "agreement-all-models")
 
 
-def all_pairs(
-    columns: Sequence[AgreementColumn], models: Sequence[str], folder: str
-) -> dict[tuple[int, int], Pair]:
-    """Every two columns, by their places; their pages are in this folder."""
+def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name: str) -> Matrix:
+    """With the pairs of the columns, whose pages are in the folder `name`, if there are models enough."""
+    if len(columns) < 2 or len(models) < FEWEST:
+        return Matrix(columns, models, name)
     values = [np.array([column.value(model) for model in models], dtype=float) for column in columns]
-    return {
-        (i, j): Pair(columns[i], columns[j], correlation, f"{folder}/{i + 1}-{j + 1}.html")
+    pairs = {
+        (i, j): Pair(columns[i], columns[j], correlation, f"{name}/{i + 1}-{j + 1}.html")
         for (i, j), correlation in correlations(values, "agreement").items()
     }
-
-
-def _of_board(board: Board, column: ColumnScores, models: Mapping[str, ModelInfo]) -> AgreementColumn:
-    plan = board.plan
-    data = "" if plan.family == "core" else f" ({plan.title})"
-    title = f"{plan.discipline.capitalize()} {short_title(column)}{data}"
-    maximum = column.column.maximum
-    times = 100 if maximum == 1 else 1  # shares are shown in per cent, as in the tables
-    points = {
-        model: (models[model].name, times * score.value) for model, score in sorted(column.scores.items())
-    }
-    return AgreementColumn(Axis(title, times * maximum, points), plan.discipline, column.column.headline)
+    return Matrix(columns, models, name, pairs)

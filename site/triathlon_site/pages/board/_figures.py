@@ -1,11 +1,11 @@
 """Figures of a board's columns, for the whole board or for one model."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from triathlon_site.figures import PALETTE, Series, curves, radar
-from triathlon_site.models import ModelInfo
 from triathlon_site.pages._dimensions import share_of_maximum
+from triathlon_site.pages.board._tables import Models
 from triathlon_site.render import Figure
 from triathlon_site.scores import Board, ColumnScores
 
@@ -26,13 +26,16 @@ def curve_columns(board: Board) -> list[ColumnScores]:
 
 def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
     """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known."""
-    points = curve_columns(board)
-    return _values(points, model) if all(model in column.scores for column in points) else ()
+    return _values(curve_columns(board), model) or ()
 
 
-def degradation_figure(
-    board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]
-) -> Iterator[Figure]:
+def curve_and_radar(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
+    """The degradation curves, then the radar; a figure without data is left out."""
+    figures = (_degradation_figure(board, shown, models), _radar_figure(board, shown, models))
+    yield from (figure for figure in figures if figure.svg)
+
+
+def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
     """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
     lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
     order = list(lines)
@@ -47,29 +50,18 @@ def degradation_figure(
     caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
     if muted:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
-    if svg:
-        yield Figure(svg, caption)
+    return Figure(svg, caption)
 
 
-def radar_figure(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
+def _radar_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
     """Every ranked column beside the headline, one shape a model."""
     axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
-    series = [
-        Series(models[model].name, _values(axes, model))
-        for model in shown
-        if all(model in column.scores for column in axes)
-    ]
+    series = [Series(models[m].name, values) for m in shown if (values := _values(axes, m)) is not None]
     svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
-    if svg:
-        yield Figure(svg, "Every column of the board, each axis from 0 to its maximum.")
+    return Figure(svg, "Every column of the board, each axis from 0 to its maximum.")
 
 
-def curve_and_radar(board: Board, shown: Sequence[str], models: Mapping[str, ModelInfo]) -> Iterator[Figure]:
-    """The degradation curves, then the radar; a figure without data is left out."""
-    yield from degradation_figure(board, shown, models)
-    yield from radar_figure(board, shown, models)
-
-
-def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...]:
-    """Scores in per cent of their maximum."""
-    return tuple(share_of_maximum(column, model) or 0.0 for column in columns)
+def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...] | None:
+    """Scores in per cent of their maximum; None where a column has none of the model."""
+    values = [share for column in columns if (share := share_of_maximum(column, model)) is not None]
+    return tuple(values) if len(values) == len(columns) else None

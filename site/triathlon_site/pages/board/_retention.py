@@ -27,14 +27,29 @@ class Retention:
     values: Array
     """models × tasks, 0 to `most`; nan where the task does not count for the model."""
     most: float
-    counts: Array
-    """By task, the number of models that it counts for."""
-    totals: Array
-    """By task, the sum of their values."""
-    gaps: Array
-    """models × tasks: mean of the other models minus the value, as a share of `most`; 0 where negative."""
-    means: Array
-    """By model, the mean of its values."""
+
+    @property
+    def counts(self) -> Array:
+        """By task, the number of models that it counts for."""
+        return np.asarray((~np.isnan(self.values)).sum(axis=0))
+
+    @property
+    def totals(self) -> Array:
+        """By task, the sum of their values."""
+        return np.asarray(np.nansum(self.values, axis=0))
+
+    @property
+    def means(self) -> Array:
+        """By model, the mean of its values."""
+        return known_mean(self.values, axis=1)
+
+    @property
+    def gaps(self) -> Array:
+        """Models × tasks: mean of the other models minus the value, as a share of `most`; not negative."""
+        rivals = self.counts - ~np.isnan(self.values)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gaps = (self.totals - self.values) / rivals - self.values
+            return np.where((rivals >= FEWEST) & (gaps > LEAST), gaps, 0.0) / self.most
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,42 +58,16 @@ class BoardRetention:
 
     models: tuple[str, ...]
     suites: tuple[Retention, ...]
-    means: Array
-    """By model, the mean of its values over all suites."""
+
+    @property
+    def means(self) -> Array:
+        """By model, the mean of its values over all suites."""
+        return known_mean(np.hstack([np.empty((len(self.models), 0)), *(s.values for s in self.suites)]), 1)
 
     def beside(self, model: str, means: Array) -> tuple[float, float]:
         """A model's mean, and the mean of those of the other models."""
         row = self.models.index(model)
         return float(means[row]), float(known_mean(np.delete(means, row)))
-
-
-def board_retention(models: tuple[str, ...], suites: Sequence[Retention]) -> BoardRetention:
-    """The retention of a board from that of its suites."""
-    rows = np.hstack([suite.values for suite in suites]) if suites else np.empty((len(models), 0))
-    return BoardRetention(models, tuple(suites), known_mean(rows, axis=1))
-
-
-def retention(sample: Sample, values: Array, most: float) -> Retention:
-    """The retention of one suite.
-
-    Args:
-        sample: the results of the suite.
-        values: models × tasks, 0 to `most`; nan where a task does not count for a model.
-        most: the largest value.
-    """
-    known = ~np.isnan(values)
-    counts, totals = known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)
-    gaps = _gaps(values, counts - known, totals)
-    return Retention(
-        sample.suite, sample.clusters, values, most, counts, totals, gaps / most, known_mean(values, axis=1)
-    )
-
-
-def _gaps(values: Array, rivals: Array, totals: Array) -> Array:
-    """Mean of the other models minus the model's value; `rivals`: by model and task, how many these are."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = (totals - values) / rivals - values
-        return np.where((rivals >= FEWEST) & (gaps > LEAST), gaps, 0.0)
 
 
 def changed_values(sample: Sample, seeds: Sample, parents: Mapping[str, Sequence[str]]) -> Array:
@@ -95,6 +84,5 @@ def changed_values(sample: Sample, seeds: Sample, parents: Mapping[str, Sequence
 
 def known_mean(values: Array, axis: int | None = None) -> Array:
     """The mean of what is not nan; nan where nothing is known."""
-    known = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))
+        return np.asarray(np.nansum(values, axis=axis) / (~np.isnan(values)).sum(axis=axis))

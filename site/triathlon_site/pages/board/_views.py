@@ -1,47 +1,64 @@
-"""The view of each discipline."""
+"""The view of each discipline, and what it says of a board's first place."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import PredictionRecord
+from triathlon_site.models import ModelInfo
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.pages.board.translation import TRANSLATION
-from triathlon_site.scores import Board
+from triathlon_site.scores import Board, Score
 
-VIEWS: Final[Mapping[str, DisciplineView]] = {
-    "loop": LOOP,
-    "runtime": RUNTIME,
-    "evolved": EVOLVED,
-    "translation": TRANSLATION,
-}
-
-
-PLAIN: Final = DisciplineView(
-    figures_title="Model by model",
-    unit="task",
-    endings="",
-    models_drawn=5,
-    figures=lambda *_: iter(()),
-    sections=lambda *_: iter(()),
-    retentions=lambda *_: iter(()),
-    losses=lambda *_: iter(()),
-    loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models solve it",
-)
-"""The view of a discipline without a folder here: its ranking and nothing else."""
+VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
 
 
 def view_of(board: Board) -> DisciplineView:
     """The view of the board's discipline; of a suite that asks in another way, the view of its records."""
     if all(suite.record is PredictionRecord for suite in board.plan.suites):
         return PREDICTION
-    return VIEWS.get(board.plan.discipline, PLAIN)
+    return VIEWS.get(board.plan.discipline, DisciplineView())
 
 
 def heading_of(board: Board) -> str:
     """The discipline under whose heading the board is linked: the translation loop is a kind of loop."""
     discipline = board.plan.discipline
     return catalogue.discipline(discipline).kind_of or discipline
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Who leads a board, and who cannot be told from the leader."""
+
+    board: Board
+    leaders: tuple[ModelInfo, ...]
+    """More than one where the first place is shared."""
+    score: Score
+    alike: tuple[ModelInfo, ...]
+    """The other models of the first tier."""
+    models: int
+    """The number of models with a headline score."""
+    unit: str
+    """The word for a task: `task` or `program`."""
+
+
+def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:
+    """The first place of a board; None where no model has a headline score."""
+    scores = board.headline.scores
+    ranked = [model for model in board.models if model in scores]
+    if not ranked:
+        return None
+    leaders = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
+    alike = [model for model in ranked if scores[model].tier == 1 and model not in leaders]
+    return Finding(
+        board,
+        tuple(models[model] for model in leaders),
+        scores[ranked[0]],
+        tuple(models[model] for model in alike),
+        len(ranked),
+        view_of(board).unit,
+    )

@@ -1,13 +1,13 @@
 """The changes since the last builds: a page and an Atom feed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_site.history import Change, Event, History
-from triathlon_site.models import ModelInfo, printable
+from triathlon_site.history import Change, Event
+from triathlon_site.models import printable
+from triathlon_site.pages._site import Gathered
 from triathlon_site.render import Draft, PageContext
-from triathlon_site.scores import Board
 
 FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
@@ -32,13 +32,11 @@ class Line:
 class Entry:
     """One build's changes."""
 
-    id: str
-    date: str
-    version: str
-    lines: tuple[Line, ...]
-    pushed: int = 0
+    change: Change
+    lines: list[Line]
+    pushed: int
     """Number of folded changes of rank that other models caused: one new model moves all below it."""
-    pushed_lines: tuple[Line, ...] = ()
+    pushed_lines: list[Line]
     """The folded changes; empty in older entries, of which the history has the number only."""
 
 
@@ -61,41 +59,23 @@ class FeedContext(PageContext):
     feed_id: str
 
 
-def drafts(
-    history: History, boards: Sequence[Board], models: Mapping[str, ModelInfo], measured: Sequence[str]
-) -> Iterator[Draft]:
-    """The page of changes, and its feed; `measured` are the models that have a page."""
-    titles = {board.plan.id: f"{board.plan.discipline} ({board.plan.title})" for board in boards}
-    entries = [_entry(change, titles, models, measured) for change in history.changes]
-    yield Draft("changes.html", ChangesContext(entries, FEED))
-    yield Draft(FEED, FeedContext(entries, FEED_ID))
+def drafts(site: Gathered) -> Iterator[Draft]:
+    """The page of changes, and its feed; nothing without results."""
+    if site.boards:
+        entries = [_entry(site, change) for change in site.history.changes]
+        yield Draft("changes.html", ChangesContext(entries, FEED))
+        yield Draft(FEED, FeedContext(entries, FEED_ID))
 
 
-def _entry(
-    change: Change,
-    titles: Mapping[str, str],
-    models: Mapping[str, ModelInfo],
-    measured: Sequence[str],
-) -> Entry:
-    def line(event: Event) -> Line:
-        info = models.get(event.model)
-        return Line(
-            event.kind,
-            info.name if info else printable(event.model),
-            info.page if info and event.model in measured else "",
-            _sentence(event, titles, models),
-        )
-
+def _entry(site: Gathered, change: Change) -> Entry:
     by_others = [event for event in change.events if event.by_others]
     folded = by_others if len(by_others) > FEW else []
     listed = [event for event in change.events if not (folded and event.by_others)]
     return Entry(
-        change.id,
-        change.date,
-        change.version,
-        tuple(map(line, sorted(listed, key=_weight))),
+        change,
+        [_line(site, event) for event in sorted(listed, key=_weight)],
         len(folded) + change.dropped,
-        tuple(map(line, folded)),
+        [_line(site, event) for event in folded],
     )
 
 
@@ -104,13 +84,24 @@ def _weight(event: Event) -> int:
     return -abs(event.after - event.before) if event.kind == "moved" else -(10**9)
 
 
-def _sentence(event: Event, titles: Mapping[str, str], models: Mapping[str, ModelInfo]) -> str:
+def _line(site: Gathered, event: Event) -> Line:
+    info = site.models.get(event.model)
+    page = info.page if info and event.model in site.results.models else ""
+    return Line(event.kind, _name(site, event.model), page, _sentence(site, event))
+
+
+def _name(site: Gathered, model: str) -> str:
+    return site.models[model].name if model in site.models else printable(model)
+
+
+def _sentence(site: Gathered, event: Event) -> str:
     if event.kind == "moved":
-        overall = {"overall-core": "overall", "overall-official": "overall (official data)"}
-        board = overall.get(event.board) or titles.get(event.board, event.board)
-        names = [models[rival].name if rival in models else printable(rival) for rival in event.passed_by]
+        titles = {"overall-core": "overall", "overall-official": "overall (official data)"}
+        titles |= {b.plan.id: f"{b.plan.discipline} ({b.plan.title})" for b in site.boards}
+        names = [_name(site, rival) for rival in event.passed_by]
         passed = f", passed by {_listed(names, 'models', event.passed_by_more)}" if names else ""
-        return f"{board}: from rank {event.before} to {event.after}{passed}; {event.why}"
+        place = f"from rank {event.before} to {event.after}"
+        return f"{titles.get(event.board, event.board)}: {place}{passed}; {event.why}"
     return {
         "new model": f"is new, with {_listed(event.suites)}",
         "gone model": "has no results any more",

@@ -1,20 +1,34 @@
-"""The page for choosing a model."""
+"""The page for choosing a model, and its data files: an index of models, a file a score, every frontier.
+
+The first two are scripts that hold JSON, because a page opened from a file may load nothing else.
+"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Final
 
-from triathlon_site.figures import PLOTLY, plotly_styles
-from triathlon_site.frontier import DRAWS
-from triathlon_site.pages.choose._candidates import Candidates
-from triathlon_site.pages.choose._data import DATA, TABLE, files
-from triathlon_site.pages.choose._questions import LEAST_SHARE, Question, questions
-from triathlon_site.pages.choose._scores import COSTS, SCORES, scored_models
-from triathlon_site.render import Draft, PageContext
+import numpy as np
+import pandas as pd
+
+from triathlon_site.figures import PLOTLY, interactive_choice, interactive_choice_axis, plotly_styles
+from triathlon_site.frontier import DOUBT, DRAWS
+from triathlon_site.pages.choose._questions import LEAST_SHARE, NAMED, Question, cost_text, questions
+from triathlon_site.pages.choose._scores import (
+    COSTS,
+    SCORES,
+    Candidate,
+    Candidates,
+    ChoiceCost,
+    ScoredModels,
+    scored_models,
+)
+from triathlon_site.render import Draft, Page, PageContext, as_script
 
 PATH: Final = "choose.html"
-BOARDS: Final = ("loop-mbpp-plus", "runtime-cruxeval-output", "runtime-dreval", "evolved-official")
-"""Boards that the scores come from: what a solved task cost is counted over these."""
+DATA: Final = "data/choose.js"
+TABLE: Final = "data/frontiers.csv"
+_LETTERS: Final = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+"""Each letter stands for 6 bits."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +47,8 @@ class ChooseContext(PageContext):
 
 def drafts(candidates: Candidates) -> Iterator[Draft]:
     """The page with its data files."""
-    known_costs = {cost for model in candidates.models for cost in model.costs}
     scored = [models for score in SCORES if (models := scored_models(candidates, score)) is not None]
+    costs = [cost for cost in COSTS if any(cost.id in model.costs for model in candidates.models)]
     context = ChooseContext(
         questions=questions(scored),
         draws=DRAWS,
@@ -44,4 +58,76 @@ def drafts(candidates: Candidates) -> Iterator[Draft]:
         data=DATA,
         table=TABLE,
     )
-    yield Draft(PATH, context, tuple(files(scored, [cost for cost in COSTS if cost.id in known_costs])))
+    shown = list({id(model): model for of in scored for model in of.models}.values())
+    files = (
+        _index(shown, scored, costs),
+        *(_draws(shown, of) for of in scored),
+        Page(TABLE, _table(scored, costs)),
+    )
+    yield Draft(PATH, context, files)
+
+
+def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
+    content = {
+        "models": [
+            {
+                "name": model.name,
+                "license": model.license,
+                "open": model.openness,
+                "context": model.context,
+                **{cost.id: model.costs.get(cost.id) for cost in costs},
+            }
+            for model in models
+        ],
+        "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
+        "costs": [
+            {
+                "id": cost.id,
+                "title": cost.title,
+                "least": cost.least,
+                "noun": cost.noun,
+                "unit": cost.unit,
+                "axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released"),
+            }
+            for cost in costs
+        ],
+        "leastShare": LEAST_SHARE,
+        "named": NAMED,
+        "doubt": DOUBT,
+    }
+    return Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
+
+
+def _draws(models: Sequence[Candidate], scored: ScoredModels) -> Page:
+    """The scores of the models, and of each its draws as a text, two letters a draw."""
+    places = {id(model): place for place, model in enumerate(models)}
+    steps = scored.draws.T.astype(int)
+    letters = np.stack([_LETTERS[steps >> 6], _LETTERS[steps & 63]], axis=-1)
+    content = {
+        "id": scored.score.id,
+        "rows": [places[id(model)] for model in scored.models],
+        "value": scored.frame["value"].tolist(),
+        "low": scored.frame["low"].round(4).tolist(),
+        "high": scored.frame["high"].round(4).tolist(),
+        "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
+        "figure": interactive_choice(scored.score.title),
+    }
+    return Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
+
+
+def _path(scored: ScoredModels) -> str:
+    return f"data/choose-{scored.score.id}.js"
+
+
+def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
+    """Every model of every score against every cost, among all models of which both are known."""
+    frames = []
+    for scored in scores:
+        for cost in costs:
+            frame = scored.frontier(cost).round({"value": 4, "low": 4, "high": 4})
+            if cost.id == "released":
+                frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
+            frame.insert(1, "score", scored.score.id)
+            frame.insert(5, "against", cost.id)
+            frames.append(frame.astype({"cost": object}))
+    return pd.concat(frames).to_csv(index=False, lineterminator="\n") if frames else "\n"

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from triathlon_site.frontier import frontier_shares, not_told_apart, undominated
-from triathlon_site.pages.choose._candidates import Candidate
+from triathlon_site.frontier import not_told_apart
 from triathlon_site.pages.choose._scores import (
     INDEX,
     PRICE,
     SIZE,
+    Candidate,
     ChoiceCost,
     ChoiceScore,
     ScoredModels,
-    select,
 )
 from triathlon_site.render import formats
 
@@ -43,9 +41,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FrontierRow:
-    """One model of a frontier."""
+    """One model of a frontier, as the page shows it."""
 
-    model: Candidate
+    name: str
     cost: str
     score: str
     """With its interval."""
@@ -66,7 +64,7 @@ class Question:
     cost: ChoiceCost
     group: Group
     sentence: str
-    rows: tuple[FrontierRow, ...]
+    rows: list[FrontierRow]
 
     @property
     def address(self) -> str:
@@ -83,10 +81,11 @@ def _small(model: Candidate) -> bool:
     return _open(model) and model.costs.get(SIZE.id, 10) < 10
 
 
-ALL: Final = Group("models", (), lambda _: True)
-OPEN: Final = Group("open models", (("open", "open"),), _open)
-SMALL: Final = Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)
-USUAL: Final = ((PRICE, ALL), (SIZE, OPEN), (SIZE, SMALL))
+USUAL: Final = (
+    (PRICE, Group("models", (), lambda _: True)),
+    (SIZE, Group("open models", (("open", "open"),), _open)),
+    (SIZE, Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)),
+)
 """The cost and the group of models in each usual question about a score."""
 ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 """Scores that the usual questions are about."""
@@ -94,68 +93,50 @@ ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
 
 def questions(scores: Sequence[ScoredModels]) -> list[Question]:
     """The usual questions about each score, without those that fewer than FEWEST models could answer."""
-    asked = [scored for scored in scores if scored.score.id in ASKED]
-    possible = (ask(scored, cost, group) for scored in asked for cost, group in USUAL)
-    return [question for question in possible if question is not None]
+    asked = [
+        (scored, cost, group, scored.frontier(cost, group.holds))
+        for scored in scores
+        if scored.score.id in ASKED
+        for cost, group in USUAL
+    ]
+    return [_question(*question) for question in asked if len(question[-1]) >= FEWEST]
 
 
-def ask(scored: ScoredModels, cost: ChoiceCost, group: Group) -> Question | None:
-    """One frontier: of the models of a group whose cost is known; None where they are fewer than FEWEST."""
-    known = [row for row, model in enumerate(scored.models) if group.holds(model) and cost.id in model.costs]
-    if len(known) < FEWEST:
-        return None
-    asked = select(scored, known)
-    costs = np.array([model.costs[cost.id] for model in asked.models])
-    shares = frontier_shares(asked.draws, costs)
-    on_frontier = undominated(asked.values, costs)
-    rows = tuple(
-        FrontierRow(
-            asked.models[row],
-            cost_text(cost, costs[row]),
-            f"{number(asked.score, asked.values[row])} ({span(asked, row)})",
-            float(shares[row]),
-        )
-        for row in np.argsort(costs, kind="stable")
-        if on_frontier[row] or shares[row] >= LEAST_SHARE
-    )
-    return Question(asked.score, cost, group, sentence(asked, cost, costs, group.words), rows)
-
-
-def sentence(models: ScoredModels, cost: ChoiceCost, costs: NDArray[np.float64], words: str) -> str:
-    """Who scores best, who cannot be told from it, and which of these cost least."""
-    names = [model.name for model in models.models]
-    best = int(np.argmax(models.values))
-    rivals = not_told_apart(models.draws, best)
-    alike = [row for row in np.argsort(costs, kind="stable") if rivals[row] and row != best]
+def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
+    """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
+    score, best = scored.score, int(frontier["value"].to_numpy().argmax())
+    texts = [_scored(score, *ends) for ends in frontier[["value", "low", "high"]].to_numpy()]
+    rivals = not_told_apart(scored.draws[:, frontier.index], best)
+    shown = frontier.assign(scored=texts, rival=rivals).sort_values("cost", kind="stable")
+    listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
+    fields = (listed[name] for name in ("model", "cost", "scored", "frontier_share"))
+    rows = [
+        FrontierRow(name, cost_text(cost, value), text, share)
+        for name, value, text, share in zip(*fields, strict=True)
+    ]
     text = (
-        f"Of {len(names)} {words} with a known {cost.noun}, {names[best]} scores highest in"
-        f" {models.score.short}: {number(models.score, models.values[best])} ({span(models, best)})."
+        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]} scores"
+        f" highest in {score.short}: {texts[best]}."
     )
-    if not alike:
-        return f"{text} No other comes close enough to doubt it."
-    rivals_text = f"{_listed([names[row] for row in alike])} cannot be told from it"
-    return f"{text} {rivals_text}; {_least(cost, names, costs, [*alike, best])}."
+    is_best = shown.index == frontier.index[best]
+    alike = shown[shown["rival"] & ~is_best]
+    if alike.empty:
+        return Question(score, cost, group, f"{text} No other comes close enough to doubt it.", rows)
+    equal = pd.concat([alike, shown[is_best]])
+    cheapest = equal[equal["cost"] == equal["cost"].min()]
+    paid = cost_text(cost, cheapest["cost"].iloc[0])
+    first = list(cheapest["model"])
+    least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
+    others = f"{_listed(list(alike['model']))} cannot be told from it"
+    return Question(score, cost, group, f"{text} {others}; the {cost.least} of these {least}.", rows)
 
 
-def _least(cost: ChoiceCost, names: Sequence[str], costs: NDArray[np.float64], rows: Sequence[int]) -> str:
-    """`the cheapest of these is A ($1 / M)`; of equal ones, all of them."""
-    lowest = min(costs[row] for row in rows)
-    first = [names[row] for row in rows if costs[row] == lowest]
-    text = cost_text(cost, lowest)
-    if len(first) == 1:
-        return f"the {cost.least} of these is {first[0]} ({text})"
-    return f"the {cost.least} of these are {_listed(first)} ({text} each)"
-
-
-def number(score: ChoiceScore, value: float) -> str:
-    """A score as the page shows it."""
-    return f"{value:.0f}" if score.id == INDEX else formats.score(value, score.maximum)
-
-
-def span(models: ScoredModels, row: int) -> str:
-    """The interval of a score as the page shows it."""
-    interval = models.intervals[row]
-    return f"{number(models.score, interval.low)}–{number(models.score, interval.high)}"
+def _scored(score: ChoiceScore, *ends: float) -> str:
+    """A score with its interval, as the page shows it."""
+    value, low, high = (
+        f"{end:.0f}" if score.id == INDEX else formats.score(end, score.maximum) for end in ends
+    )
+    return f"{value} ({low}–{high})"
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:

@@ -1,20 +1,49 @@
 """The scores and costs that models can be chosen by, and joint draws of the scores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.ability import COLUMNS
-from triathlon_site.frontier import DRAWS, interval_draws
-from triathlon_site.pages.choose._candidates import Candidate, Candidates
+from triathlon_site.ability import COLUMNS, IndexRow
+from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
+from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.uncertainty import Interval, share_interval
 
 INDEX: Final = "index"
 STEPS: Final = 4095
 """Two characters of 6 bits a draw, as the page loads them."""
+OPENNESS: Final = {True: "open", False: "closed", None: ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One model."""
+
+    name: str
+    license: str
+    openness: str
+    """`open`, `closed` or empty where it is not known."""
+    context: int | None
+    """Tokens."""
+    costs: Mapping[str, float]
+    """By id of a `ChoiceCost`, where known."""
+    scores: Mapping[str, tuple[float, Interval | None]]
+    """By id of a column of the index, where there is one: the share of the maximum, since one source gives a
+    share and another per cent; without an interval where none is known."""
+    index: IndexRow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """All candidates, with joint draws of the index."""
+
+    models: tuple[Candidate, ...]
+    index_draws: NDArray[np.float64]
+    """Shape (draws, models)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +54,7 @@ class ChoiceScore:
     title: str
     short: str
     """As it stands within a sentence."""
-    maximum: float
+    maximum: float = 100.0
     """10 or 100; the scale of the index has no end."""
 
 
@@ -41,29 +70,16 @@ class ChoiceCost:
     """Word for the model with the lowest value: `cheapest`."""
     unit: str
     """`{}` stands for the value."""
-    logarithmic: bool = True
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredModels:
-    """The models that have one score, with joint draws of it."""
-
-    score: ChoiceScore
-    models: tuple[Candidate, ...]
-    values: NDArray[np.float64]
-    intervals: tuple[Interval, ...]
-    draws: NDArray[np.float64]
-    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
 
 
 SCORES: Final = (
-    ChoiceScore(INDEX, "Index over all columns", "the index", 100.0),
+    ChoiceScore(INDEX, "Index over all columns", "the index"),
     ChoiceScore("loop", "Loop: ASL on MBPP+", "loop", 10.0),
-    ChoiceScore("runtime_output", "Runtime: CRUXEval output", "runtime (CRUXEval output)", 100.0),
-    ChoiceScore("runtime_consistency", "Runtime: DREval consistency", "runtime (DREval)", 100.0),
-    ChoiceScore("evolved", "Evolved: EvoEval mean", "evolved", 100.0),
-    ChoiceScore("humaneval_plus", "HumanEval+ pass@1", "HumanEval+", 100.0),
-    ChoiceScore("mbpp_plus", "MBPP+ pass@1", "MBPP+", 100.0),
+    ChoiceScore("runtime_output", "Runtime: CRUXEval output", "runtime (CRUXEval output)"),
+    ChoiceScore("runtime_consistency", "Runtime: DREval consistency", "runtime (DREval)"),
+    ChoiceScore("evolved", "Evolved: EvoEval mean", "evolved"),
+    ChoiceScore("humaneval_plus", "HumanEval+ pass@1", "HumanEval+"),
+    ChoiceScore("mbpp_plus", "MBPP+ pass@1", "MBPP+"),
 )
 PRICE: Final = ChoiceCost(
     "price", "List price of output, $ per million tokens", "price", "cheapest", "${} / M"
@@ -73,11 +89,79 @@ COSTS: Final = (
     PRICE,
     SIZE,
     ChoiceCost("active", "Active parameters, billions", "size", "smallest", "{} B active"),
-    ChoiceCost("released", "Released", "date", "first", "{}", logarithmic=False),
+    ChoiceCost("released", "Released", "date", "first", "{}"),
     ChoiceCost(
         "solved", "Measured cost of a solved task, $", "measured cost", "cheapest", "${} / solved task"
     ),
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredModels:
+    """The models that have one score, with joint draws of it."""
+
+    score: ChoiceScore
+    models: list[Candidate]
+    frame: pd.DataFrame
+    """A row a model: its name as `model`, its score as `value` with the interval `low` to `high`."""
+    draws: NDArray[np.float64]
+    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
+
+    def frontier(self, cost: ChoiceCost, holds: Callable[[Candidate], bool] = lambda _: True) -> pd.DataFrame:
+        """The rows of the models that `holds` is true of and whose cost is known.
+
+        With the columns `cost`, `undominated` (on the frontier by the score) and `frontier_share` (the part
+        of the draws in which the model is on it). The index is the model's place in `models`.
+        """
+        rows = [row for row, model in enumerate(self.models) if holds(model) and cost.id in model.costs]
+        costs = np.array([self.models[row].costs[cost.id] for row in rows])
+        frame = self.frame.iloc[rows].assign(cost=costs)
+        if rows:
+            frame["undominated"] = undominated(frame["value"].to_numpy(), costs)
+            frame["frontier_share"] = frontier_shares(self.draws[:, rows], costs)
+        return frame
+
+
+def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
+    """The models of a table, in its order; `solved`: by name, what a solved task cost, in dollars."""
+    models = tuple(
+        Candidate(
+            name=row.name,
+            license=row.info.license or "",
+            openness=OPENNESS[row.info.open_weights],
+            context=int(row.facts.context) if row.facts.context else None,
+            costs=_costs(row, solved),
+            scores={
+                column: (
+                    cell.share,
+                    cell.interval
+                    and Interval(cell.interval.low / cell.maximum, cell.interval.high / cell.maximum),
+                )
+                for column, cell in row.cells.items()
+            },
+            index=row.index,
+        )
+        for row in table.rows
+        if row.index
+    )
+    return Candidates(models, table.index.draws if table.index else np.empty((0, 0)))
+
+
+def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
+    """The known costs by id; all parameters of a model count as active where nothing else is known.
+
+    A date is months since the year 0.
+    """
+    info, active = row.info, row.facts.active_b
+    year, _, month = (info.released or "")[:7].partition("-")
+    costs = {
+        "price": info.price[1] if info.price else None,
+        "size": info.billions,
+        "active": float(active) if active else info.billions,
+        "released": 12.0 * int(year) + int(month) - 1 if month else None,
+        "solved": solved.get(info.name),
+    }
+    return {name: value for name, value in costs.items() if value is not None}
 
 
 def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | None:
@@ -85,37 +169,23 @@ def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | 
 
     Where no interval is known, it is that of a share of the column's number of tasks.
     """
-    if not candidates.models:
-        return None
-    if score.id == INDEX:
-        values = np.array([model.index.value for model in candidates.models])
-        intervals = tuple(Interval(model.index.low, model.index.high) for model in candidates.models)
-        draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
-        return ScoredModels(score, candidates.models, values, intervals, _stepped(draws))
-    models = tuple(model for model in candidates.models if score.id in model.scores)
+    models = [model for model in candidates.models if score.id in {INDEX, *model.scores}]
     if not models:
         return None
-    tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
-    shares = [model.scores[score.id] for model in models]
-    values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
-    ends = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
-    intervals = tuple(Interval(score.maximum * end.low, score.maximum * end.high) for end in ends)
-    draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
-    return ScoredModels(score, models, values, intervals, _stepped(draws))
-
-
-def _stepped(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    if score.id == INDEX:
+        values = np.array([model.index.value for model in models])
+        ends = np.array([(model.index.low, model.index.high) for model in models])
+        draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
+    else:
+        tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
+        shares = [model.scores[score.id] for model in models]
+        known = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
+        values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
+        ends = score.maximum * np.array([(interval.low, interval.high) for interval in known])
+        intervals = [Interval(low, high) for low, high in ends.tolist()]
+        draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
+    names = [model.name for model in models]
+    frame = pd.DataFrame({"model": names, "value": values, "low": ends[:, 0], "high": ends[:, 1]})
     low, high = float(draws.min()), float(draws.max())
-    return np.asarray(np.round((draws - low) / ((high - low) or 1.0) * STEPS))
-
-
-def select(models: ScoredModels, rows: Sequence[int]) -> ScoredModels:
-    """The models of these rows, with the same draws."""
-    places = list(rows)
-    return ScoredModels(
-        models.score,
-        tuple(models.models[row] for row in places),
-        models.values[places],
-        tuple(models.intervals[row] for row in places),
-        models.draws[:, places],
-    )
+    stepped = np.asarray(np.round((draws - low) / ((high - low) or 1.0) * STEPS))
+    return ScoredModels(score, models, frame, stepped)

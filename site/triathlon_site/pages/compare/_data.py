@@ -35,47 +35,49 @@ INDEX: Final = "data/compare.js"
 
 def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
     """The index, then a file for each model."""
-    columns = [(board, column) for board in boards for column in board.shown]
+    columns = {
+        f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
+    }
+    solving = {c.column.parts[0][0]: c for _, c in columns.values() if _is_solving(c)}
+    tasks = list(dict.fromkeys(column.samples[0].clusters for column in solving.values()))
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
+    paths = {model: f"data/compare/{models[model].slug}.js" for model in ids}
     index = {
-        "models": [
-            {"id": m, "name": models[m].name, "page": models[m].page, "data": data_path(models[m])}
-            for m in ids
+        "models": [{"id": m, "name": models[m].name, "page": models[m].page, "data": paths[m]} for m in ids],
+        "columns": [
+            {
+                "id": name,
+                "title": formats.sentence(dimension_title(board, column)),
+                "solving": column.column.parts[0][0] if _is_solving(column) else None,
+                "ranked": column.column.ranked,
+            }
+            for name, (board, column) in columns.items()
         ],
-        "columns": [_heading(board, column) for board, column in columns],
-        **_clusters([column for _, column in columns]),
+        "clusters": tasks,
+        "clustersOf": {suite: tasks.index(column.samples[0].clusters) for suite, column in solving.items()},
         "layouts": {"curve": interactive_curves_layout(), "radar": interactive_radar_layout()},
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
-    lines, solved = _lines(boards, models), _solved([column for _, column in columns])
-    minus = [differences_of(column, ids) for _, column in columns]
+    axes, curves = dimensions(boards), degradation_curves(boards)
+    solved = {suite: _solved(column) for suite, column in solving.items()}
+    minus = {name: differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:
         content = {
             "id": model,
             "name": models[model].name,
-            **lines[model],
+            **_lines(models[model].name, model, axes, curves),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
             "columns": [
-                {**_column(board, column, model), "minus": differences[model]}
-                for (board, column), differences in zip(columns, minus, strict=True)
+                {"id": name, **_column(board, column, model), "minus": minus[name][model]}
+                for name, (board, column) in columns.items()
                 if model in column.scores
             ],
         }
-        yield Page(data_path(models[model]), f"window.triathlonModel({as_script(content)});\n")
+        yield Page(paths[model], f"window.triathlonModel({as_script(content)});\n")
 
 
-def data_path(info: ModelInfo) -> str:
-    """The file of one model."""
-    return f"data/compare/{info.slug}.js"
-
-
-def longest_curve(boards: Sequence[Board]) -> int:
-    """Points of the longest degradation curve."""
-    return max(map(len, _curves(boards).values()), default=0)
-
-
-def _curves(boards: Sequence[Board]) -> dict[str, list[float]]:
+def degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
     """The degradation curve of each model, on the first board that has one of it."""
     curves: dict[str, list[float]] = {}
     for board in boards:
@@ -85,39 +87,26 @@ def _curves(boards: Sequence[Board]) -> dict[str, list[float]]:
     return curves
 
 
-def _lines(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> dict[str, dict[str, Any]]:
-    """The lines of each model on the page: paths in the static figures, traces in the interactive ones."""
-    axes, curves = dimensions(boards), _curves(boards)
+def _lines(
+    name: str, model: str, axes: Sequence[tuple[Board, ColumnScores]], curves: Mapping[str, list[float]]
+) -> dict[str, Any]:
+    """The lines of one model on the page: paths in the static figures, traces in the interactive ones."""
+    curve = curves.get(model)
     titles = [axis_title(board, column) for board, column in axes]
-    steps = max(map(len, curves.values()), default=0)
-    lines = {}
-    for model in dict.fromkeys(model for board in boards for model in board.models):
-        curve, name = curves.get(model), models[model].name
-        shares = [share_of_maximum(column, model) for _, column in axes]
-        short = [None if share is None else _short(share) for share in shares]
-        has_radar = sum(share is not None for share in shares) >= FEWEST_AXES
-        lines[model] = {
-            "curvePath": curve_path(curve, steps) if curve else None,
-            "radarPath": radar_path(shares) if has_radar else None,
-            "curve": interactive_curve(name, curve) if curve else None,
-            "radar": interactive_radar(name, titles, short) if has_radar else None,
-        }
-    return lines
-
-
-def _heading(board: Board, column: ColumnScores) -> dict[str, Any]:
+    shares = [share_of_maximum(column, model) for _, column in axes]
+    short = [None if share is None else _short(share) for share in shares]
+    has_radar = sum(share is not None for share in shares) >= FEWEST_AXES
     return {
-        "id": f"{board.plan.id} {column.column.id}",
-        "title": formats.sentence(dimension_title(board, column)),
-        "solving": column.column.parts[0][0] if _is_solving(column) else None,
-        "ranked": column.column.ranked,
+        "curvePath": curve_path(curve, max(map(len, curves.values()))) if curve else None,
+        "radarPath": radar_path(shares) if has_radar else None,
+        "curve": interactive_curve(name, curve) if curve else None,
+        "radar": interactive_radar(name, titles, short) if has_radar else None,
     }
 
 
 def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
     score = column.scores[model]
     return {
-        "id": f"{board.plan.id} {column.column.id}",
         "label": dimension_title(board, column),
         "headline": column.column.headline,
         "maximum": column.column.maximum,
@@ -133,23 +122,11 @@ def _is_solving(column: ColumnScores) -> bool:
     return len(parts) == 1 and parts[0][1].id.startswith("pass")
 
 
-def _clusters(columns: Sequence[ColumnScores]) -> dict[str, Any]:
-    """The tasks that the signs of `_solved` stand for: each list once, and which one a suite has."""
-    by_suite = {c.column.parts[0][0]: c.samples[0].clusters for c in columns if _is_solving(c)}
-    lists = list(dict.fromkeys(by_suite.values()))
-    return {"clusters": lists, "clustersOf": {suite: lists.index(tasks) for suite, tasks in by_suite.items()}}
-
-
-def _solved(columns: Sequence[ColumnScores]) -> dict[str, dict[str, str]]:
-    """By suite and model a sign a task: `1` solved (in some sample), `0` not, `-` not run."""
-    solved: dict[str, dict[str, str]] = {}
-    for column in filter(_is_solving, columns):
-        sample = column.samples[0]
-        signs = np.where(sample.denominators > 0, np.where(sample.numerators > 0, "1", "0"), "-")
-        solved[column.column.parts[0][0]] = {
-            model: "".join(row) for model, row in zip(sample.models, signs, strict=True)
-        }
-    return solved
+def _solved(column: ColumnScores) -> dict[str, str]:
+    """By model a sign a task: `1` solved (in some sample), `0` not, `-` not run."""
+    sample = column.samples[0]
+    signs = np.where(sample.denominators > 0, np.where(sample.numerators > 0, "1", "0"), "-")
+    return {model: "".join(row) for model, row in zip(sample.models, signs, strict=True)}
 
 
 def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
@@ -163,16 +140,15 @@ def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]
     differences = column.differences.among([row_of[model] for model in present])
     matrices = (differences.values, differences.low, -differences.low.T)
     values, low, high = (as_shown(matrix, column.column.maximum) for matrix in matrices)
-    texts = {
-        model: [
-            "" if math.isnan(value) else f"{value:g} {below:g} {above:g}"
-            for value, below, above in zip(values[row], low[row], high[row], strict=True)
-        ]
-        for row, model in enumerate(present)
-    }
     place = {model: position for position, model in enumerate(present)}
+
+    def text(model: str, rival: str) -> str:
+        if rival not in place or math.isnan(values[place[model]][place[rival]]):
+            return ""
+        return " ".join(f"{matrix[place[model]][place[rival]]:g}" for matrix in (values, low, high))
+
     return {
-        model: ";".join(texts[model][place[rival]] if rival in place else "" for rival in order[start:])
+        model: ";".join(text(model, rival) for rival in order[start:])
         for start, model in enumerate(order, 1)
         if model in place
     }

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from markupsafe import Markup
-
 from triathlon_site.figures import PLOTLY, curves_frame, plotly_styles, radar_frame
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._dimensions import axis_title, dimensions
-from triathlon_site.pages.compare._data import longest_curve
-from triathlon_site.render import Draft, Figure, PageContext
+from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.compare._data import degradation_curves, files
+from triathlon_site.render import Draft, Figure, Page, PageContext
 from triathlon_site.scores import Board, Overall
 from triathlon_site.uncertainty import Difference, Differences
 
@@ -65,21 +64,23 @@ class CompareContext(PageContext):
     """By family of data, of those with two models to compare."""
 
 
-def draft(boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]) -> Draft:
-    """The page that compares models."""
-    by_family = {family: neighbours(overalls[family], models) for family in compared_families(overalls)}
-    context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(boards), by_family)
-    return Draft("compare.html", context)
+def drafts(site: Gathered) -> Iterator[Draft | Page]:
+    """The page that compares models, where there are two; the files that it loads."""
+    if len(site.results.models) > 1:
+        by_family = {
+            family: neighbours(site.overalls[family], site.models)
+            for family in compared_families(site.overalls)
+        }
+        context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(site.boards), by_family)
+        yield Draft("compare.html", context)
+    yield from files(site.boards, site.models)
 
 
 def _frames(boards: Sequence[Board]) -> list[Figure]:
-    steps = longest_curve(boards)
+    steps = max(map(len, degradation_curves(boards).values()), default=0)
     titles = [axis_title(board, column) for board, column in dimensions(boards)]
     frames = [
-        Figure(
-            curves_frame("Degradation curves", steps) if steps > 1 else Markup(""),
-            "Tasks that still pass in each loop, in per cent.",
-        ),
+        Figure(curves_frame("Degradation curves", steps), "Tasks that still pass in each loop, in per cent."),
         Figure(
             radar_frame("All dimensions", titles),
             "All dimensions, each axis from 0 in the centre to its maximum.",
@@ -109,20 +110,18 @@ def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
 def neighbours(overall: Overall, models: Mapping[str, ModelInfo]) -> Neighbours:
     """The BEST models of a family of data, each with each, and up to MOST models, each with the next."""
     ranked, boards = _order(overall)
-    return Neighbours(boards, list(_pairs(ranked[:MOST], boards, models)))
-
-
-def _pairs(
-    order: Sequence[str], boards: Sequence[Board], models: Mapping[str, ModelInfo]
-) -> Iterator[ModelPair]:
-    columns = [_differences(board, order) for board in boards]
-    for higher in range(len(order)):
-        for lower in range(higher + 1, min(len(order), max(BEST, higher + 2))):
-            differences = tuple(
-                (column.of(higher, lower), board.plan.headline.maximum)
-                for column, board in zip(columns, boards, strict=True)
-            )
-            yield ModelPair(models[order[higher]], models[order[lower]], differences)
+    order = ranked[:MOST]
+    columns = [(_differences(board, order), board.plan.headline.maximum) for board in boards]
+    pairs = [
+        ModelPair(
+            models[order[higher]],
+            models[order[lower]],
+            tuple((differences.of(higher, lower), maximum) for differences, maximum in columns),
+        )
+        for higher in range(len(order))
+        for lower in range(higher + 1, min(len(order), max(BEST, higher + 2)))
+    ]
+    return Neighbours(boards, pairs)
 
 
 def _differences(board: Board, order: Sequence[str]) -> Differences:

@@ -1,6 +1,5 @@
 """The page of the data files."""
 
-from triathlon_site.pages.data._json_ld import dataset
-from triathlon_site.pages.data._page import draft
+from triathlon_site.pages.data._page import drafts
 
-__all__ = ["dataset", "draft"]
+__all__ = ["drafts"]

@@ -1,13 +1,26 @@
 """The page of the data files: their addresses, the meaning of their fields, and faults in the results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from triathlon_site.exchange import EXPORTS, Archive, Export
-from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat
-from triathlon_site.published import FactSources
-from triathlon_site.render import Draft, PageContext
+from triathlon_site.exchange import EXPORTS, Archive, Export, archives
+from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat, core_files
+from triathlon_site.pages._site import Gathered
+from triathlon_site.published import FactSources, count_facts
+from triathlon_site.render import Draft, Page, PageContext
+
+_TYPES: Final = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+    "zip": "application/zip",
+}
+_DESCRIPTION: Final = (
+    "Scores of language models for code on the tasks of Triathlon, a leaderboard in three disciplines: loops"
+    " of writing and summarising programs, questions about run-time behaviour, and evolved tasks. Every score"
+    " has a 95 % interval and says whether its replies were asked for here or recorded by others."
+)
 
 
 @dataclass(frozen=True)
@@ -27,14 +40,60 @@ class DataContext(PageContext):
     """The page's data as a `Dataset` of schema.org."""
 
 
-def draft(facts: FactSources | None, archives: Sequence[Archive], json_ld: Mapping[str, Any]) -> Draft:
-    """The page of the data files, and the archives that it links."""
+def drafts(site: Gathered) -> Iterator[Draft | Page]:
+    """The page of the data files, and the files that it alone links."""
+    facts = site.published
+    packed = list(archives(site.results, site.boards, site.models, site.url))
     context = DataContext(
-        facts=facts,
+        facts=count_facts(facts.facts, facts.fact_sources) if facts and facts.facts else None,
         data_schema=DATA_SCHEMA,
         formats=FORMATS,
-        archives={archive.form: archive for archive in archives},
+        archives={archive.form: archive for archive in packed},
         exports=EXPORTS,
-        json_ld=json_ld,
+        json_ld=_dataset(site, packed),
     )
-    return Draft("data.html", context, tuple(archive.page for archive in archives))
+    yield Draft("data.html", context, tuple(archive.page for archive in packed))
+    yield from core_files(site.url)
+
+
+def _dataset(site: Gathered, packed: Sequence[Archive]) -> dict[str, Any]:
+    """The page's data as a `Dataset` of schema.org, in JSON-LD, so that searches for data sets find it.
+
+    Where the site's address is not known, addresses are relative to the page.
+    """
+    scored = dict.fromkeys(model for board in site.boards for model in board.models)
+    names = [*(f"overall-{family}" for family in site.overalls), *(board.plan.id for board in site.boards)]
+    paths = [f"data/{name}.{suffix}" for name in names for suffix in ("csv", "json")]
+    paths += ["data/scores.parquet"] if site.boards else []
+    paths += [archive.page.path for archive in packed]
+    description: dict[str, Any] = {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": "Triathlon: scores of language models for code",
+        "description": _DESCRIPTION,
+        "url": f"{site.url}data.html",
+        "version": site.version,
+        "isAccessibleForFree": True,
+        "creator": {"@type": "Organization", "name": "Triathlon"},
+        "variableMeasured": [
+            {
+                "@type": "PropertyValue",
+                "name": f"{plan.headline.title} ({plan.discipline}, {plan.title})",
+                "description": plan.headline.source,
+                "minValue": 0,
+                "maxValue": plan.headline.maximum,
+            }
+            for plan in (board.plan for board in site.boards)
+        ],
+        "mentions": [{"@type": "SoftwareApplication", "name": site.models[model].name} for model in scored],
+        "distribution": [
+            {
+                "@type": "DataDownload",
+                "name": path.removeprefix("data/"),
+                "encodingFormat": _TYPES[path.rpartition(".")[2]],
+                "contentUrl": site.url + path,
+            }
+            for path in paths
+        ],
+    }
+    return description | ({"dateModified": site.date} if site.date else {})

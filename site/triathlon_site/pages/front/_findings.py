@@ -1,14 +1,15 @@
 """The sentences above the table of all models: who leads, who is as good, how old figures are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from triathlon_site.models import ModelInfo
+from triathlon_site.pages._reported import REPORTED, ShownScore
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.front._cells import REPORTED, FrontCell, ScoreCells
-from triathlon_site.pages.front._columns import SHOWN, FrontColumn
-from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
+from triathlon_site.pages.front._columns import DISCIPLINES, SHOWN, FrontColumn
+from triathlon_site.pages.front._table import AllModels, ModelRow
 
 SMALL_BILLIONS: Final = 10
 """Up to which size a model is one that people run themselves; the filter of sizes has the same bound."""
@@ -20,7 +21,7 @@ class ReportedLead:
 
     rows: tuple[ModelRow, ...]
     """More than one where several have the figure."""
-    cell: FrontCell
+    cell: ShownScore
     reached_by: int | None
     """Models with lower figures whose intervals reach it; None where no intervals are known."""
 
@@ -47,40 +48,38 @@ class IndexLead:
     """The number of models that were looked at."""
 
 
-def discipline_leads(
-    table: AllModels, scores: ScoreCells, models: Mapping[str, ModelInfo]
-) -> Iterator[tuple[str, list[ColumnLead]]]:
+def discipline_leads(site: Gathered, table: AllModels) -> dict[str, list[ColumnLead]]:
     """The leaders of each discipline's columns; a discipline without any is left out."""
-    for discipline in DISCIPLINES:
-        columns = [column for column in SHOWN if column.discipline == discipline]
-        leads = [lead for column in columns if (lead := _column_lead(column, table.rows, scores, models))]
-        if leads:
-            yield discipline, leads
+    leads = list(_column_leads(site, table.rows))
+    return {
+        discipline: own
+        for discipline in DISCIPLINES
+        if (own := [lead for lead in leads if lead.column.discipline == discipline])
+    }
 
 
-def _column_lead(
-    column: FrontColumn, rows: Sequence[ModelRow], scores: ScoreCells, models: Mapping[str, ModelInfo]
-) -> ColumnLead | None:
-    board = scores.board(column)
-    graded = finding(board, models) if board else None
-    reported = _reported_lead(column, rows)
-    if graded and reported:
-        share = graded.score.value / graded.board.plan.headline.maximum
-        reported = reported if reported.cell.share > share else None
-    return ColumnLead(column, graded, reported) if graded or reported else None
+def _column_leads(site: Gathered, rows: Sequence[ModelRow]) -> Iterator[ColumnLead]:
+    for column in SHOWN:
+        board = site.board(column.board)
+        graded = finding(board, site.models) if board else None
+        reported = _reported_lead([(row, cell) for row in rows if (cell := row.cells.get(column.id))])
+        if graded and reported:
+            share = graded.score.value / graded.board.plan.headline.maximum
+            reported = reported if reported.cell.share > share else None
+        if graded or reported:
+            yield ColumnLead(column, graded, reported)
 
 
-def _reported_lead(column: FrontColumn, rows: Sequence[ModelRow]) -> ReportedLead | None:
-    cells = [(row, row.cells[column.id]) for row in rows if column.id in row.cells]
+def _reported_lead(cells: Sequence[tuple[ModelRow, ShownScore]]) -> ReportedLead | None:
     reported = [(row, cell) for row, cell in cells if cell.grade == REPORTED]
     if not reported:
         return None
     best = max(cell.value for _, cell in reported)
     leaders = [(row, cell) for row, cell in reported if cell.value == best]
-    cell = leaders[0][1]
+    first = leaders[0][1]
     upper_ends = [cell.interval.high for _, cell in reported if cell.interval and cell.value < best]
-    reached_by = sum(end >= best for end in upper_ends) if cell.interval else None
-    return ReportedLead(tuple(row for row, _ in leaders), cell, reached_by)
+    reached_by = sum(end >= best for end in upper_ends) if first.interval else None
+    return ReportedLead(tuple(row for row, _ in leaders), first, reached_by)
 
 
 def index_lead(table: AllModels, *, small_open: bool = False) -> IndexLead | None:
@@ -107,12 +106,10 @@ def ages(rows: Sequence[ModelRow]) -> dict[str, tuple[str, str, bool]]:
 
     Grades without a dated cell are left out.
     """
-    dates: dict[str, list[str]] = {}
-    for row in rows:
-        for cell in row.cells.values():
-            dates.setdefault(cell.grade, []).append(cell.date)
+    cells = [cell for row in rows for cell in row.cells.values()]
     ranges = {}
     for grade in ("measured", "recorded", REPORTED):
-        if known := list(filter(None, dates.get(grade, ()))):
-            ranges[grade] = (min(known), max(known), len(known) < len(dates[grade]))
+        dates = [cell.date for cell in cells if cell.grade == grade]
+        if known := list(filter(None, dates)):
+            ranges[grade] = (min(known), max(known), len(known) < len(dates))
     return ranges

@@ -1,17 +1,16 @@
 """The front page: all models in one table, ordered by the overall index, and its findings in sentences."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import pandas as pd
 
-from triathlon_site.ability import CENTRE, POINTS, IndexRow
-from triathlon_site.load import Results
-from triathlon_site.models import ModelInfo
-from triathlon_site.pages.front._cells import ScoreCells
-from triathlon_site.pages.front._columns import FRONT, SHOWN, FrontColumn
+from triathlon_site.ability import CENTRE, POINTS
+from triathlon_site.pages._site import FRONT as PATH
+from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.compare import compared_families
+from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN, FrontColumn
 from triathlon_site.pages.front._findings import (
     ColumnLead,
     IndexLead,
@@ -19,14 +18,10 @@ from triathlon_site.pages.front._findings import (
     discipline_leads,
     index_lead,
 )
-from triathlon_site.pages.front._models import DISCIPLINES, AllModels, ModelRow
+from triathlon_site.pages.front._table import AllModels, ModelRow
 from triathlon_site.pages.model import SteepestFall, steepest
-from triathlon_site.published import Published
 from triathlon_site.render import Draft, Page, PageContext
-from triathlon_site.scores import Board
 
-PATH: Final = "index.html"
-TITLE: Final = "All models"
 TABLE: Final = "data/all-models.csv"
 
 
@@ -50,12 +45,11 @@ class FrontContext(PageContext):
     first: IndexLead | None
     small_open: IndexLead | None
     ages: Mapping[str, tuple[str, str, bool]]
-    """By grade, the dates of its oldest and its newest figure, and whether others have no date."""
     linking: Sequence[str]
     """Titles of the columns that only link the others."""
     steepest_fall: SteepestFall | None
-    core: Mapping[str, str]
-    """By id of a model that has results on our own problems, the address of its row on their board."""
+    core: Sequence[str]
+    """The models that have results on our own problems."""
     neighbours: str
     """Address of the comparison of neighbours; empty where there are no two models to compare."""
     ranges: bool
@@ -65,39 +59,22 @@ class FrontContext(PageContext):
     table: str
 
 
-def has_models(published: Published | None, boards: Sequence[Board]) -> bool:
-    """Whether there is a model for the table of the front page: one on official data, or a published one."""
-    tables = published.tables.values() if published else ()
-    return any(board.plan.family == "official" for board in boards) or any(tables)
-
-
-def drafts(
-    table: AllModels,
-    boards: Sequence[Board],
-    models: Mapping[str, ModelInfo],
-    results: Results,
-    core_page: str,
-    neighbours: str,
-) -> Iterator[Draft]:
-    """The front page and its CSV file; `core_page` is the board of our own problems.
-
-    `neighbours` is the address of their comparison, empty where there are no two models to compare.
-    """
-    on_core = {model for board in boards if board.plan.family == "core" for model in board.models}
-    official = [board for board in boards if board.plan.family == "official"]
-    titled = {column.id for column in SHOWN}
+def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
+    """The front page and its CSV file."""
+    compared = compared_families(site.overalls)
+    family = next((family for family in ("official", "core") if family in compared), "")
     context = FrontContext(
         rows=table.rows,
         columns=SHOWN,
         disciplines=DISCIPLINES,
-        leads=dict(discipline_leads(table, ScoreCells(boards, results), models)),
+        leads=discipline_leads(site, table),
         first=index_lead(table),
         small_open=index_lead(table, small_open=True),
         ages=ages(table.rows),
-        linking=[column.index.title for column in FRONT if column.id not in titled],
-        steepest_fall=steepest(official),
-        core={model: f"{core_page}#{models[model].slug}" for model in sorted(on_core)},
-        neighbours=neighbours,
+        linking=[column.index.title for column in FRONT if column not in SHOWN],
+        steepest_fall=steepest([board for board in site.boards if board.plan.family == "official"]),
+        core=[m for board in site.boards if board.plan.family == "core" for m in board.models],
+        neighbours=f"compare.html#neighbours-{family}" if family else "",
         ranges=any(cell.upper is not None for row in table.rows for cell in row.cells.values()),
         centre=CENTRE,
         points=POINTS,
@@ -108,30 +85,22 @@ def drafts(
 
 def _csv(table: AllModels) -> str:
     """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
-    frame = pd.DataFrame([_line(row, row.index) for row in table.rows if row.index])
-    for column in FRONT:
-        for name in (column.id, f"{column.id}_tasks", f"{column.id}_grade"):
-            if name not in frame:
-                frame[name] = None
-    return frame.to_csv(index=False, lineterminator="\n")
-
-
-def _line(row: ModelRow, index: IndexRow) -> dict[str, Any]:
-    line: dict[str, Any] = {
-        "model": row.name,
-        "organization": row.info.organization or "",
-        "released": row.info.released or "",
-        "index": round(index.value, 2),
-        "index_low": round(index.low, 2),
-        "index_high": round(index.high, 2),
-        "rank": index.rank,
-        "rank_low": index.rank_low,
-        "rank_high": index.rank_high,
-        "columns": index.columns,
-    }
-    for column in FRONT:
-        if cell := row.cells.get(column.id):
-            line[column.id] = round(cell.share, 6)
-            line[f"{column.id}_tasks"] = None if math.isnan(cell.tasks) else cell.tasks
-            line[f"{column.id}_grade"] = cell.grade
-    return line
+    lines: list[dict[str, Any]] = []
+    for row in table.rows:
+        if place := row.index:
+            line = {
+                "model": row.name,
+                "organization": row.info.organization or "",
+                "released": row.info.released or "",
+                "index": round(place.value, 2),
+                "index_low": round(place.low, 2),
+                "index_high": round(place.high, 2),
+                **{name: getattr(place, name) for name in ("rank", "rank_low", "rank_high", "columns")},
+            }
+            for name, cell in row.cells.items():
+                line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+            lines.append(line)
+    frame = pd.DataFrame(lines)
+    names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
+    columns = [*frame.columns, *(name for name in names if name not in frame)]
+    return frame.reindex(columns=columns).to_csv(index=False, lineterminator="\n")

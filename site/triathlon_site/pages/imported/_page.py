@@ -1,7 +1,7 @@
 """Imported results: other people's replies, graded here; never ranked and not among measured results."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -9,9 +9,10 @@ from triathlon_site.evidence import imported_page
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.model import unit_draft
 from triathlon_site.render import Draft, PageContext
-from triathlon_site.scores import Board, Column
+from triathlon_site.scores import Board, ColumnScores
 
 PATH: Final = "imported.html"
 
@@ -21,20 +22,11 @@ class ImportedRow:
     """One model on one board."""
 
     info: ModelInfo
-    cells: tuple[Cell, ...]
+    cells: list[Cell]
     files: tuple[FileAggregate, ...]
-    outcomes: str
+    outcomes: Counter[str]
     units: str
     """The page of all its units."""
-
-
-@dataclass(frozen=True)
-class ImportedTable:
-    """The imported results on one board."""
-
-    board: Board
-    columns: list[Column]
-    rows: list[ImportedRow]
 
 
 @dataclass(frozen=True)
@@ -42,20 +34,28 @@ class ImportedContext(PageContext):
     """The template's data for the page of imported results."""
 
     template: ClassVar[str] = "imported/page"
-    tables: list[ImportedTable]
+    tables: list[tuple[Board, list[ColumnScores], list[ImportedRow]]]
+    """Each board with its columns and models, these by name."""
 
 
-def drafts(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Draft]:
+def drafts(site: Gathered) -> Iterator[Draft]:
     """The page of imported results and a page of each model's units; nothing where nothing was imported."""
-    if not boards:
+    if not site.imported:
         return
-    yield Draft(PATH, ImportedContext([_table(board, models) for board in boards]))
-    by_model: dict[str, list[FileAggregate]] = {}
-    for file in imported_files(boards):
-        by_model.setdefault(file.model, []).append(file)
-    for model, files in sorted(by_model.items()):
-        info = models[model]
-        yield unit_draft(info, files, imported_page(info.slug), PATH, imported=True)
+    tables = [(board, [c for c in board.shown if c.scores]) for board in site.imported]
+    yield Draft(
+        PATH,
+        ImportedContext(
+            [
+                (board, columns, [_row(site, board, columns, model) for model in sorted(board.models)])
+                for board, columns in tables
+            ]
+        ),
+    )
+    files = list(imported_files(site.imported))
+    for model in sorted({file.model for file in files}):
+        info, own = site.models[model], [file for file in files if file.model == model]
+        yield unit_draft(info, own, imported_page(info.slug), PATH, imported=True)
 
 
 def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
@@ -68,14 +68,9 @@ def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
     yield from by_id.values()
 
 
-def _table(board: Board, models: Mapping[str, ModelInfo]) -> ImportedTable:
-    columns = [column.column for column in board.shown if column.scores]
-    return ImportedTable(board, columns, [_row(board, model, models) for model in sorted(board.models)])
-
-
-def _row(board: Board, model: str, models: Mapping[str, ModelInfo]) -> ImportedRow:
-    files = board.files[model]
-    total = sum((Counter(file.outcomes) for file in files), Counter[str]())
-    outcomes = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(total.items()))
-    cells = tuple(cell(column, model, with_strip=False) for column in board.shown if column.scores)
-    return ImportedRow(models[model], cells, files, outcomes, imported_page(models[model].slug))
+def _row(site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str) -> ImportedRow:
+    info, files = site.models[model], board.files[model]
+    outcomes = sum((Counter(file.outcomes) for file in files), Counter[str]())
+    return ImportedRow(
+        info, [cell(column, model) for column in columns], files, outcomes, imported_page(info.slug)
+    )

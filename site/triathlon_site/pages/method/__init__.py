@@ -1,6 +1,5 @@
 """The method page, the prompts, and the card of our own problems."""
 
-from triathlon_site.pages.method._core import SEEDS, core_draft
-from triathlon_site.pages.method._page import drafts
+from triathlon_site.pages.method._page import SEEDS, core_draft, drafts
 
 __all__ = ["SEEDS", "core_draft", "drafts"]

@@ -1,31 +1,27 @@
-"""How everything is measured and computed: definitions, prompts, and what the results were made with."""
+"""How everything is measured and computed; the prompts; the card of our own problems."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from importlib.resources import files
+from typing import ClassVar, Final
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from triathlon_runner import catalogue
-from triathlon_runner.records import Manifest
+from triathlon_runner.datasets import core
+from triathlon_runner.records import Manifest, Outcome
 from triathlon_site.load import Results
 from triathlon_site.noise import SuiteNoise, suite_noise
-from triathlon_site.pages.method._core import core_draft
+from triathlon_site.pages._site import Gathered
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
-
-@dataclass(frozen=True)
-class SuiteFacts:
-    """The conditions under which the results of one suite were made; several values where they differ."""
-
-    suite: str
-    models: int
-    data: tuple[str, ...]
-    hashes: tuple[str, ...]
-    protocols: tuple[str, ...]
-    sandboxes: tuple[str, ...]
-    integrity: tuple[str, ...]
+SEEDS: Final = "evolved/core-seeds"
+LEVELS: Final = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -41,8 +37,10 @@ class MethodContext(PageContext):
     """Level of the tests between tiers."""
     fewest: int
     """Models below which nothing is said about tasks."""
-    facts: list[SuiteFacts]
-    integrity: tuple[str, ...]
+    facts: Mapping[str, tuple[int, list[list[str]]]]
+    """By suite, how many models have results, and the distinct conditions under which they were made: data,
+    its hash, protocol, sandbox, integrity of the grader."""
+    integrity: list[str]
     """Results of the attacks on the grader, over all suites."""
     noise: Sequence[SuiteNoise]
     """The noise of each suite that some model was asked several times."""
@@ -56,17 +54,31 @@ class PromptsContext(PageContext):
     prompts: Mapping[str, Mapping[str, str]]
 
 
-def drafts(results: Results) -> Iterator[Draft]:
+@dataclass(frozen=True)
+class CoreContext(PageContext):
+    """The card of our own problems, and what the models solve of them."""
+
+    template: ClassVar[str] = "method/core"
+    card: Markup
+    levels: Sequence[int]
+    rows: list[tuple[str, list[tuple[int, int]]]]
+    """Each model, and for each level (seeds solved, seeds run)."""
+
+
+def drafts(site: Gathered) -> Iterator[Draft]:
     """The method page, the prompts, and the card of our own problems."""
-    facts = list(_facts(results))
+    manifests: dict[str, list[Manifest]] = defaultdict(list)
+    for file in site.results.files:
+        if file.manifest and file.units:
+            manifests[file.suite].append(file.manifest)
     context = MethodContext(
         draws=DRAWS,
         level=LEVEL,
         significance=SIGNIFICANCE,
         fewest=FEWEST_MODELS,
-        facts=facts,
-        integrity=_distinct(value for suite in facts for value in suite.integrity),
-        noise=suite_noise(results.files),
+        facts={suite: (len(own), _conditions(own)) for suite, own in manifests.items()},
+        integrity=sorted({manifest.grader_integrity for own in manifests.values() for manifest in own}),
+        noise=suite_noise(site.results.files),
     )
     yield Draft("method.html", context)
     prompts = {
@@ -75,25 +87,27 @@ def drafts(results: Results) -> Iterator[Draft]:
         if discipline.prompts is not None
     }
     yield Draft("prompts.html", PromptsContext(prompts))
-    yield core_draft(results)
+    yield core_draft(site.results)
 
 
-def _facts(results: Results) -> Iterator[SuiteFacts]:
-    suites: dict[str, list[Manifest]] = {}
-    for file in results.files:
-        if file.manifest and file.units:
-            suites.setdefault(file.suite, []).append(file.manifest)
-    for suite, manifests in suites.items():
-        yield SuiteFacts(
-            suite,
-            len(manifests),
-            _distinct(f"{manifest.data.name} {manifest.data.version}" for manifest in manifests),
-            _distinct(manifest.data.sha256 for manifest in manifests),
-            _distinct(manifest.protocol for manifest in manifests),
-            _distinct(manifest.sandbox_level for manifest in manifests),
-            _distinct(manifest.grader_integrity for manifest in manifests),
-        )
+def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
+    rows = [
+        (f"{m.data.name} {m.data.version}", m.data.sha256, m.protocol, m.sandbox_level, m.grader_integrity)
+        for m in manifests
+    ]
+    return [sorted(set(values)) for values in zip(*rows, strict=True)]
 
 
-def _distinct(values: Iterator[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(values)))
+def core_draft(results: Results) -> Draft:
+    """The page of our own problems: their card, and the table of levels under it."""
+    text = files(core).joinpath("README.md").read_text("utf-8")
+    card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    level_of = {problem.task_id: problem.level for problem in core.problems("seeds")}
+    rows = []
+    for model, file in results.of_suite(SEEDS).items():
+        first = [task for task in file.tasks if task.sample == 0]
+        run = Counter(level_of.get(task.task_id) for task in first)
+        solved = Counter(level_of.get(task.task_id) for task in first if task.outcome == Outcome.PASSED)
+        if first:
+            rows.append((model, [(solved[level], run[level]) for level in LEVELS]))
+    return Draft("core.html", CoreContext(card, LEVELS, sorted(rows, key=lambda row: row[1], reverse=True)))

@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_site.evidence import ATTEMPTS, read_addresses
+from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages.board import BoardRetention, board_retention, view_of
+from triathlon_site.pages.board import BoardRetention, view_of
 from triathlon_site.ranking import RankShift
+from triathlon_site.render import formats
 from triathlon_site.scores import Board, Score
 
 LISTED: Final = 5
@@ -35,9 +36,9 @@ class Fall:
     score: Score
     shift: RankShift
     """The rank shift of the score."""
-    text: tuple[str, ...]
+    text: list[str]
     """The model's losses, in sentences."""
-    examples: tuple[Example, ...]
+    examples: list[Example]
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,14 @@ class SteepestFall:
     places: int
 
 
-def falls_of(info: ModelInfo, boards: Sequence[Board]) -> Iterator[Fall]:
+def falls_of(info: ModelInfo, boards: Sequence[Board]) -> list[Fall]:
     """The boards that rank a model below its rank by plain pass@1; significant falls first."""
     falls = [
-        (board, score, score.shift)
+        _fall(info.id, board, score, score.shift)
         for board in boards
         if (score := board.headline.scores.get(info.id)) and score.shift and score.shift.shift < 0
     ]
-    for board, score, shift in sorted(falls, key=lambda fall: not fall[2].significant):
-        yield _fall(info.id, board, score, shift)
+    return sorted(falls, key=lambda fall: not fall.shift.significant)
 
 
 def steepest(boards: Sequence[Board]) -> SteepestFall | None:
@@ -76,30 +76,19 @@ def steepest(boards: Sequence[Board]) -> SteepestFall | None:
 
 def retention_on(board: Board, parents: Mapping[str, Sequence[str]]) -> BoardRetention:
     """The retention of every model on a board, given the parents of each of its tasks."""
-    suites = list(view_of(board).retentions(board, parents))
-    return board_retention(board.headline.samples[0].models, suites)
+    return BoardRetention(board.headline.samples[0].models, tuple(view_of(board).retentions(board, parents)))
 
 
 def _fall(model: str, board: Board, score: Score, shift: RankShift) -> Fall:
-    retention = retention_on(board, _parents(model, board))
-    text, examples = _text(model, board, retention), _examples(model, board, retention)
-    return Fall(board, score, shift, tuple(text), tuple(examples))
-
-
-def _parents(model: str, board: Board) -> dict[str, tuple[str, ...]]:
-    """The parents of each task that the model ran; empty in disciplines whose tasks have none."""
-    if not view_of(board).has_parents:
-        return {}
-    return {task.task_id: task.parents for file in board.files[model] for task in file.tasks}
-
-
-def _text(model: str, board: Board, retention: BoardRetention) -> Iterator[str]:
+    view = view_of(board)
+    tasks = [task for file in board.files[model] for task in file.tasks] if view.has_parents else []
+    retention = retention_on(board, {task.task_id: task.parents for task in tasks})
     row = retention.models.index(model)
+    text: list[str] = []
     if not np.isnan(retention.means[row]):
-        view = view_of(board)
-        yield from view.losses(model, board, retention)
-        if view.names_endings:
-            yield from _endings(model, board, retention, row)
+        text += view.losses(model, board, retention)
+        text += _endings(model, board, retention, row) if view.names_endings else ()
+    return Fall(board, score, shift, text, list(_examples(model, board, retention, row)))
 
 
 def _endings(model: str, board: Board, retention: BoardRetention, row: int) -> Iterator[str]:
@@ -110,31 +99,27 @@ def _endings(model: str, board: Board, retention: BoardRetention, row: int) -> I
         for place in np.flatnonzero(suite.values[row] < suite.most)
     }
     outcomes = Counter(
-        str(task.outcome)
+        formats.words(task.outcome)
         for file in board.files[model]
         for task in file.tasks
         if task.outcome != "passed" and task.task_id in lost
     )
     if outcomes:
-        counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in outcomes.most_common())
+        counts = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
         yield f"How the tasks that it loses end: {counts}."
 
 
-def _examples(model: str, board: Board, retention: BoardRetention) -> Iterator[Example]:
+def _examples(model: str, board: Board, retention: BoardRetention, row: int) -> Iterator[Example]:
     """The tasks with the largest gaps to the other models, with the evidence of the model's units."""
-    row = retention.models.index(model)
-    losses = [
-        (float(suite.gaps[row, place]), suite.tasks[place], int(place), suite)
-        for suite in retention.suites
-        for place in np.argsort(-suite.gaps[row], kind="stable")[:LISTED]
-        if suite.gaps[row, place] > 0
-    ]
-    losses = sorted(losses, key=lambda loss: (-loss[0], loss[1]))[:LISTED]
-    suites = {suite.suite for *_, suite in losses}
-    files = [file for file in board.files[model] if file.suite in suites]
-    addresses = {file.suite: read_addresses(file.extracts.read(ATTEMPTS)) for file in files}
+    losses = []
+    for suite in retention.suites:
+        gaps = suite.gaps[row]
+        places = np.argsort(-gaps, kind="stable")[:LISTED]
+        losses += [(-float(gaps[p]), suite.tasks[p], int(p), suite) for p in places if gaps[p] > 0]
+    losses = sorted(losses, key=lambda loss: loss[:2])[:LISTED]
+    texts = {file.suite: file.extracts.read(ATTEMPTS) for file in board.files[model]}
     for _, task, place, suite in losses:
+        address = {name: address for name, _, address in read_attempts(texts[suite.suite])}.get(task, "")
         value = float(suite.values[row, place])
         rivals, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)
-        note = view_of(board).loss_note(value, total, rivals, suite.most)
-        yield Example(task, note, addresses[suite.suite].get(task, ""))
+        yield Example(task, view_of(board).loss_note(value, total, rivals, suite.most), address)

@@ -40,8 +40,8 @@ class Contrast:
 class Profile:
     """The columns in which a model's rank differs from its headline or overall rank."""
 
-    better: tuple[Contrast, ...]
-    worse: tuple[Contrast, ...]
+    better: list[Contrast]
+    worse: list[Contrast]
     compared: int
     """Number of columns that were compared."""
     radar: Figure
@@ -55,37 +55,28 @@ def profile(
     sure = [contrast for contrast in contrasts if contrast.shift.significant]
     better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
     worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
-    return Profile(tuple(better), tuple(worse), len(contrasts), _radar(model, boards, models))
+    return Profile(better, worse, len(contrasts), _radar(model, boards, models))
 
 
 def _in_boards(model: str, boards: Sequence[Board]) -> Iterator[Contrast]:
     for board in boards:
         headline = board.headline.scores.get(model)
-        if headline is None or headline.rank is None:
-            continue
+        order = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
         for column in board.shown:
             score = column.scores.get(model)
-            if score and score.rank and score.contrast and len(column.scores) > 1:
-                order = f"{board.plan.discipline} {formats.inside(board.plan.headline.title)}"
-                yield Contrast(
-                    dimension_title(board, column), score.rank, headline.rank.rank, order, score.contrast
-                )
+            if headline and headline.rank and score and score.rank and score.contrast:
+                title = dimension_title(board, column)
+                yield Contrast(title, score.rank, headline.rank.rank, order, score.contrast)
 
 
 def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Contrast]:
     for overall in overalls.values():
-        row = next((row for row in overall.rows if row.model == model and row.rank), None)
-        if row is None or row.rank is None:
-            continue
-        for board, score, shift in zip(overall.boards, row.scores, row.contrasts, strict=True):
-            if score and score.rank and shift:
-                yield Contrast(
-                    dimension_title(board, board.headline),
-                    score.rank,
-                    row.rank.rank,
-                    "the overall order",
-                    shift,
-                )
+        for row in overall.rows:
+            if row.model == model and row.rank:
+                for board, score, shift in zip(overall.boards, row.scores, row.contrasts, strict=True):
+                    if score and score.rank and shift:
+                        title = dimension_title(board, board.headline)
+                        yield Contrast(title, score.rank, row.rank.rank, "the overall order", shift)
 
 
 def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Figure:

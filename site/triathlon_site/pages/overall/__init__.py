@@ -1,5 +1,5 @@
 """The board of our own problems: the order over all disciplines."""
 
-from triathlon_site.pages.overall._page import CORE, PATH, TITLES, drafts, is_old, paths
+from triathlon_site.pages.overall._page import TITLES, drafts, is_old
 
-__all__ = ["CORE", "PATH", "TITLES", "drafts", "is_old", "paths"]
+__all__ = ["TITLES", "drafts", "is_old"]

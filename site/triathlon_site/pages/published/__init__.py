@@ -1,4 +1,4 @@
-"""Published results: pages and rankings of their own, marked as published."""
+"""Published results: their own pages and rankings, marked as published."""
 
 from triathlon_site.pages.published._page import drafts
 from triathlon_site.pages.published._tables import side_tables

@@ -1,9 +1,6 @@
 """The figures of the published rankings."""
 
-from collections.abc import Callable, Mapping
 from typing import Final
-
-from markupsafe import Markup
 
 from triathlon_runner.evolved import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
@@ -14,32 +11,50 @@ from triathlon_site.render import Figure
 
 SHOWN: Final = 5
 SETS: Final = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
+AGAINST: Final = {
+    "evalplus": (
+        "MBPP+ against HumanEval+",
+        ("humaneval_plus", "HumanEval+"),
+        ("mbpp_plus", "MBPP+"),
+        "Two plain benchmarks agree: what the three disciplines add is elsewhere.",
+    ),
+    "cruxeval": (
+        "Output prediction against input prediction",
+        ("input", "Input pass@1"),
+        ("output", "Output pass@1"),
+        "Saying what a program returns, and finding what makes it return that.",
+    ),
+}
+"""By ranking: a title, two columns with their titles, and a caption."""
 QUESTIONS: Final = ("coverage", "state", "path", "output")
 
 
 def published_figures(board: PublishedBoard) -> list[Figure]:
     """The figures of this ranking; none where no figure is defined for it."""
-    return _FIGURES[board.id](board) if board.id in _FIGURES else []
+    make = {
+        "evaloop": _evaloop_figures,
+        "reval": _reval_figures,
+        "evoeval": _evoeval_figures,
+    }.get(board.id, _against)
+    return make(board)
 
 
 def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
     with_curve = [row for row in board.rows if row.curve]
     series = [Series(row.name, row.curve, muted=position >= SHOWN) for position, row in enumerate(with_curve)]
-    lines = curves("Share of tasks that still pass after each loop", series)
-    caption = (
-        f"Tasks that still pass in each loop, in per cent: the {SHOWN} best of {len(with_curve)} models with"
-        " published curves, the others in grey."
-    )
     plot = scatter(
         "ASL against pass@1",
         [Point(row.name, 100 * row.scores["pass_at_1"].value, row.scores["asl"].value) for row in board.rows],
         x_title="pass@1",
         y_title="ASL",
-        x_maximum=100,
         y_maximum=10,
     )
     return [
-        Figure(lines, caption),
+        Figure(
+            curves("Share of tasks that still pass after each loop", series),
+            f"Tasks that still pass in each loop, in per cent: the {SHOWN} best of {len(with_curve)} models"
+            " with published curves, the others in grey.",
+        ),
         Figure(
             plot,
             "Solving a task once is not keeping it solved: models of equal pass@1 differ by several loops.",
@@ -49,10 +64,9 @@ def _evaloop_figures(board: PublishedBoard) -> list[Figure]:
 
 def _reval_figures(board: PublishedBoard) -> list[Figure]:
     rows = [DotRow(row.name, tuple(row.value(name) for name in (*QUESTIONS, "ic"))) for row in board.rows]
-    figure = dots("The four questions and IC", (*QUESTIONS, "IC"), rows)
     return [
         Figure(
-            figure,
+            dots("The four questions and IC", (*QUESTIONS, "IC"), rows),
             "Accuracy in the four questions, in per cent, and IC: single answers are not a chain of them.",
         )
     ]
@@ -63,22 +77,18 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
     series = [
         Series(row.name, tuple(row.scores[axis.id].value for axis in axes)) for row in board.rows[:SHOWN]
     ]
-    placed = _placed(board)
+    values = rows_of(board)
+    placed = analysis.regions(analysis.column(values, "humaneval_plus"), analysis.column(values, "evoeval"))
     far = [name for name, place in placed.items() if place.region != "aligned"]
     plot = scatter(
         "EvoEval average against HumanEval+",
-        [
-            Point(name, place.old, place.new, label=name in far, marked=name in far)
-            for name, place in placed.items()
-        ],
+        [Point(name, place.old, place.new, name in far, name in far) for name, place in placed.items()],
         x_title="HumanEval+ pass@1",
         y_title="EvoEval mean pass@1",
-        x_maximum=100,
-        y_maximum=100,
         identity=True,
         border=region_border(placed),
     )
-    return [
+    figures = [
         Figure(
             radar("The best five on each set", [axis.title for axis in axes], series),
             "pass@1 on the originals and the five changed sets.",
@@ -87,53 +97,26 @@ def _evoeval_figures(board: PublishedBoard) -> list[Figure]:
             plot,
             f"Dashed: equal scores. {far_below(len(far), len(placed), 'what their HumanEval+ lets expect')}",
         ),
-        Figure(_retold(board, "verbose"), "From HumanEval to the same problems told at length, in per cent."),
-        Figure(_retold(board, "concise"), "From HumanEval to the same problems told briefly, in per cent."),
     ]
+    for name, how in (("verbose", "at length"), ("concise", "briefly")):
+        rows = [
+            DotRow(row.name, (row.value("humaneval"), row.value(name)))
+            for row in board.rows
+            if name in row.scores
+        ]
+        svg = arrows(f"HumanEval and {name}", ("HumanEval", name), rows)
+        figures.append(Figure(svg, f"From HumanEval to the same problems told {how}, in per cent."))
+    return figures
 
 
-def _placed(board: PublishedBoard) -> dict[str, analysis.Placed]:
-    rows = rows_of(board)
-    return analysis.regions(analysis.column(rows, "humaneval_plus"), analysis.column(rows, "evoeval"))
-
-
-def _retold(board: PublishedBoard, name: str) -> Markup:
-    rows = [
-        DotRow(row.name, (row.value("humaneval"), row.value(name)))
-        for row in board.rows
-        if name in row.scores
-    ]
-    return arrows(f"HumanEval and {name}", ("HumanEval", name), rows)
-
-
-def _evalplus_figures(board: PublishedBoard) -> list[Figure]:
-    plot = _against(board, "MBPP+ against HumanEval+", {"humaneval_plus": "HumanEval+", "mbpp_plus": "MBPP+"})
-    return [Figure(plot, "Two plain benchmarks agree: what the three disciplines add is elsewhere.")]
-
-
-def _cruxeval_figures(board: PublishedBoard) -> list[Figure]:
-    columns = {"input": "Input pass@1", "output": "Output pass@1"}
-    plot = _against(board, "Output prediction against input prediction", columns)
-    return [Figure(plot, "Saying what a program returns, and finding what makes it return that.")]
-
-
-def _against(board: PublishedBoard, title: str, columns: Mapping[str, str]) -> Markup:
-    """The rows that have both columns, each with its title, and the line on which both are equal."""
-    (x, x_title), (y, y_title) = columns.items()
+def _against(board: PublishedBoard) -> list[Figure]:
+    """Two columns of the rows that have both, and the line on which both are equal."""
+    if board.id not in AGAINST:
+        return []
+    title, (x, x_title), (y, y_title), caption = AGAINST[board.id]
     points = [
         Point(row.name, row.scores[x].value, row.scores[y].value)
         for row in board.rows
         if x in row.scores and y in row.scores
     ]
-    return scatter(
-        title, points, x_title=x_title, y_title=y_title, x_maximum=100, y_maximum=100, identity=True
-    )
-
-
-_FIGURES: Final[Mapping[str, Callable[[PublishedBoard], list[Figure]]]] = {
-    "evaloop": _evaloop_figures,
-    "reval": _reval_figures,
-    "evoeval": _evoeval_figures,
-    "evalplus": _evalplus_figures,
-    "cruxeval": _cruxeval_figures,
-}
+    return [Figure(scatter(title, points, x_title=x_title, y_title=y_title, identity=True), caption)]

@@ -1,12 +1,12 @@
-"""Published results: their own pages and rankings, marked as published."""
+"""Published results: the overview of all, and a page for each ranking."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_site.exports import latex_table, table_files
-from triathlon_site.pages._reported import ReportedTables
+from triathlon_site.exports import latex_table, published_files, table_files
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.published._figures import published_figures
 from triathlon_site.pages.published._tables import side_tables
 from triathlon_site.published import (
@@ -14,21 +14,11 @@ from triathlon_site.published import (
     SAME,
     DoubtfulAlias,
     JoinedModel,
-    Published,
     PublishedBoard,
 )
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, PageContext, Section, formats
-from triathlon_site.scores import Board, plan_boards
-
-
-@dataclass(frozen=True)
-class JoinedLine:
-    """A model with its place in each source."""
-
-    model: JoinedModel
-    percentile: float | None
-    """Mean over the sources that have it, where there are two or more."""
+from triathlon_site.scores import plan_boards
 
 
 @dataclass(frozen=True)
@@ -37,12 +27,11 @@ class PublishedContext(PageContext):
 
     template: ClassVar[str] = "published/page"
     siblings: list[Link]
-    boards: Sequence[PublishedBoard]
-    lines: list[JoinedLine]
+    boards: Mapping[str, PublishedBoard]
+    lines: list[tuple[JoinedModel, float | None]]
+    """Each model with its mean percentile over the sources that have it, where there are two or more."""
     doubtful: Sequence[DoubtfulAlias]
     """Names that may be one model, and were not joined."""
-    titles: Mapping[str, str]
-    """By id of a ranking."""
 
 
 @dataclass(frozen=True)
@@ -63,52 +52,43 @@ class PublishedBoardContext(PageContext):
     """Title of a column that stands on no board, and why."""
 
 
-def drafts(published: Published, reported: ReportedTables, graded_boards: Sequence[Board]) -> Iterator[Draft]:
-    """The overview of published results, and a page for each ranking.
-
-    Args:
-        published: the tables with their sources.
-        reported: their rankings and models.
-        graded_boards: boards of results that were graded here, which rankings link to.
-    """
-    boards = list(reported.boards.values())
-    siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards)]
-    lines = _joined_lines(reported.models, boards)
-    titles = {board.id: board.title for board in boards}
-    overview = PublishedContext(siblings, boards, lines, published.doubtful, titles)
-    yield Draft("published.html", overview)
-    for board in boards:
-        tables = list(side_tables(published, board))
+def drafts(site: Gathered) -> Iterator[Draft | Page]:
+    """The overview of published results, a page for each ranking, and the tables as files."""
+    if not site.published:
+        return
+    boards = site.reported.boards
+    siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards.values())]
+    lines = _joined_lines(site.reported.models, boards)
+    yield Draft("published.html", PublishedContext(siblings, boards, lines, site.published.doubtful))
+    for board in boards.values():
+        tables = list(side_tables(site.published, board))
         paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
         files = [page for part in tables for page in table_files(paths[part.anchor], part)]
+        reasons = ((column, ONLY_PUBLISHED.get((board.id, column.id))) for column in board.columns)
         context = PublishedBoardContext(
             board,
             siblings,
             published_figures(board),
             tables,
             paths,
-            on_boards=list(_on_boards(board, graded_boards)),
-            only_here=[
-                (column.title, ONLY_PUBLISHED[board.id, column.id])
-                for column in board.columns
-                if (board.id, column.id) in ONLY_PUBLISHED
-            ],
+            list(_on_boards(site, board)),
+            [(column.title, reason) for column, reason in reasons if reason],
         )
-        yield Draft(board.page, context, (*files, ranking_file(board)))
+        yield Draft(board.page, context, (*files, _latex(board)))
+    yield from published_files(site.published)
 
 
-def _on_boards(board: PublishedBoard, graded_boards: Sequence[Board]) -> Iterator[tuple[str, str, str]]:
+def _on_boards(site: Gathered, board: PublishedBoard) -> Iterator[tuple[str, str, str]]:
     plans = {plan.id: plan for plan in plan_boards(BUILT_IN.entries())}
-    pages = {graded.plan.id: graded.plan.page for graded in graded_boards}
     for column in board.columns:
         for name, columns in SAME.items():
             if any((board.id, column.id) in places for places in columns.values()):
-                plan = plans[name]
+                plan, graded = plans[name], site.board(name)
                 title = f"{plan.discipline.capitalize()}, {plan.title}"
-                yield column.title, title, pages.get(name, "")
+                yield column.title, title, graded.plan.page if graded else ""
 
 
-def ranking_file(board: PublishedBoard) -> Page:
+def _latex(board: PublishedBoard) -> Page:
     """The ranking as LaTeX."""
     head = ("Rank", "Model", *(column.title for column in board.columns))
     rows = [
@@ -123,16 +103,18 @@ def ranking_file(board: PublishedBoard) -> Page:
     return Page(f"data/published-{board.id}.tex", latex_table(title, head, rows))
 
 
-def _joined_lines(models: Sequence[JoinedModel], boards: Sequence[PublishedBoard]) -> list[JoinedLine]:
+def _joined_lines(
+    models: Sequence[JoinedModel], boards: Mapping[str, PublishedBoard]
+) -> list[tuple[JoinedModel, float | None]]:
+    """By number of sources, then by mean percentile, then by name."""
     shares: dict[tuple[str, str], float] = {}
-    for board in boards:
-        rows = [row for row in board.rows if board.headline.id in row.scores]
-        values = percentiles([row.scores[board.headline.id].value for row in rows])
-        shares |= {(board.id, row.name): float(v) for row, v in zip(rows, values, strict=True)}
-    lines = []
+    for board in boards.values():
+        scores = {row.name: row.scores.get(board.headline.id) for row in board.rows}
+        known = {name: score.value for name, score in scores.items() if score}
+        values = percentiles(list(known.values())).tolist()
+        shares |= {(board.id, name): share for name, share in zip(known, values, strict=True)}
+    lines: list[tuple[JoinedModel, float | None]] = []
     for model in models:
-        known = [shares[key, row.name] for key, row in model.rows.items() if (key, row.name) in shares]
-        lines.append(JoinedLine(model, sum(known) / len(known) if len(known) > 1 else None))
-    return sorted(
-        lines, key=lambda line: (-len(line.model.rows), -(line.percentile or 0), line.model.name.lower())
-    )
+        own = [shares[key, row.name] for key, row in model.rows.items() if (key, row.name) in shares]
+        lines.append((model, sum(own) / len(own) if len(own) > 1 else None))
+    return sorted(lines, key=lambda line: (-len(line[0].rows), -(line[1] or 0), line[0].name.lower()))

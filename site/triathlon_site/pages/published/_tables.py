@@ -7,8 +7,9 @@ from typing import Final
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
 from triathlon_site.published import Published, PublishedBoard, is_model
-from triathlon_site.render import Section, formats, plain_rows
+from triathlon_site.render import Section, Value, formats
 
+Rows = Sequence[Mapping[str, str]]
 PROMPTS: Final = {
     "prompt_1": "detailed",
     "prompt_2": "upper case",
@@ -79,29 +80,30 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
         yield _receipts(tables["livecodebench"])
 
 
-def _receipts(rows: Sequence[Mapping[str, str]]) -> Section:
+def _section(title: str, text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
+    return Section(title, text, tuple(head), tuple(tuple(map(Value, row)) for row in rows))
+
+
+def _receipts(rows: Rows) -> Section:
     """The file that each figure was counted from."""
-    body = [
-        (
-            row["model"],
-            row["questions"],
-            row["samples"],
-            f"{row['first_contest']} to {row['last_contest']}" if row["first_contest"] else formats.NONE,
-            row["file"],
-            row["sha256"],
-            row["address"],
-        )
+    fields = ("model", "questions", "samples", "contests", "file", "sha256", "address")
+    contests = [
+        f"{row['first_contest']} to {row['last_contest']}" if row["first_contest"] else formats.NONE
         for row in rows
+    ]
+    body = [
+        [{**row, "contests": text}[field] for field in fields]
+        for row, text in zip(rows, contests, strict=True)
     ]
     text = (
         "Every row is the pass@1 of one file, by that file's own verdicts: nothing was graded here. Compare"
         " rows of the same questions only."
     )
     head = ("Model", "questions", "samples", "contests", "file", "SHA-256", "address")
-    return Section("Receipts", text, head, plain_rows(body))
+    return _section("Receipts", text, head, body)
 
 
-def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, noun: str) -> Section:
+def _variants(rows: Rows, names: Mapping[str, str], title: str, noun: str) -> Section:
     base = {row["model"]: float(row["baseline"]) for row in rows}
     variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
     comparison = sensitivity(base, variants)
@@ -114,12 +116,12 @@ def _variants(rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title
 
 def _drops(board: PublishedBoard) -> Section:
     drops = analysis.drops(rows_of(board))
-    rows = [(name.replace("_", " "), f"{drop:.1f}") for name, drop in drops.per_set.items()]
+    rows = [(formats.words(name), f"{drop:.1f}") for name, drop in drops.per_set.items()]
     text = (
         f"Relative decrease of pass@1 from HumanEval to each set, mean over {drops.models} models;"
         f" {drops.overall:.1f} % over the five sets."
     )
-    return Section("Drop from HumanEval", text, ("Set", "drop, %"), plain_rows(rows))
+    return _section("Drop from HumanEval", text, ("Set", "drop, %"), rows)
 
 
 def _retold(board: PublishedBoard) -> Section:
@@ -134,7 +136,7 @@ def _retold(board: PublishedBoard) -> Section:
     text = (
         "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
     )
-    return Section("The same problems in other words", text, ("Set", "change, %", "models"), plain_rows(body))
+    return _section("The same problems in other words", text, ("Set", "change, %", "models"), body)
 
 
 def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
@@ -142,13 +144,11 @@ def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
     return {row.name: {name: score.value for name, score in row.scores.items()} for row in board.rows}
 
 
-def _plain(
-    rows: Sequence[Mapping[str, str]], names: Mapping[str, str], title: str, text: str, times: int = 1
-) -> Section:
+def _plain(rows: Rows, names: Mapping[str, str], title: str, text: str, times: int = 1) -> Section:
     """Numbers as published, multiplied by `times`; all numbers of a column have the same decimals."""
     columns = [_aligned([row[name] for row in rows], times) for name in names]
-    body = zip((row["model"] for row in rows), *columns, strict=True)
-    return Section(title, text, ("Model", *names.values()), plain_rows(list(body)))
+    body = list(zip((row["model"] for row in rows), *columns, strict=True))
+    return _section(title, text, ("Model", *names.values()), body)
 
 
 def _aligned(values: Sequence[str], times: int) -> list[str]:

@@ -1,43 +1,21 @@
 """Tasks across models: hard tasks, tasks that tell models apart, suspect tasks, and who solves each."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_site.evidence import suite_slug
+from triathlon_site.evidence import ATTEMPTS, read_attempts, suite_slug
 from triathlon_site.figures import grid
-from triathlon_site.models import ModelInfo
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
-from triathlon_site.pages.tasks._solvers import Solvers, solvers_by_task
 from triathlon_site.render import Draft, Figure, PageContext
 from triathlon_site.scores import Board
-from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, TaskStatistics, suite_tasks
+from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200
 """Models × tasks on one page of details: about 100 kB."""
-Models = Mapping[str, ModelInfo]
-
-
-@dataclass(frozen=True)
-class TaskRow:
-    """One task in the table of its suite."""
-
-    statistics: TaskStatistics
-    link: str
-    """Address of the section on who solves it."""
-    anchor: str
-
-    @property
-    def why(self) -> str:
-        """Why the task is suspect; empty where it is not."""
-        return "weaker models do better on it" if self.statistics.suspect else ""
-
-    @property
-    def separation(self) -> float | None:
-        """None where the separation is not known."""
-        return None if math.isnan(self.statistics.separation) else self.statistics.separation
 
 
 @dataclass(frozen=True)
@@ -46,11 +24,19 @@ class SuitePage:
 
     board: Board
     found: SuiteTasks
+    """Its tasks, the easiest first."""
     path: str
     unit: str
     """The word for a task: `task` or `program`."""
-    rows: dict[str, TaskRow]
-    """By task, the easiest first."""
+
+    @property
+    def step(self) -> int:
+        """Tasks on one page of who solves each."""
+        return max(1, ENTRIES_A_PAGE // len(self.found.models))
+
+    def details(self, place: int) -> str:
+        """The page that says who solves the task at this place."""
+        return f"{self.path.removesuffix('.html')}/{place // self.step + 1}.html"
 
 
 @dataclass(frozen=True)
@@ -68,9 +54,16 @@ class SuiteContext(PageContext):
 
     template: ClassVar[str] = "tasks/suite"
     page: SuitePage
+    addresses: dict[str, str]
+    """By task, of the section on who solves it."""
     figure: Figure
     fewest: int
     """Models below which nothing is said about which tasks tell them apart."""
+
+
+Solvers = dict[str, list[tuple[str, str]]]
+"""By how the models' attempts at one task ended: address of the evidence and name of each model, in the
+board's order."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,10 @@ class DetailsContext(PageContext):
 
     template: ClassVar[str] = "tasks/details"
     page: SuitePage
-    tasks: list[tuple[TaskRow, list[Solvers]]]
+    start: int
+    """Place of the first task among all of the suite."""
+    solvers: dict[str, Solvers]
+    """By task."""
 
 
 def suite_page(suite: str) -> str:
@@ -87,51 +83,52 @@ def suite_page(suite: str) -> str:
     return f"tasks/{suite_slug(suite)}.html"
 
 
-def drafts(boards: Sequence[Board], models: Models) -> Iterator[Draft]:
+def drafts(site: Gathered) -> Iterator[Draft]:
     """The overview, a page a suite, and pages of who solves each task; nothing without results."""
-    pages = [page for board in boards for page in _pages(board)]
-    if not pages:
-        return
-    yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS))
+    pages = [
+        SuitePage(board, suite, suite_page(entry.id), view_of(board).unit)
+        for board in site.boards
+        for entry in board.plan.suites
+        if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
+    ]
+    if pages:
+        yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS))
     for page in pages:
-        yield _suite_draft(page, models)
-        yield from _details(page, models)
+        suite = page.found
+        names = [site.models[model].name for model in suite.models[:GRID_MODELS]]
+        figure = Figure(
+            grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
+            "A row a model, the best on top; a column a task, the easiest on the left."
+            " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
+        )
+        addresses = {task.task: f"{page.details(n)}#t{n}" for n, task in enumerate(suite.tasks)}
+        yield Draft(page.path, SuiteContext(page, addresses, figure, FEWEST_MODELS))
+        solvers = _solvers(site, page)
+        for start in range(0, len(suite.tasks), page.step):
+            tasks = suite.tasks[start : start + page.step]
+            context = DetailsContext(page, start, {task.task: solvers[task.task] for task in tasks})
+            yield Draft(page.details(start), context)
 
 
-def _pages(board: Board) -> Iterator[SuitePage]:
-    for entry in board.plan.suites:
-        suite = suite_tasks(entry, board.of_suite(entry.id), board.models)
-        if suite:
-            rows = {
-                task.task: TaskRow(task, f"{_details_page(suite, place)}#t{place}", f"t{place}")
-                for place, task in enumerate(suite.tasks)
-            }
-            yield SuitePage(board, suite, suite_page(entry.id), view_of(board).unit, rows)
-
-
-def _details_page(suite: SuiteTasks, place: int) -> str:
-    return f"tasks/{suite_slug(suite.entry.id)}/{place // _tasks_a_page(suite) + 1}.html"
-
-
-def _tasks_a_page(suite: SuiteTasks) -> int:
-    return max(1, ENTRIES_A_PAGE // len(suite.models))
-
-
-def _suite_draft(page: SuitePage, models: Models) -> Draft:
-    suite = page.found
-    names = [models[model].name for model in suite.models[:GRID_MODELS]]
-    figure = Figure(
-        grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
-        "A row a model, the best on top; a column a task, the easiest on the left."
-        " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
+def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
+    """By task; the solvers first, most loops first, then the outcomes by how many models had them."""
+    by_task: dict[str, Solvers] = defaultdict(lambda: defaultdict(list))
+    for model, file in page.board.of_suite(page.found.entry.id).items():
+        for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
+            by_task[task][outcome].append((address, site.models[model].name))
+    return defaultdict(
+        dict,
+        {
+            task: dict(
+                sorted(groups.items(), key=lambda group: (_success(group[0]), -len(group[1]), group[0]))
+            )
+            for task, groups in by_task.items()
+        },
     )
-    return Draft(page.path, SuiteContext(page, figure, FEWEST_MODELS))
 
 
-def _details(page: SuitePage, models: Models) -> Iterator[Draft]:
-    suite, step = page.found, _tasks_a_page(page.found)
-    solvers = solvers_by_task(page.board.of_suite(suite.entry.id), models)
-    rows = list(page.rows.items())
-    for start in range(0, len(rows), step):
-        tasks = [(row, solvers.get(task, [])) for task, row in rows[start : start + step]]
-        yield Draft(_details_page(suite, start), DetailsContext(page, tasks))
+def _success(outcome: str) -> int:
+    """Negative for a success, the better the lower."""
+    if outcome == "passed":
+        return -100
+    return -int(outcome.partition(" ")[0]) if outcome[0].isdigit() else 1

@@ -1,9 +1,9 @@
-"""The parts of pages that are specific to the evolved discipline."""
+"""What the evolved discipline says of models that fall, and its parts of the board's page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from triathlon_site.pages.board._figures import curve_and_radar
-from triathlon_site.pages.board._retention import BoardRetention, Retention, changed_values, retention
+from triathlon_site.pages.board._retention import BoardRetention, Retention, changed_values
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.evolved._sections import evolved_sections
 from triathlon_site.scores import Board, set_title
@@ -16,7 +16,7 @@ def _retentions(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[
     for suite, sample in samples.items():
         seed = samples.get(seeds[suite] or suite)
         if seed is not None and seed is not sample:
-            yield retention(sample, changed_values(sample, seed, parents), 1.0)
+            yield Retention(suite, sample.clusters, changed_values(sample, seed, parents), 1.0)
 
 
 def _losses(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
@@ -34,19 +34,15 @@ def _losses(model: str, _: Board, board_retention: BoardRetention) -> Iterator[s
         yield f"Furthest behind: {name}, {100 * mean:.0f} % against {100 * rivals_mean:.0f} %."
 
 
-def _loss_note(_value: float, total: float, rivals: float, _most: float) -> str:
-    return f"not solved, its seed is; {total:.0f} of {rivals:.0f} others with the seed solve it"
-
-
 EVOLVED = DisciplineView(
     figures_title="Set by set",
-    unit="task",
     endings="One unit a problem, over all sets that the board shows.",
-    models_drawn=5,
     figures=curve_and_radar,
     sections=evolved_sections,
     retentions=_retentions,
     losses=_losses,
-    loss_note=_loss_note,
+    loss_note=lambda _value, total, rivals, _most: (
+        f"not solved, its seed is; {total:.0f} of {rivals:.0f} others with the seed solve it"
+    ),
     has_parents=True,
 )

@@ -1,0 +1,198 @@
+"""Do two columns order the models alike? Spearman's rho and Kendall's tau-b, with a bootstrap over models.
+
+Resamples of few models repeat themselves: five models in one order give 1 in every resample, as if nothing
+were uncertain. Each interval is therefore widened to the one that Fisher's z gives.
+
+A resample says how often it holds each model. Whatever is summed are whole numbers, which floating point adds
+without error in any order: the same results have the same coefficients on every machine.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import NormalDist
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import DTypeLike, NDArray
+
+from triathlon_site.uncertainty import DIGITS, LEVEL, generator
+
+Array = NDArray[np.float64]
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Numbers of the left and of the right columns."""
+DRAWS: Final = 1000
+CELLS: Final = 1 << 23
+"""Numbers that are held at a time, about."""
+Method = Literal["spearman", "kendall"]
+Spans = tuple[Array, Array]
+"""Lower and upper ends."""
+FEWEST: Final = 3
+"""Fewer models say nothing: two always agree or disagree completely."""
+FEWEST_FOR_INTERVAL: Final = 5
+TWO_SIDED: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
+
+
+def drawn(n: int, name: str) -> Array:
+    """Draws × models: how often each of n models is drawn, with replacement; `name` seeds it.
+
+    Fewer resamples for many models: the work grows with n², the width of the interval falls with √n.
+    """
+    draws = DRAWS if n <= 200 else 400
+    chosen = generator("models", name).integers(n, size=(draws, n)) + n * np.arange(draws)[:, None]
+    return np.bincount(chosen.ravel(), minlength=draws * n).reshape(draws, n).astype(np.float64)
+
+
+def spearman(values: Array, pairs: Pairs, counts: Array) -> Array:
+    """Resamples × pairs: Pearson's r of the midranks; nan where all models of a resample are equal.
+
+    Twice a midrank, centred, is the number of models below less that of the models above.
+
+    Args:
+        values: columns × models, none of them nan.
+        pairs: of which columns.
+        counts: resamples × models.
+    """
+    n = values.shape[1]
+    exact = _exact(n**3 // 3)
+    step = max(1, CELLS // values.size)
+    found = []
+    for start in range(0, len(counts), step):
+        own = counts[start : start + step].astype(exact)
+        standing = np.stack([own @ np.sign(x - x[:, None]).astype(exact) for x in values], axis=1)
+        products = (standing * own[:, None, :]) @ standing.transpose(0, 2, 1)
+        norms = np.diagonal(products, axis1=1, axis2=2)
+        found.append(_cosines(products[:, *pairs], norms, pairs))
+    return np.concatenate(found)
+
+
+def kendall(values: Array, pairs: Pairs, counts: Array) -> Array:
+    """Resamples × pairs: tau-b, a model that was drawn twice tied with itself; otherwise as `spearman`."""
+    n = values.shape[1]
+    exact = _exact(n * n)
+    often = counts.T.astype(exact)
+    concordance = np.zeros((len(pairs[0]), len(counts)), exact)
+    norms = np.zeros((len(values), len(counts)), exact)
+    ones, others = np.triu_indices(n, 1)
+    step = max(1, CELLS // 8 // len(concordance))
+    for start in range(0, len(ones), step):
+        one, other = ones[start : start + step], others[start : start + step]
+        together = often[one] * often[other]
+        signs = np.sign(values[:, one] - values[:, other]).astype(exact)
+        concordance += (signs[pairs[0]] * signs[pairs[1]]) @ together
+        norms += signs**2 @ together
+    return _cosines(concordance.T, norms.T, pairs)
+
+
+def _exact(most: int) -> DTypeLike:
+    """The cheapest numbers in which sums of whole ones up to `most` are exact."""
+    return np.float32 if most <= 1 << 24 else np.float64
+
+
+def _cosines(products: NDArray[np.floating], norms: NDArray[np.floating], pairs: Pairs) -> Array:
+    """Resamples × pairs, from the products of pairs and the squares of columns."""
+    squares = norms.astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = products / np.sqrt(squares[:, pairs[0]] * squares[:, pairs[1]])
+    return np.clip(cosines, -1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Between two columns over the n models that have both; nan where it cannot be said."""
+
+    n: int
+    spearman: float = math.nan
+    spearman_low: float = math.nan
+    spearman_high: float = math.nan
+    kendall: float = math.nan
+    kendall_low: float = math.nan
+    kendall_high: float = math.nan
+    without_one_low: float = math.nan
+    """The smallest Spearman when any one model is left out; nan for fewer than four."""
+    without_one_high: float = math.nan
+
+
+def correlate(left: Array, right: Array, name: str = "") -> Correlation:
+    """Both coefficients with percentile intervals over resampled models; `name` seeds the resampling."""
+    return correlations([left, right], name)[0, 1]
+
+
+def matrix(columns: pd.DataFrame, method: Method) -> pd.DataFrame:
+    """Columns × columns: their rank correlation over the models that have both; nan for fewer than three.
+
+    Args:
+        columns: a row a model, a column a score.
+        method: Spearman's rho with midranks, or Kendall's tau-b.
+    """
+    return columns.corr(method, min_periods=FEWEST).round(DIGITS) + 0.0  # no -0.0
+
+
+def correlations(columns: Sequence[Array], name: str = "") -> dict[tuple[int, int], Correlation]:
+    """Between every two of several columns over the same models, each over the models that have both.
+
+    Pairs with the same models share their resamples and are computed at once.
+    """
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    rho, tau = matrix(frame, "spearman").to_numpy(), matrix(frame, "kendall").to_numpy()
+    known = frame.notna().to_numpy()
+    every = list(combinations(range(len(columns)), 2))
+    groups: dict[bytes, list[tuple[int, int]]] = {}
+    for left, right in every:
+        groups.setdefault((known[:, left] & known[:, right]).tobytes(), []).append((left, right))
+    found: dict[tuple[int, int], Correlation] = {}
+    for both, pairs in groups.items():
+        used, places = np.unique(np.array(pairs, dtype=np.int64), return_inverse=True)
+        first, second = places.reshape(-1, 2).T.astype(np.int64)
+        values = np.array([columns[column][np.frombuffer(both, dtype=bool)] for column in used])
+        place = tuple(zip(*pairs, strict=True))
+        group = _of_group(values, (first, second), rho[place], tau[place], name)
+        found.update(zip(pairs, group, strict=True))
+    return {pair: found[pair] for pair in every}
+
+
+def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) -> Iterator[Correlation]:
+    """Of pairs of columns that all models have, with their coefficients."""
+    n, unknown = values.shape[1], np.full(len(pairs[0]), math.nan)
+    rho_span = tau_span = without_one = unknown, unknown
+    if n > FEWEST:
+        without = spearman(values, pairs, 1 - np.eye(n))
+        without_one = np.fmin.reduce(without), np.fmax.reduce(without)
+    if n >= FEWEST_FOR_INTERVAL:
+        counts = drawn(n, name)
+        rho_span = _hull(_central(spearman(values, pairs, counts)), _spearman_by_fisher(rho, n))
+        tau_span = _hull(_central(kendall(values, pairs, counts)), _kendall_by_fisher(tau, n))
+    for numbers in np.stack([rho, *rho_span, tau, *tau_span, *without_one], axis=1).tolist():
+        yield Correlation(n, *numbers)
+
+
+def _spearman_by_fisher(rho: Array, n: int) -> Spans:
+    """Variance of z by Bonett and Wright (Psychometrika 65, 2000)."""
+    return _by_fisher(rho, np.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
+
+
+def _kendall_by_fisher(tau: Array, n: int) -> Spans:
+    """Variance of z by Fieller, Hartley and Pearson (Biometrika 44, 1957)."""
+    return _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
+
+
+def _by_fisher(coefficients: Array, error: Array | float, most: float) -> Spans:
+    """`most`: the largest value below 1 that n models can give; z of 1 itself would be endless."""
+    z = np.arctanh(np.clip(coefficients, -most, most))
+    return np.tanh(z - TWO_SIDED * error), np.tanh(z + TWO_SIDED * error)
+
+
+def _hull(one: Spans, other: Spans) -> Spans:
+    """From the lowest to the highest; of an unknown one nothing."""
+    return np.fmin(one[0], other[0]), np.minimum(1.0, np.fmax(one[1], other[1]))
+
+
+def _central(draws: Array) -> Spans:
+    """The 95 % interval of each column's draws that have a coefficient; nan where none has."""
+    known = ~np.isnan(draws).all(axis=0)
+    ends = np.full((2, draws.shape[1]), math.nan)
+    if known.any():
+        ends[:, known] = np.nanquantile(draws[:, known], ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    return ends[0], ends[1]

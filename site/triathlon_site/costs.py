@@ -1,0 +1,231 @@
+"""What runs cost and how fast they were: money, tokens, speed, replies cut at the token limit."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import Outcome
+from triathlon_site.load import FileAggregate
+from triathlon_site.models import ModelInfo
+from triathlon_site.scores import Board, Score
+
+
+@dataclass(frozen=True, slots=True)
+class RunCost:
+    """What one model took on some suites; each field is None where it is not known."""
+
+    usd: float | None
+    """At the prices of models.yaml when it was asked."""
+    usd_per_solved: float | None
+    """For each unit that ended as passed; None where none did."""
+    output_tokens: float | None
+    """A unit."""
+    reasoning_tokens: float | None
+    """A unit; part of the output tokens, where the server names it."""
+    tokens_per_second: float | None
+    """Output tokens a second over all requests in flight, in the newest run."""
+    cut_share: float | None
+    """Of the replies, those that ended at the token limit, 0 to 1."""
+
+
+def run_cost(files: Sequence[FileAggregate]) -> RunCost:
+    """Sums up one model's files; tokens are known only where every request was counted by the server."""
+    units = sum(file.units for file in files)
+    manifests = [file.manifest for file in files]
+    prices = [manifest.cost_usd if manifest else None for manifest in manifests]
+    known_prices = [price for price in prices if price is not None]
+    usd = sum(known_prices) if prices and len(known_prices) == len(prices) else None
+    passed = sum(file.outcomes.get(Outcome.PASSED.value, 0) for file in files)
+    usages = [file.usage for file in files]
+    counted = units and all(usage.requests and not usage.uncounted for usage in usages)
+    replies, cut = sum(file.replies for file in files), sum(file.cut_replies for file in files)
+    runs = [manifest for manifest in manifests if manifest and manifest.tokens_per_second]
+    newest = max(runs, key=lambda manifest: manifest.ended, default=None)
+    return RunCost(
+        usd=usd,
+        usd_per_solved=usd / passed if usd is not None and passed else None,
+        output_tokens=sum(usage.output_tokens for usage in usages) / units if counted else None,
+        reasoning_tokens=sum(usage.reasoning_tokens for usage in usages) / units if counted else None,
+        tokens_per_second=newest.tokens_per_second if newest else None,
+        cut_share=cut / replies if replies else None,
+    )
+
+
+def solved_cost_by_name(
+    boards: Sequence[Board], models: Mapping[str, ModelInfo], ids: Collection[str]
+) -> dict[str, float]:
+    """What a solved task cost over these boards, in dollars, by the name of each model where it is known.
+
+    Args:
+        boards: all boards.
+        models: names by id.
+        ids: of the boards that count.
+    """
+    files: dict[str, list[FileAggregate]] = {}
+    for board in boards:
+        if board.plan.id in ids:
+            for model, model_files in board.files.items():
+                files.setdefault(model, []).extend(model_files)
+    costs = {models[model].name: run_cost(model_files).usd_per_solved for model, model_files in files.items()}
+    return {name: cost for name, cost in costs.items() if cost}
+
+
+@dataclass(frozen=True, slots=True)
+class CostColumn:
+    """One column, hidden until a visitor turns it on."""
+
+    title: str
+    small: str
+    note: str
+    """What it is, in a sentence."""
+    value: Callable[[RunCost], float | None]
+    text: Callable[[float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class CostCell:
+    """One cell."""
+
+    value: float | None
+    text: str
+
+    @property
+    def sort(self) -> str:
+        """What scripts sort by; empty for none."""
+        return "" if self.value is None else f"{self.value:.6g}"
+
+
+def _dollars(value: float) -> str:
+    return f"{value:.2f}" if value >= 1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.6f}"
+
+
+COLUMNS: Final = (
+    CostColumn(
+        "Cost", "$", "What the run cost at the prices of models.yaml.", lambda cost: cost.usd, _dollars
+    ),
+    CostColumn(
+        "Cost per solved",
+        "$ a unit that passed",
+        "The cost of the run for each unit that ended as passed; in the loop, in every loop.",
+        lambda cost: cost.usd_per_solved,
+        _dollars,
+    ),
+    CostColumn(
+        "Output tokens",
+        "a unit",
+        "Tokens that the model wrote, reasoning included.",
+        lambda cost: cost.output_tokens,
+        "{:,.0f}".format,
+    ),
+    CostColumn(
+        "Reasoning tokens",
+        "a unit",
+        "Part of the output tokens that the server names as reasoning.",
+        lambda cost: cost.reasoning_tokens,
+        "{:,.0f}".format,
+    ),
+    CostColumn(
+        "Speed",
+        "output tokens / s",
+        "Over all requests in flight, in the newest run.",
+        lambda cost: cost.tokens_per_second,
+        "{:,.0f}".format,
+    ),
+    CostColumn(
+        "Cut replies",
+        "at the token limit",
+        "Share of the replies that ended at the token limit.",
+        lambda cost: cost.cut_share,
+        lambda value: f"{100 * value:.1f} %",
+    ),
+)
+
+
+def cost_columns(costs: Mapping[str, RunCost]) -> list[CostColumn]:
+    """The columns that some model has a value in."""
+    return [column for column in COLUMNS if any(column.value(cost) is not None for cost in costs.values())]
+
+
+def cost_cells(columns: Sequence[CostColumn], cost: RunCost) -> tuple[CostCell, ...]:
+    """One model's cells; a dash where nothing is known."""
+    values = [(column, column.value(cost)) for column in columns]
+    return tuple(CostCell(value, "–" if value is None else column.text(value)) for column, value in values)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """One row of the group on one board."""
+
+    info: ModelInfo
+    score: Score
+    cost: RunCost
+    tokens: float
+    """Output tokens a unit."""
+    rise: float | None
+    """How much the score could rise at most with more tokens; None where no reply was cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBoard:
+    """The rows of a group on one board, by their tokens."""
+
+    board: Board
+    members: tuple[GroupMember, ...]
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether it is known of a row how far its score could rise with more tokens."""
+        return any(member.rise for member in self.members)
+
+
+def group_boards(
+    info: ModelInfo, boards: Sequence[Board], models: Mapping[str, ModelInfo]
+) -> Iterator[GroupBoard]:
+    """The boards on which two rows or more of the model's group have a score and known tokens."""
+    if info.group is None:
+        return
+    for board in boards:
+        members = []
+        for model in board.models:
+            score, cost = board.headline.scores.get(model), run_cost(_files(board, model))
+            if models[model].group == info.group and score and cost.output_tokens is not None:
+                rise = most_of_headline(board, model)
+                members.append(GroupMember(models[model], score, cost, cost.output_tokens, rise))
+        if len(members) > 1:
+            yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
+
+
+def most_of_headline(board: Board, model: str) -> float | None:
+    """How much the model's headline score could rise at most if no reply had been cut.
+
+    In a mean over suites, the mean of their bounds. None where no reply was cut, or a suite with cut replies
+    has a score that is no mean over units.
+    """
+    metrics, files = dict(board.headline.column.parts), _files(board, model)
+    rises = [most_with_more_tokens(file, metrics[file.suite]) for file in files if file.cut_replies]
+    known = [rise for rise in rises if rise is not None]
+    return sum(known) / len(files) if len(known) == len(rises) and any(known) else None
+
+
+def most_with_more_tokens(file: FileAggregate, metric: Metric) -> float | None:
+    """The most that the score could rise, on the metric's scale, if every unit with a cut reply were perfect.
+
+    None where nothing was cut, replies are not known, or the score is not the mean over its units, so that
+    units cannot be graded one by one.
+    """
+    if not file.cut_replies:
+        return None
+    frame = file.frame
+    values = frame[metric.id].to_numpy(float)
+    if np.isnan(values).any() or not np.isclose(values.mean(), file.metrics[metric.id].score(metric)):
+        return None
+    cut = (frame["cut_replies"] > 0).to_numpy() & (frame["outcome"] != Outcome.PASSED.value).to_numpy()
+    return float((metric.maximum - values[cut]).sum() / len(values))
+
+
+def _files(board: Board, model: str) -> list[FileAggregate]:
+    """Those that the headline comes from."""
+    return [file for file in board.files[model] if file.suite in board.headline.column.suites]

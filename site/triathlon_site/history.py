@@ -1,0 +1,232 @@
+"""What moved from build to build: kept in `results/history.json`, shown as a page and a feed.
+
+A build reads the file and writes it only where `triathlon build --history` asks for that.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from triathlon_runner.records import Strict
+from triathlon_runner.store import replace_file
+from triathlon_site.load import Notice, Results
+from triathlon_site.scores import Board, Overall
+
+HASH_DIGITS: Final = 16
+"""Digits of a hash: enough to distinguish two states of one file."""
+Kind = Literal["new model", "gone model", "new results", "changed protocol", "moved"]
+OWN: Final = "its own results changed"
+OTHERS: Final = "others came, went or changed"
+NAMED_MODELS: Final = 6
+"""Models that an event names; more are counted."""
+HISTORY_FILE: Final = "history.json"
+KEPT: Final = 100
+"""Changes remembered; older ones are dropped."""
+_NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "triathlon-leaderboard changes")
+
+
+class Place(Strict):
+    """One model on one board."""
+
+    rank: int
+    of: int
+    """Models that the board ranks."""
+
+
+class SuiteState(Strict):
+    """One file of results."""
+
+    protocol: str
+    sha256: str
+    """The first `HASH_DIGITS` digits of the file's."""
+    tasks: int
+
+
+class Snapshot(Strict):
+    """Everything that changes are computed from."""
+
+    places: dict[str, dict[str, Place]]
+    """By board (`overall-core` for an overall one) and model."""
+    suites: dict[str, dict[str, SuiteState]]
+    """By model and suite."""
+
+
+def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
+    """The places of all models, and the states of all files that count."""
+    ranks = {
+        f"overall-{family}": {row.model: row.rank.rank for row in overall.rows if row.rank}
+        for family, overall in overalls.items()
+    }
+    ranks |= {
+        board.plan.id: {m: score.rank.rank for m, score in board.headline.scores.items() if score.rank}
+        for board in boards
+    }
+    places = {
+        board: {model: Place(rank=rank, of=len(of_board)) for model, rank in of_board.items()}
+        for board, of_board in ranks.items()
+    }
+    suites: dict[str, dict[str, SuiteState]] = {}
+    for file in results.files:
+        if file.units:
+            state = SuiteState(protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=file.units)
+            suites.setdefault(file.model, {})[file.suite] = state
+    return Snapshot(places=places, suites=suites)
+
+
+class Event(Strict):
+    """One thing that happened to one model."""
+
+    kind: Kind
+    model: str
+    board: str = ""
+    """The board on which it moved."""
+    before: int = 0
+    after: int = 0
+    suites: tuple[str, ...] = ()
+    """What is new or was asked under another protocol."""
+    why: str = ""
+    passed_by: tuple[str, ...] = ()
+    """Models that stand above it now and did not before, for one that fell: `NAMED_MODELS` at most."""
+    passed_by_more: int = 0
+    """Number of such models that `passed_by` leaves out."""
+
+    @property
+    def by_others(self) -> bool:
+        """Whether the model moved although its own results did not change."""
+        return self.kind == "moved" and self.why != OWN
+
+
+class Change(Strict):
+    """All changes that one build found."""
+
+    id: str
+    """A URN that stays the same when the change is shortened: readers of the feed know it by this."""
+    date: str
+    """Day of the newest result."""
+    version: str
+    events: tuple[Event, ...]
+    dropped: int = 0
+    """Number of moves caused by other models, which are no longer listed."""
+
+    def shortened(self) -> "Change":
+        """Without the moves by others, which one new model causes on every board: they are counted."""
+        events = tuple(event for event in self.events if not event.by_others)
+        dropped = self.dropped + len(self.events) - len(events)
+        return self.model_copy(update={"events": events, "dropped": dropped})
+
+
+def changes_between(before: Snapshot, after: Snapshot) -> tuple[Event, ...]:
+    """Models first, then results and protocols, then places; each in the order of names."""
+    new, gone = (sorted(a.suites.keys() - b.suites.keys()) for a, b in ((after, before), (before, after)))
+    results = tuple(_results(before, after))
+    return (
+        *(Event(kind="new model", model=m, suites=tuple(sorted(after.suites[m]))) for m in new),
+        *(Event(kind="gone model", model=model) for model in gone),
+        *results,
+        *_moves(before, after, results),
+    )
+
+
+def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
+    for model in sorted(after.suites.keys() & before.suites.keys()):
+        old, new = before.suites[model], after.suites[model]
+        asked_anew = [s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol]
+        added = [
+            suite
+            for suite in sorted(new.keys() - asked_anew)
+            if suite not in old or new[suite].sha256 != old[suite].sha256
+        ]
+        if asked_anew:
+            yield Event(kind="changed protocol", model=model, suites=tuple(asked_anew))
+        if added:
+            yield Event(kind="new results", model=model, suites=tuple(added))
+
+
+def _moves(before: Snapshot, after: Snapshot, results: Sequence[Event]) -> Iterator[Event]:
+    """Rank changes of models ranked in both builds; `why` tells whether the model's own results changed.
+
+    A variant's results do not change its rank.
+    """
+    changed = {
+        (event.model, place)
+        for event in results
+        for suite in event.suites
+        for place in ("overall", suite.partition("/")[0])
+        if "@" not in suite
+    }
+    for board in sorted(after.places.keys() & before.places.keys()):
+        old, new = before.places[board], after.places[board]
+        for model in sorted(new.keys() & old.keys(), key=lambda model: (new[model].rank, model)):
+            if new[model].rank != old[model].rank:
+                passed_by = tuple(_passed_by(model, old, new))
+                yield Event(
+                    kind="moved",
+                    model=model,
+                    board=board,
+                    before=old[model].rank,
+                    after=new[model].rank,
+                    why=OWN if (model, board.partition("-")[0]) in changed else OTHERS,
+                    passed_by=passed_by[:NAMED_MODELS],
+                    passed_by_more=max(0, len(passed_by) - NAMED_MODELS),
+                )
+
+
+def _passed_by(model: str, old: Mapping[str, Place], new: Mapping[str, Place]) -> Iterator[str]:
+    """Models that overtook this one, in the new order; none where it did not fall."""
+    if new[model].rank <= old[model].rank:
+        return
+    for rival in sorted(new, key=lambda rival: (new[rival].rank, rival)):
+        behind = rival not in old or old[rival].rank >= old[model].rank
+        if rival != model and behind and new[rival].rank < new[model].rank:
+            yield rival
+
+
+class History(Strict):
+    """The last build, and what moved at each."""
+
+    schema_version: Literal[1] = 1
+    last: Snapshot | None = None
+    changes: tuple[Change, ...] = ()
+    """The newest first."""
+
+    def after(self, snapshot: Snapshot, date: str, version: str) -> "History":
+        """The history with the changes since the last build; the first build has none to compare with."""
+        if self.last is None or snapshot == self.last:
+            return self if self.last else History(last=snapshot)
+        events = changes_between(self.last, snapshot)
+        if not events:
+            return History(last=snapshot, changes=self.changes)
+        text = "\n".join((date, version, *(event.model_dump_json() for event in events)))
+        change = Change(id=uuid.uuid5(_NAMESPACE, text).urn, date=date, version=version, events=events)
+        older = (change_before.shortened() for change_before in self.changes[: KEPT - 1])
+        return History(last=snapshot, changes=(change, *older))
+
+
+def read_history(results: Path) -> tuple[History, list[Notice]]:
+    """Reads the history; empty where the file is missing, or unreadable: then a notice says why."""
+    try:
+        return History.model_validate_json((results / HISTORY_FILE).read_bytes()), []
+    except FileNotFoundError:
+        return History(), []
+    except (OSError, ValueError) as error:
+        message = f"cannot be read ({type(error).__name__}): what moved begins anew"
+        return History(), [Notice(file=HISTORY_FILE, message=message)]
+
+
+def history_text(history: History) -> str:
+    """The content of the file: one line of JSON."""
+    return history.model_dump_json(by_alias=True, exclude_defaults=True) + "\n"
+
+
+def write_history(results: Path, history: History) -> None:
+    """Written only where it differs.
+
+    Raises:
+        OSError: what is there cannot be read.
+        UserError: the folder cannot be written; the site is complete without.
+    """
+    text = history_text(history)
+    path = results / HISTORY_FILE
+    if not path.exists() or path.read_bytes() != text.encode():
+        replace_file(path, text)

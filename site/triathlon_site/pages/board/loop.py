@@ -1,0 +1,161 @@
+"""The loop discipline on the pages: what a loop keeps, other prompts and temperatures, attacks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from triathlon_runner import loop
+from triathlon_site.agreement import correlate
+from triathlon_site.figures import DotRow, arrows, dots
+from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
+from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
+from triathlon_site.pages.board._tables import FIGURE_ROWS, Models, difference_cells, model_table
+from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.render import Figure, Section, Value, formats
+from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
+
+TITLES: Final = {"upper": "upper case"}
+"""Of settings whose short name says too little."""
+SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
+AS_ASKED: Final = "as asked"
+
+
+def loop_sections(board: Board, models: Models) -> Iterator[Section]:
+    """Sensitivity to prompts and temperatures, then attacks; only variants with results."""
+    for kind, title in SENSITIVITY.items():
+        if variants := variants_of(board, kind):
+            yield _sensitivity(board, variants, title, models)
+    if attacks := variants_of(board, "attacks"):
+        yield _attacks(board, attacks, models)
+
+
+def _titled(variant: Variant) -> str:
+    return TITLES.get(variant.title, variant.title)
+
+
+def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: Models) -> Section:
+    headline = board.plan.headline
+    maximum = headline.maximum
+    comparison, values = _compared(board, variants, headline.parts[0][1].id)
+    upper = _compared(board, variants, headline.upper[0][1].id)[1] if headline.upper else {}
+    cells = {
+        name: {
+            model: Value(formats.known_range(value, upper[name][model] if upper else None, maximum))
+            for model, value in scores.items()
+        }
+        for name, scores in values.items()
+    }
+    ranks = {
+        "rank as asked": comparison.sensitivity.baseline_ranks,
+        "mean rank": comparison.sensitivity.mean_ranks,
+    }
+    order = list(comparison.baseline)
+    rows = [DotRow(models[m].name, tuple(of[m] for of in values.values())) for m in order[:FIGURE_ROWS]]
+    svg = dots(title, tuple(values), rows, maximum=maximum)
+    columns = cells | {name: {m: Value(f"{rank:g}") for m, rank in of.items()} for name, of in ranks.items()}
+    figures = [Figure(svg, f"{headline.title} as asked and under each setting.")]
+    return model_table(title, _about(comparison, models), models, order, columns, figures=figures)
+
+
+def _compared(
+    board: Board, variants: Sequence[Variant], metric: str
+) -> tuple[loop.Comparison, dict[str, Mapping[str, float]]]:
+    """The comparison, and the scores as asked and under each setting, by model."""
+    settings = {_titled(v): contributions(board.of_suite(v.entry.id), metric) for v in variants}
+    comparison = loop.compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
+    return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
+
+
+def _about(comparison: loop.Comparison, models: Models) -> str:
+    parts = [
+        f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
+        " each setting."
+    ]
+    sensitivity = comparison.sensitivity
+    if len(sensitivity.baseline_ranks) > 2:
+        base, mean = (
+            np.array(list(ranks.values())) for ranks in (sensitivity.baseline_ranks, sensitivity.mean_ranks)
+        )
+        interval = correlate(base, mean)
+        ends = (formats.coefficient(end) for end in (interval.spearman_low, interval.spearman_high))
+        span = f" ({' to '.join(ends)})"
+        parts.append(
+            f"Spearman between the ranks as asked and the mean ranks under the settings:"
+            f" {formats.coefficient(sensitivity.spearman)}{span if interval.n >= 5 else ''}."
+            " Near 1, the order of the models does not hang on this setting."
+        )
+    else:
+        parts.append("Fewer than three models say nothing about how well an order holds.")
+    if comparison.left_out:
+        *names, last = (models[model].name for model in comparison.left_out)
+        left_out = f"{', '.join(names)} and {last}" if names else last
+        parts.append(f"Not run under every setting, so left out: {left_out}.")
+    return " ".join(parts)
+
+
+def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
+    metric = next(m for m in attacks[0].entry.metrics if m.id in loop.COMPARED["attacks"])
+    by_attack = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}
+    plain = contributions(board.of_suite(attacks[0].plain.id), metric.id)
+    order = [model for model in plain if any(model in differences for differences in by_attack.values())]
+    tasks = {m: max(found[m].tasks for found in by_attack.values() if m in found) for m in order}
+    columns = {title: difference_cells(found, metric.maximum) for title, found in by_attack.items()}
+    figures = []
+    for attack, title in zip(attacks, by_attack, strict=True):
+        attacked = contributions(board.of_suite(attack.entry.id), metric.id)
+        changes = {change.model: change for change in loop.changes_of(title, plain, attacked)}
+        rows = [
+            DotRow(models[m].name, (100 * changes[m].before, 100 * changes[m].after))
+            for m in order[:FIGURE_ROWS]
+            if m in changes
+        ]
+        svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows)
+        caption = f"pass@1 in per cent, from the prompt as it is to the attacked one: {title}."
+        figures.append(Figure(svg, caption))
+    return model_table(
+        "Attacks on the first prompt",
+        "What a rewritten first prompt does to pass@1, in points with a 95 % interval, on the tasks that"
+        " both sides have. Pale: the interval holds zero.",
+        models,
+        order,
+        {**columns, "tasks": {model: Value(str(count)) for model, count in tasks.items()}},
+        figures=figures,
+    )
+
+
+def loop_retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
+    """Loops that a task sustains, of the tasks that the model solves at all."""
+    samples = [column.samples[0] for column in curve_columns(board)]
+    loops: Array = np.sum([sample.numerators for sample in samples], axis=0)
+    first = samples[0]
+    values = np.where(first.numerators > 0, loops, np.nan)
+    yield Retention(first.suite, first.clusters, values, float(len(samples)))
+
+
+def lost_loops(model: str, board_retention: BoardRetention, rounds: str) -> Iterator[str]:
+    """A sentence on how many loops a task of the model lasts, beside the other models."""
+    mean, rivals_mean = board_retention.beside(model, board_retention.means)
+    yield (
+        f"A task that it solves at first lasts {mean:.1f} of {board_retention.suites[0].most:.0f} {rounds}"
+        f" on average; with the other models {rivals_mean:.1f}."
+    )
+
+
+def loop_note(value: float, total: float, rivals: float, most: float) -> str:
+    """How many loops one task of a model lasts, beside the other models that solve it."""
+    return (
+        f"lasts {value:.0f} of {most:.0f}; with the {rivals:.0f} others that solve it"
+        f" {total / rivals:.1f} on average"
+    )
+
+
+LOOP = DisciplineView(
+    figures_title="Loop by loop",
+    endings="A task passes where all its loops do; else it ends as its first lost loop did.",
+    figures=curve_and_radar,
+    sections=loop_sections,
+    retentions=loop_retentions,
+    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
+    loss_note=loop_note,
+)

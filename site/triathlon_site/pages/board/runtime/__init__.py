@@ -1,6 +1,0 @@
-"""The runtime discipline on the pages."""
-
-from triathlon_site.pages.board.runtime._sections import runtime_sections
-from triathlon_site.pages.board.runtime._view import PREDICTION, RUNTIME
-
-__all__ = ["PREDICTION", "RUNTIME", "runtime_sections"]

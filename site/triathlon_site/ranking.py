@@ -1,0 +1,215 @@
+"""Ranks with ties, rank intervals, tiers, and the order over all disciplines."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from triathlon_site.uncertainty import LEVEL, Draws, Sample, paired_p_values
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int32]
+"""draws × models: the rank of each model within each draw."""
+SIGNIFICANCE: Final = 0.05
+STEPS: Final = 40
+"""Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
+
+
+class DrawnRanks(NamedTuple):
+    """The ranks within each draw, draws × models; two numbers where scores are only known as ranges."""
+
+    best: Places
+    """The model's upper end against the lower ends of the others."""
+    worst: Places
+    """The model's lower end against the upper ends of the others; the same object as `best` where no score is
+    a range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """1 is best.
+
+    `low`: one more than the number of models that are better for sure; `high`: all but those that are worse
+    for sure.
+    """
+
+    rank: int
+    tied: bool
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankShift:
+    """Rank by a baseline minus rank by this column; positive: rises."""
+
+    shift: int
+    significant: bool
+    """True where the central 95 % of the drawn shifts leave out zero, on the side of the shift."""
+
+
+def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
+    """Rank of each score, None for nan; ties share the smallest (EvoEval's rule). Scores come rounded."""
+    places = pd.Series(scores, dtype=float).rank(method="min", ascending=False)
+    return [None if np.isnan(place) else int(place) for place in places]
+
+
+def rank_draws(draws: Draws) -> Places:
+    """Ranks within each draw; models without a score share the last place and so take no other's."""
+    ranked = pd.DataFrame(draws).rank(axis=1, method="min", ascending=False, na_option="bottom")
+    return ranked.to_numpy().astype(np.int32)
+
+
+def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
+    """Ranks within each draw.
+
+    Args:
+        draws: draws × models; of the lower ends, where scores are only known as ranges.
+        upper: of the upper ends.
+    """
+    if upper is None:
+        places = rank_draws(draws)
+        return DrawnRanks(places, places)
+    pairs = list(zip(draws, upper, strict=True))
+    best = np.array([_ranks_against(low, high) for low, high in pairs], dtype=np.int32)
+    worst = np.array([_ranks_against(high, low) for low, high in pairs], dtype=np.int32)
+    return DrawnRanks(best.reshape(draws.shape), worst.reshape(draws.shape))
+
+
+def _ranks_against(opponents: Array, scores: Array) -> NDArray[np.int64]:
+    """1 + how many of the opponents are higher, for each score; a model without a score comes last."""
+    known = np.sort(opponents[~np.isnan(opponents)])
+    places = 1 + len(known) - np.searchsorted(known, scores, side="right")
+    return np.where(np.isnan(scores), len(known) + 1, np.minimum(places, max(len(known), 1)))
+
+
+def ranks_among(ranked: DrawnRanks, chosen: NDArray[np.bool_]) -> DrawnRanks:
+    """The ranks where only the chosen models count; the others come last."""
+    if chosen.all():
+        return ranked
+    high, low = (np.where(chosen, -places, np.nan) for places in ranked)
+    return drawn_ranks(low, None if ranked.best is ranked.worst else high)
+
+
+def ranks(scores: Array, better: NDArray[np.bool_]) -> list[Rank | None]:
+    """The rank of each model, with its interval: the places that the comparisons with the others leave.
+
+    It is the confidence set of Mogstad, Romano, Shaikh and Wilhelm (Review of Economic Studies 91, 2024,
+    section 3) with each comparison at 5 %: over all models of a table together 95 % of the intervals hold the
+    true rank, also where all are equal. (The quantiles of the ranks within draws hold 76 % there, with 40
+    models, since the observed scores are further apart than the true ones.)
+
+    Args:
+        scores: nan where a model has none.
+        better: models × models, whether the first is better than the second for sure.
+    """
+    observed = smallest_ranks(scores)
+    count = len(observed) - observed.count(None)
+    ends = (1 + better.sum(axis=0)).tolist(), (count - better.sum(axis=1)).tolist()
+    shared = Counter(observed)
+    return [
+        None if rank is None else Rank(rank, shared[rank] > 1, min(rank, low), max(rank, high))
+        for rank, low, high in zip(observed, *ends, strict=True)
+    ]
+
+
+def better_in_draws(low: Array, high: Array) -> NDArray[np.bool_]:
+    """Models × models: whether 97.5 % of the draws have the first above the second, its `low` over `high`."""
+    share = (1 + LEVEL) / 2
+    return np.array([(low[:, [model]] > high).mean(axis=0) >= share for model in range(low.shape[1])])
+
+
+def rank_shifts(
+    scores: Array, ranked: DrawnRanks, baseline_scores: Array, baseline_ranked: DrawnRanks
+) -> list[RankShift | None]:
+    """Shift of each model from its baseline rank, both among the models that have both scores.
+
+    The draws of both are made with the same weights: what moves both ranks does not count. Where a score is
+    only known as a range, a rise needs the worst rank that it allows, a fall the best.
+    """
+    has_both = ~np.isnan(scores) & ~np.isnan(baseline_scores)
+    new_ranks = smallest_ranks(np.where(has_both, scores, np.nan))
+    old_ranks = smallest_ranks(np.where(has_both, baseline_scores, np.nan))
+    drawn, baseline = ranks_among(ranked, has_both), ranks_among(baseline_ranked, has_both)
+    rises = (baseline.best > drawn.worst).mean(axis=0)
+    falls = (baseline.worst < drawn.best).mean(axis=0)
+    agree = np.where(np.array(old_ranks, float) > np.array(new_ranks, float), rises, falls)
+    return [
+        None
+        if new is None or old is None
+        else RankShift(old - new, old != new and bool(share >= (1 + LEVEL) / 2))
+        for new, old, share in zip(new_ranks, old_ranks, agree, strict=True)
+    ]
+
+
+def tiers(
+    samples: Sequence[Sample], scores: Sequence[float] | NDArray[np.float64], upper: Sequence[Sample] = ()
+) -> list[int | None]:
+    """The tier of each model, from 1; None without a score.
+
+    The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
+    model that is significantly worse leads the next tier, and so on. A leader is the luckiest of its equals,
+    so Bonferroni's correction counts every pair among the models from the leader down to the one compared:
+    the leader's own pairs alone would split 24 equal models (80 tasks) in one table of five. Models further
+    down do not count, so that a long list of weak models widens no tier above them.
+
+    Args:
+        samples: of one metric, rows in the order of the scores.
+        scores: the mean over the samples.
+        upper: where scores are only known as ranges, the samples of their upper ends: a model is then worse
+            than a leader where even its upper end is, against the leader's lower one.
+    """
+    p_values = paired_p_values(tuple(samples), tuple(upper))
+    result: list[int | None] = [None] * len(scores)
+    order = sorted(
+        (position for position, score in enumerate(scores) if not np.isnan(score)),
+        key=lambda position: (-scores[position], position),
+    )
+    tier = 0
+    while order:
+        tier += 1
+        leader, candidates = order[0], order[1:]
+        places = np.arange(2, len(order) + 1)
+        adjusted = places * (places - 1) / 2 * p_values[leader, candidates]
+        worse = np.flatnonzero(adjusted < SIGNIFICANCE)
+        end = 1 + int(worse[0]) if len(worse) else len(order)
+        for position in order[:end]:
+            result[position] = tier
+        order = order[end:]
+    return result
+
+
+def percentiles(scores: Sequence[float] | Array) -> Array:
+    """Share of the other models that a model beats, ties half, 0 to 100; nan stays; 50 for a lone model."""
+    values = pd.Series(scores, dtype=float)
+    if values.count() == 1:
+        return np.asarray(values.where(values.isna(), 50.0))
+    return np.asarray(100 * (values.rank() - 1) / (values.count() - 1))
+
+
+def wins_by_weighting(by_discipline: Array) -> Array:
+    """Share of all weightings of the disciplines in which each model is first.
+
+    A shared first place is shared out among its models.
+
+    Args:
+        by_discipline: models × disciplines, percentiles without gaps.
+    """
+    totals = by_discipline @ _simplex(by_discipline.shape[1]).T
+    first = totals >= totals.max(axis=0) - 1e-9
+    return np.asarray((first / first.sum(axis=0)).mean(axis=1))
+
+
+def _simplex(parts: int) -> Array:
+    """All weightings of `parts` disciplines in steps of 1 / STEPS, each summing to 1."""
+    if parts == 1:
+        return np.ones((1, 1))
+    axes = np.meshgrid(*[np.arange(STEPS + 1)] * (parts - 1), indexing="ij")
+    heads = np.stack([axis.ravel() for axis in axes], axis=1)
+    heads = heads[heads.sum(axis=1) <= STEPS]
+    tail = STEPS - heads.sum(axis=1, keepdims=True)
+    return np.hstack([heads, tail]) / STEPS

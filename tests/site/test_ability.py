@@ -1,0 +1,144 @@
+"""The overall index on tables whose true abilities are known, and what the method page says of its check."""
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import spearmanr
+
+from triathlon_site.ability import (
+    COLUMNS,
+    Cells,
+    IndexColumn,
+    abilities,
+    compute_index,
+    fit_columns,
+    resample_columns,
+    years,
+)
+from triathlon_site.build import build
+
+ROOT = Path(__file__).parents[2]
+THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
+
+
+def simulated(
+    models: int, seed: int, *, trend: float = 0.0, missing: float = 0.4
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """True abilities, scores with empty cells, and release dates in years."""
+    random = np.random.default_rng(seed)
+    released = random.uniform(2021, 2026, models)
+    theta = random.normal(size=models) + trend * (released - released.mean()) / released.std()
+    share = expit(np.array([0.8, 0.5, 0.6]) * theta[:, None] - np.array([0.3, 0.0, 1.0]))
+    scores = random.binomial(300, share) / 300
+    for row in scores:
+        row[random.permutation(3)[: random.integers(0, 3)] if random.random() < missing else []] = np.nan
+    return theta, scores, released
+
+
+def test_abilities_come_back_in_order() -> None:
+    """Where columns measure one ability, the index orders the models by it."""
+    theta, scores, released = simulated(80, 1)
+    index = compute_index(scores, THREE, released)
+    assert spearmanr([row.value for row in index.rows], theta).statistic > 0.95
+    assert sorted(row.rank for row in index.rows) == list(range(1, 81))
+
+
+def test_intervals_hold_the_true_ability() -> None:
+    """At least 93 % of the 95 % intervals hold the true ability, on the index's own scale."""
+    held = []
+    for seed in range(4):
+        theta, scores, released = simulated(60, seed)
+        rows = compute_index(scores, THREE, released, seed=seed).rows
+        points = 50 + 10 * (theta - theta.mean()) / theta.std()
+        held += [row.low <= point <= row.high for row, point in zip(rows, points, strict=True)]
+    assert np.mean(held) >= 0.93
+
+
+def test_a_model_with_one_column_has_a_wider_interval() -> None:
+    """Fewer columns, less certainty; the row says how many there are."""
+    _, scores, released = simulated(60, 3, missing=0.0)
+    scores[0, 1:] = np.nan
+    rows = compute_index(scores, THREE, released).rows
+    assert rows[0].columns == 1
+    assert rows[1].columns == 3
+    assert rows[0].high - rows[0].low > np.median([row.high - row.low for row in rows[1:]])
+
+
+def test_a_new_model_with_one_column_is_drawn_towards_models_of_its_time() -> None:
+    """Of two models with the same single score, that of the time of better models is placed higher."""
+    _, scores, released = simulated(80, 5, trend=1.5)
+    scores[:2] = [[0.6, np.nan, np.nan]] * 2
+    released[:2] = [2021.5, 2025.5]
+    rows = compute_index(scores, THREE, released).rows
+    assert rows[1].value > rows[0].value
+
+
+def test_the_order_of_models_changes_nothing() -> None:
+    """The fit does not depend on the order of the rows."""
+    _, scores, released = simulated(40, 7)
+    cells = Cells.from_scores(scores, np.full(3, 300.0), released)
+    turned = Cells.from_scores(scores[::-1], np.full(3, 300.0), released[::-1])
+    here, there = fit_columns(cells), fit_columns(turned)
+    np.testing.assert_allclose(here.slopes, there.slopes, rtol=1e-2)
+    np.testing.assert_allclose(abilities(here, cells).sum(axis=1), 1)
+
+
+def test_one_step_is_near_a_whole_fit() -> None:
+    """The slopes over resamples spread as those of whole fits to the same number of drawn models."""
+    _, scores, released = simulated(60, 9)
+    cells = Cells.from_scores(scores, np.full(3, 300.0), released)
+    best = fit_columns(cells)
+    random = np.random.default_rng(0)
+    steps = np.array([columns.slopes for columns in resample_columns(best, cells, random, 200)])
+    fits = []
+    for _ in range(20):
+        drawn = random.integers(60, size=60)
+        sample = Cells.from_scores(scores[drawn], np.full(3, 300.0), released[drawn])
+        fits.append(fit_columns(sample, best).slopes)
+    ratio = np.std(np.log(steps), axis=0) / np.std(np.log(fits), axis=0)
+    assert (ratio > 0.5).all()
+    assert (ratio < 2).all()
+
+
+def test_a_model_without_scores_is_refused() -> None:
+    """An empty row has no place, and is the caller's mistake."""
+    with pytest.raises(ValueError, match="every model"):
+        compute_index(
+            np.array([[np.nan, np.nan, np.nan], [0.1, 0.2, 0.3]]), THREE, np.array([2024.0, 2025.0])
+        )
+
+
+def test_months_as_years() -> None:
+    """A month is taken at its middle; an unknown one is nan."""
+    assert years("2024-07") == pytest.approx(2024 + 6.5 / 12)
+    assert np.isnan(years(""))
+
+
+def test_columns_have_ids_of_their_own() -> None:
+    """The table's columns are told apart by their ids."""
+    assert len({column.id for column in COLUMNS}) == len(COLUMNS)
+
+
+@pytest.mark.slow
+def test_the_method_page_has_the_figures_of_the_check(tmp_path: Path) -> None:
+    """Cells, errors, correlations and intervals: what the benchmark prints for the committed results."""
+    build(ROOT / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
+    command = [sys.executable, "benchmarks/index.py", str(tmp_path / "_site/data/all-models.csv")]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    cells = re.search(r"(\d+) left out", printed)
+    rules = re.findall(r"error (\S+) points, Spearman (\S+)", printed)
+    held = re.search(r"hold: (\S+) %", printed)
+    assert cells and held and len(rules) == 3
+    page = re.sub(r"<[^>]+>", "", html.unescape((tmp_path / "_site/method.html").read_text()))
+    said = re.search(r"Checked by leaving out.*?never shown", page, re.DOTALL)
+    assert said
+    errors = [text for error, rho in rules for text in (f"{float(error):.1f}", f"{float(rho):.2f}")]
+    numbers = re.findall(r"\d+(?:\.\d+)?", said[0].replace("95 %", ""))
+    assert numbers == [cells[1], *errors, held[1]]

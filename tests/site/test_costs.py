@@ -1,0 +1,179 @@
+"""Cost, speed and cut replies of runs; rows of one model with different effort or token budgets."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from support.aggregates import aggregate
+from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
+from support.site import SUITES, build_small, page_text, small_results
+from triathlon_runner import catalogue
+from triathlon_runner.catalogue import find
+from triathlon_runner.metrics import pass_at_k_metric
+from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
+from triathlon_runner.registry import Registry
+from triathlon_site import frames
+from triathlon_site.build import build, gather
+from triathlon_site.costs import cost_cells, cost_columns, group_boards, most_with_more_tokens, run_cost
+from triathlon_site.load import FileAggregate
+
+
+def measured(
+    cost: float | None, *, passed: int = 4, uncounted: int = 0, speed: float = 50.0
+) -> FileAggregate:
+    """Ten units of one suite; 20 replies, 3 of them cut."""
+    usage = Usage(requests=10, output_tokens=2000, reasoning_tokens=500, uncounted=uncounted)
+    file = aggregate("m", "loop/core", outcomes={"passed": passed, "failed": 10 - passed}, usage=usage)
+    manifest = fake_manifest("m", "loop/core", []).model_copy(
+        update={"cost_usd": cost, "tokens_per_second": speed}
+    )
+    return replace(
+        file,
+        manifest=manifest,
+        frame=file.frame.assign(replies=2, cut_replies=[0] * 7 + [1, 1, 1]),
+    )
+
+
+def test_costs_are_summed_over_suites() -> None:
+    """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares."""
+    cost = run_cost([measured(1.0), measured(2.0, passed=2)])
+    assert cost.usd == 3.0
+    assert cost.usd_per_solved == pytest.approx(0.5)
+    assert (cost.output_tokens, cost.reasoning_tokens) == (200, 50)
+    assert cost.cut_share == pytest.approx(3 / 20)
+    assert cost.tokens_per_second == 50
+
+
+def test_what_is_not_known_is_not_guessed() -> None:
+    """No price for one suite, uncounted requests, nothing passed: no number, and a dash in the cell."""
+    assert run_cost([measured(1.0), measured(None)]).usd is None
+    assert run_cost([measured(1.0, uncounted=1)]).output_tokens is None
+    assert run_cost([measured(1.0, passed=0)]).usd_per_solved is None
+    nothing = run_cost([aggregate("m", "loop/core")])
+    columns = cost_columns({"a": run_cost([measured(1.0)]), "b": nothing})
+    assert [cell.text for cell in cost_cells(columns, nothing)] == ["–"] * len(columns)
+    assert cost_columns({"b": nothing}) == []
+
+
+def test_cut_replies_are_counted_in_the_results(tmp_path: Path) -> None:
+    """A reply that ended at the token limit counts, whatever the unit's outcome."""
+    entry = catalogue.find("evolved/core-seeds")
+    assert entry is not None
+    records = list(fake_records(FakeModel("m", 9.0), FakeSuite(entry, tasks=8)))
+    for place in (0, 5):
+        record = records[place]
+        assert isinstance(record, EvolvedRecord)
+        cut = record.reply.model_copy(update={"finish": Finish.LENGTH})
+        records[place] = record.model_copy(update={"reply": cut})
+    write_file(tmp_path, "m", entry.id, records)
+    units = frames(tmp_path).units[entry.id]
+    assert units["cut_replies"].tolist() == [1, 0, 0, 0, 0, 1, 0, 0]
+    assert units["replies"].tolist() == [1] * 8
+
+
+def test_cut_replies_bound_the_score() -> None:
+    """Three of ten units failed with a cut reply: the score could be 0.3 higher at most, and no more."""
+    metric = pass_at_k_metric(1, "")
+    units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
+    file = measured(1.0)
+    own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
+    frame = file.frame.assign(**{metric.id: [1.0] * 4 + [0.0] * 6})
+    file = replace(file, frame=frame, metrics=own.metrics)
+    assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
+    whole = replace(file, frame=frame.assign(cut_replies=0))
+    assert most_with_more_tokens(whole, metric) is None
+
+
+def test_the_overall_cost_is_unknown_where_one_suite_has_no_price(tmp_path: Path) -> None:
+    """The order over all disciplines shows no sum that leaves out a suite."""
+    results = small_results(tmp_path / "results")
+    priced = [
+        *(results / "runs/strong").rglob("*.manifest.json"),
+        results / "runs/weak/loop/core.manifest.json",
+    ]
+    for path in priced:
+        path.write_text(json.dumps({**json.loads(path.read_text()), "cost_usd": 0.25}))
+    build_small(tmp_path)
+    page = page_text(tmp_path / "_site/index.html")
+    assert re.findall(r"\$\d+\.\d+", page) == [f"${0.25 * (len(priced) - 1):.2f}"]
+
+
+SETS = [suite for suite in SUITES if suite.startswith("evolved/")]
+
+
+def write_row(root: Path, model: str, strength: float, tokens: int, cut: int) -> None:
+    """The six sets; so many failed tasks of the first one end with a cut reply."""
+    for suite in SETS:
+        write_set(root, model, suite, strength, tokens, cut if suite == SETS[0] else 0)
+
+
+def write_set(root: Path, model: str, suite: str, strength: float, tokens: int, cut: int) -> None:
+    """Twenty tasks."""
+    entry = find(suite)
+    assert entry is not None
+    left = cut
+    records = []
+    for record in fake_records(FakeModel(model, strength), FakeSuite(entry, tasks=20)):
+        assert isinstance(record, EvolvedRecord)
+        own = record.model_copy(update={"usage": record.usage.model_copy(update={"output_tokens": tokens})})
+        if left and own.outcome is not Outcome.PASSED:
+            own = own.model_copy(
+                update={
+                    "outcome": Outcome.TRUNCATED,
+                    "reply": own.reply.model_copy(update={"finish": Finish.LENGTH}),
+                    "verdict": None,
+                    "program": "",
+                }
+            )
+            left -= 1
+        records.append(own)
+    assert not left
+    write_file(root, model, suite, records)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three rows: two of one model, and another one."""
+    root = tmp_path_factory.mktemp("groups")
+    write_row(root / "results", "low", -0.5, 100, cut=3)
+    write_row(root / "results", "high", 0.5, 900, cut=0)
+    write_row(root / "results", "other", 0.0, 300, cut=0)
+    return root
+
+
+def registry() -> Registry:
+    api = {"base_url": "http://127.0.0.1:1/v1", "model": "x"}
+    rows = [("low", "think"), ("high", "think"), ("other", None)]
+    return Registry.model_validate(
+        {"models": [{"id": name, "name": name.title(), "api": api, "group": group} for name, group in rows]}
+    )
+
+
+def test_a_group_is_ordered_by_tokens(place: Path) -> None:
+    """The rows of the group alone, with tokens, and the rise that three cut replies of 120 leave open."""
+    site = gather(place / "results", registry())
+    (found,) = group_boards(site.models["high"], site.boards, site.models)
+    assert [(one.info.id, one.tokens) for one in found.members] == [("low", 100), ("high", 900)]
+    low, high = found.members
+    assert low.rise == pytest.approx(3 / 120)
+    assert low.cost.cut_share == pytest.approx(3 / 120)
+    assert high.rise is None
+    assert list(group_boards(site.models["other"], site.boards, site.models)) == []
+
+
+def test_pages_show_the_curve_and_the_bound(place: Path) -> None:
+    """Pages of the group's rows have the figure; the row with cut replies says how far it could rise."""
+    build(place / "results", place / "_site", registry(), cache=place / "cache")
+    pages = {name: (place / f"_site/models/{name}.html").read_text() for name in ("low", "high", "other")}
+    assert "at most +2.5 with more tokens" in pages["low"]
+    assert "with more tokens" not in pages["other"]
+    for name in ("low", "high"):
+        assert "by output tokens</title>" in pages[name]
+    assert "by output tokens</title>" not in pages["other"]
+    board = (place / "_site/evolved.html").read_text()
+    assert 'reasoning included.">Output tokens\n<small>a unit</small></th>' in board
+    assert '<td class="number off" data-v="900">900</td>' in board
+    assert "by output tokens" not in board
