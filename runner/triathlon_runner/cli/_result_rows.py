@@ -12,6 +12,7 @@ from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
     IMPORTED,
+    MAKE_MISSING,
     RecordedFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -26,8 +27,6 @@ CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "a
 manifest that is damaged; with a line that reads well and contradicts itself."""
 _NAMED = 3
 """Files that are named behind a reason; others are counted."""
-_RUN_ASKS = "`triathlon run` asks what is missing"
-"""What to do about lines that were lost."""
 _WIDE = 110
 """Columns of a window that has room for everything."""
 _COLUMNS = {"model": "model", "suite": "suite", "units": "units", "open": "open", "short": "state"}
@@ -141,7 +140,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = units if usable is None else usable
-    cut = [Finding("cut", f"its last line was cut before its end; {_RUN_ASKS}")] if torn else []
+    cut = [Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
@@ -153,7 +152,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
     elif counted_units != units and usable is None:
-        lost = f"; {_RUN_ASKS}" if counted_units > units else ""
+        lost = f"; {MAKE_MISSING}" if counted_units > units else ""
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))

@@ -95,7 +95,7 @@ def test_a_torn_line_is_said(copy: SmallRun) -> None:
     verified = copy.call("verify")
     assert (verified.exit_code, "cut before its end" in verified.output) == (0, True)
     (row,) = json.loads(copy.call("results", "list", "--no-check", "--json").output)
-    assert row["units"] == count(copy) and "cut before its end; `triathlon run` asks" in row["state"]
+    assert row["units"] == count(copy) and "cut before its end; `triathlon run`" in row["state"]
 
 
 def test_nothing_finished_is_nothing_to_judge(copy: SmallRun) -> None:
