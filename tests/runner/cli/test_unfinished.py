@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import triathlon_runner.cli._verify as verify_command
 import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.core_model import answer
 from support.model_server import ModelServer
@@ -23,6 +22,7 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import read_records
+from triathlon_runner.verify import replayed
 
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
 SUITE, TASKS, ANSWERED = "evolved/core-seeds", 12, 5
@@ -120,14 +120,12 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
 
 def test_what_cannot_be_checked_is_not_accused(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a manifest, without a suite and without an interpreter: exit code 1, the reason, what to do."""
-    again = verify_command.replayed
-
     async def without_php(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
         if work.suite_id == "loop/core" and record == first:
             raise SandboxError("php is not installed: 'php' is not on the PATH")
-        return await again(record, work, grader)
+        return await replayed(record, work, grader)
 
-    monkeypatch.setattr(verify_command, "replayed", without_php)
+    monkeypatch.setattr("triathlon_runner.cli._verify.replayed", without_php)
     first = next(
         read_records(small.results / "runs/m/loop/core.jsonl", catalogue.select(["loop/core"])[0].record)
     )
