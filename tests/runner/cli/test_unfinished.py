@@ -120,6 +120,7 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
 
 def test_what_cannot_be_checked_is_not_accused(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a manifest, without a suite and without an interpreter: exit code 1, the reason, what to do."""
+
     async def without_php(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
         if work.suite_id == "loop/core" and record == first:
             raise SandboxError("php is not installed: 'php' is not on the PATH")
