@@ -78,9 +78,7 @@ def test_folder_first(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", PACKED)]
-)
+@pytest.mark.parametrize(("name", "data"), [("rows.jsonl", CONTENT), ("rows.jsonl.gz", PACKED)])
 def test_content_hash(tmp_path: Path, name: str, data: bytes) -> None:
     """A file that is pinned by its content may be compressed in the folder or not."""
     (tmp_path / name).write_bytes(data)
