@@ -84,6 +84,24 @@ def test_an_interrupt_in_a_narrow_terminal(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [((), "nothing is kept without --out"), (("--out=o.jsonl",), "what was graded is kept")],
+)
+def test_an_interrupted_grade(tmp_path: Path, options: tuple[str, ...], kept: str) -> None:
+    """It says what is kept, which depends on --out."""
+    problems = tmp_path / "problems.jsonl"
+    os.mkfifo(problems)
+    command = [TRIATHLON, "grade", "samples.jsonl", "--problems", str(problems), *options]
+    with (
+        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process,
+        _writer(problems),
+    ):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert said.splitlines()[-1].startswith(f"triathlon grade: interrupted; {kept}")
+
+
 @contextmanager
 def _writer(fifo: Path) -> Iterator[None]:
     """Opens a pipe once its reader has, and closes it at the end."""

@@ -41,6 +41,11 @@ class Catalogue:
         """
         return _entries(DISCIPLINES, self.user_data, prompts)
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all suites, variants included."""
+        return [entry.id for entry in self.entries()]
+
     def select(
         self, ids: Sequence[str] | None = None, variants: Sequence[str] = (), prompts: Path | None = None
     ) -> tuple[SuiteEntry, ...]:
@@ -55,7 +60,7 @@ class Catalogue:
         """
         of_user = {text: entry for text in ids or () if (entry := self._suite_of_user(text, prompts))}
         if ids is not None:
-            known = [*(entry.id for entry in self.entries()), *of_user]
+            known = [*self.ids, *of_user]
             check_names(ids, known, what="suite", command="triathlon suites --variants")
         kinds = sorted({entry.variant_kind for entry in self.entries() if entry.variant_kind is not None})
         check_names(variants, kinds, what="kind of variant")

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -141,6 +141,11 @@ class Registry(_Config):
             )
         return self
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all rows."""
+        return [row.id for row in self.models]
+
     def row(self, model_id: str) -> ModelRow:
         """The row of a registered id."""
         return next(row for row in self.models if row.id == model_id)
@@ -153,7 +158,7 @@ class Registry(_Config):
         """
         if ids is None:
             return self.models
-        check_names(ids, [row.id for row in self.models], what="model", command="triathlon models")
+        check_names(ids, self.ids, what="model", command="triathlon models")
         return tuple(row for row in self.models if row.id in ids)
 
     def temperature(self, row: ModelRow, suites: float) -> float:
@@ -190,6 +195,33 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
         raise UserError(
             "\n".join(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in unknown)
         )
+
+
+def check_have_results(
+    names: Iterable[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
+) -> None:
+    """Refuses names without results, each with what to do.
+
+    Args:
+        names: what was asked for.
+        measured: what there are results of.
+        what: a name's kind, in words.
+        is_known: whether a name without results is that of a suite or model all the same.
+
+    Raises:
+        UserError: naming all without results, a line each.
+    """
+    names = dict.fromkeys(names)
+    without = [name for name in names if name not in measured and is_known(name)]
+    if without:
+        raise UserError(
+            "\n".join(
+                f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list`"
+                " lists those that there are, --results names others"
+                for name in without
+            )
+        )
+    check_names(names, measured, what=what, command="triathlon results list")
 
 
 def _hint(name: str, known: Sequence[str], command: str) -> str:

@@ -7,6 +7,7 @@ in the way Python writes it. Rich's markup and emoji names in such texts are lef
 
 import os
 import sys
+import time
 import traceback
 import unicodedata
 from functools import cache
@@ -23,6 +24,9 @@ line and paragraph separators."""
 _KEPT: Final = frozenset("\n\t")
 _WIDTH_OF_FILES: Final = 10_000
 """Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""
+
+
+_PROGRESS_SECONDS: Final = 10.0
 
 
 def visible(text: str) -> str:
@@ -105,6 +109,22 @@ def print_error(message: str) -> None:
     """One message on standard error, after the command's name."""
     Screen(stderr=True).print_message(f"triathlon: {message}")
     sys.stderr.flush()
+
+
+class ProgressLines:
+    """How much of a long work is done: a line on standard error, at most one every ten seconds."""
+
+    def __init__(self, title: str, noun: str) -> None:
+        """Takes what stands before the counts, and what is counted."""
+        self._title = title
+        self._noun = noun
+        self._last_line = time.monotonic()
+
+    def show(self, done: int, total: int) -> None:
+        """Prints `title: 12 of 80 samples` where the last line is old enough."""
+        if done < total and time.monotonic() - self._last_line >= _PROGRESS_SECONDS:
+            self._last_line = time.monotonic()
+            Screen(stderr=True).print_message(f"{self._title}: {done} of {counted(total, self._noun)}")
 
 
 def print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -41,6 +41,8 @@ def _end_interrupted(arguments: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = next(iter(arguments), "")
     code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
+    if command == "grade" and not any(word.partition("=")[0] == "--out" for word in arguments):
+        kept = "nothing is kept without --out"
     line = f"{f'triathlon {command}'.strip()}: interrupted; {kept}"
     if sys.stderr.isatty():  # which has printed ^C in front of it
         line = textwrap.fill(line, shutil.get_terminal_size().columns - len("^C"))

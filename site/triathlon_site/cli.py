@@ -37,7 +37,7 @@ _WIDE: Final = 110
 """Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
-LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate"})
+LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate", "build"})
 HELP: Final = frozenset({"--help", "-h"})
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
@@ -45,8 +45,8 @@ Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 def main() -> None:
     """Entry point of the `triathlon` command. A command of the site does not wait for the runner's."""
     own = {command.name for command in app.registered_commands}
+    _say_starting(sys.argv[1:])
     if own.isdisjoint(sys.argv[1:2]):
-        _say_starting(sys.argv[1:])
         add_commands()
     run_app()
 
@@ -122,8 +122,8 @@ def build_command(
     screen = console()
     for notice in report.notices:
         screen.print_message(f"warning: {notice.below(results)}")
-    if report.notices and (hint := about_commands(results)):
-        screen.print_message(hint.strip())
+    if hint := about_commands(results, report.notices):
+        screen.print_message(hint)
     if not report.units:
         screen.print_message(
             "warning: there are no results yet: the site says so; `triathlon run` makes some"
@@ -187,9 +187,9 @@ def scores_command(
     from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
     from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
-    wanted = Wanted(names(models), names(suites))
-    known = known_suites(models_file)
-    gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
+    listed, known = load_models(models_file), known_suites(models_file)
+    wanted = Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
+    gathered = gather(results, listed, known=known, cache=cache_folder())
     rows = records(score_frame(gathered.boards, gathered.models))
     if rows:
         wanted.check((row["model"] for row in rows), (suite for row in rows for suite in row["suites"]))
@@ -243,10 +243,10 @@ def export_command(
     from triathlon_site.exchange import write_export  # noqa: PLC0415  see above
     from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
-    known = known_suites(models_file)
+    listed, known = load_models(models_file), known_suites(models_file)
     address = checked_url(url)
-    gathered = gather(results, load_models(models_file), known=known, cache=cache_folder())
-    wanted = Wanted(names(models), names(suites))
+    wanted = Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
+    gathered = gather(results, listed, known=known, cache=cache_folder())
     done = write_export(form, replace(gathered, url=address), results, out, wanted, known=known)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from triathlon_runner.registry import check_names
+from triathlon_runner.registry import check_have_results
 
 
 @dataclass(frozen=True)
@@ -12,6 +12,10 @@ class Wanted:
 
     models: Sequence[str] | None = None
     suites: Sequence[str] | None = None
+    known_models: Collection[str] = ()
+    """Ids of models.yaml, with results or without."""
+    known_suites: Collection[str] = ()
+    """Ids of all suites, with results or without."""
 
     def check(self, models: Iterable[str], suites: Iterable[str]) -> None:
         """Compares what was named with the models and suites that have results.
@@ -19,9 +23,12 @@ class Wanted:
         Raises:
             UserError: naming all that have none.
         """
-        command = "triathlon results list"
-        check_names(self.models or (), sorted(set(models)), what="model", command=command)
-        check_names(self.suites or (), sorted(set(suites)), what="suite", command=command)
+        check_have_results(
+            self.models or (), sorted(set(models)), what="model", is_known=self.known_models.__contains__
+        )
+        check_have_results(
+            self.suites or (), sorted(set(suites)), what="suite", is_known=self.known_suites.__contains__
+        )
 
     def includes(self, model: str, suites: Collection[str]) -> bool:
         """Whether a model's numbers on these suites are wanted: on all of them."""

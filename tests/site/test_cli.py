@@ -46,6 +46,8 @@ def test_scores_of_some_models_and_suites(tmp_path: Path, monkeypatch: pytest.Mo
     seeds, subtle = entries(["evolved/core-seeds", "evolved/core-subtle"])
     suites = [FakeSuite(seeds, tasks=6), FakeSuite(subtle, tasks=6)]
     write_results(tmp_path / "results", [FakeModel("a", -2.0), FakeModel("b", 2.0)], suites)
+    row = "{id: listed, name: L, api: {base_url: http://localhost/v1, model: l}}"
+    (tmp_path / "models.yaml").write_text(f"models: [{row}]")
 
     def rows(*options: str) -> list[dict[str, Any]]:
         shown = CliRunner().invoke(app, ["scores", "--json", *options])
@@ -64,8 +66,12 @@ def test_scores_of_some_models_and_suites(tmp_path: Path, monkeypatch: pytest.Mo
     for option, name, said in (
         ("--models", "c", "unknown model 'c'; known are: a, b"),
         ("--suites", "evolved/core-seed", "unknown suite 'evolved/core-seed'; did you mean"),
+        ("--suites", "loop/mbpp-plus", "no results of suite 'loop/mbpp-plus' here; `triathlon run`"),
+        ("--models", "listed", "no results of model 'listed' here; `triathlon run`"),
     ):
         assert said in str(CliRunner().invoke(app, ["scores", option, name]).exception)
+        export = CliRunner().invoke(app, ["export", "evalplus", "--out", "exported", option, name])
+        assert said in str(export.exception)
 
 
 def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +152,21 @@ def test_equal_outcomes_have_equal_intervals(tmp_path: Path, monkeypatch: pytest
     rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
     spans = {(row["score"], row["low"], row["high"]) for row in rows if row["suites"] == [seeds.id]}
     assert len(spans) == 1
+
+
+@pytest.mark.parametrize(
+    ("suite", "content", "hinted"), [("evolved/future", "{}\n", False), ("evolved/core-seeds", "", True)]
+)
+def test_a_hint_about_commands_needs_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str, content: str, hinted: bool
+) -> None:
+    """An unknown suite's warning names none; that of an emptied file names `triathlon run`."""
+    monkeypatch.chdir(tmp_path)
+    small_results(tmp_path / "torn")
+    (tmp_path / f"torn/runs/weak/{suite}.jsonl").write_text(content)
+    result = CliRunner().invoke(app, ["build", "--results", "torn", "--no-cache"])
+    assert result.exit_code == 0 and "warning: " in result.output
+    assert ("commands named above need --results torn, too" in result.output) is hinted
 
 
 def test_no_models_file_is_no_error_but_a_named_one_is(
@@ -233,6 +254,13 @@ def test_a_command_of_the_site_does_not_wait_for_the_runners(words: str, added: 
     command = [sys.executable, "-c", program, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.endswith(f"{added}\n")
+
+
+def test_a_build_says_at_once_that_it_has_begun(tmp_path: Path) -> None:
+    """Reading results can take long; a word about it comes first."""
+    command = [sys.executable, "-m", "triathlon_site", "build"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stderr.startswith("triathlon build: starting\n")
 
 
 def test_a_score_that_is_known_as_a_range_shows_both_ends(

@@ -17,7 +17,7 @@ from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
-from triathlon_runner.terminal import console, counted
+from triathlon_runner.terminal import ProgressLines, console, counted
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
@@ -72,6 +72,7 @@ def grade(
                 jobs=jobs,
                 keys=cache_folder() / "keys",
             ),
+            ProgressLines("triathlon grade", "sample").show,
         )
     )
     whole = report.whole(partial=partial)

@@ -12,6 +12,7 @@ from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
     IMPORTED,
+    MAKE_MISSING,
     RecordedFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -139,7 +140,7 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = units if usable is None else usable
-    cut = [Finding("cut", "its last line was cut before its end")] if torn else []
+    cut = [Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
     try:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
@@ -151,7 +152,8 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
     elif counted_units != units and usable is None:
-        findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}"))
+        lost = f"; {MAKE_MISSING}" if counted_units > units else ""
+        findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
     return _row_of(
@@ -169,17 +171,20 @@ def _no_manifest(
     folder: ResultsFolder, model: str, suite: str, findings: Sequence[Finding]
 ) -> Iterator[Finding]:
     """Yields the findings about lines without a manifest; not `current`: they may be another model's."""
-    reason = (
-        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
-        " under are unknown; "
-    )
-    if IMPORTED_STATE in findings:
-        reason += "import the log again"
-    else:
-        archive = folder.archive_command(model, suite)
-        reason += f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
     yield from (finding for finding in findings if finding.short != CURRENT)
-    yield Finding("no manifest", reason)
+    yield Finding("no manifest", about_missing_manifest(folder, model, suite))
+
+
+def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
+    """Returns what the lack of a manifest means, and what to do about it."""
+    archive = folder.archive_command(model, suite)
+    remedy = f"`triathlon run` counts them and writes a new one, {archive} puts them aside"
+    if folder.root.name == IMPORTED:
+        remedy = "import the log again"
+    return (
+        f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
+        f" under are unknown; {remedy}"
+    )
 
 
 def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:

@@ -34,7 +34,7 @@ from triathlon_runner.submit import (
     statement,
     submission_at,
 )
-from triathlon_runner.terminal import Screen, console, write
+from triathlon_runner.terminal import ProgressLines, Screen, console, write
 from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
 
 submit_app = App(
@@ -109,15 +109,13 @@ def _write(path: Path, text: str) -> None:
 
 
 async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
-    checks: list[FileCheck] = []
     async with open_local_grader() as grader:
-        for suite in submission.suites:
-            screen.print_message(f"{suite}: grading again")
-            checks.append(await _check(submission, suite, data, grader))
-    return checks
+        return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
 
 
-async def _check(submission: Submission, suite: str, data: DataStore, grader: Grader) -> FileCheck:
+async def _check(
+    submission: Submission, suite: str, data: DataStore, grader: Grader, screen: Screen
+) -> FileCheck:
     lines = submission.folder.lines(submission.model, suite)
     check = FileCheck(suite, hashlib.sha256(lines.read_bytes()).hexdigest())
     check.problems = list(check_texts(submission, suite))
@@ -126,7 +124,7 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
     entry, manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
     check.open_units = manifest.open_units if manifest is not None else 0
-    if entry is None or manifest is None or not records:
+    if entry is None or manifest is None or (check.problems and not records):
         return check
     built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
     if isinstance(built, str):
@@ -137,7 +135,9 @@ async def _check(submission: Submission, suite: str, data: DataStore, grader: Gr
     check.problems += other_protocol
     if other_protocol:
         return check
-    report = await verify_file(work, lines, manifest, grader)
+    screen.print_message(f"{suite}: grading again")
+    progress = ProgressLines(f"triathlon submit: {suite}", "unit")
+    report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
     check.scores = report.scores
     check.problems += [_problem(suite, mismatch) for mismatch in report.mismatches]
     check.problems += [Problem(f"{suite}.jsonl, {place}", why) for place, why in report.unverified.items()]

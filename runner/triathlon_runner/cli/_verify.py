@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from triathlon_runner import registry
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._doctor import grader_integrity
@@ -25,21 +26,23 @@ from triathlon_runner.cli._options import (
     catalogue_beside,
     data_store,
 )
+from triathlon_runner.cli._result_rows import about_missing_manifest
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.records import Manifest
-from triathlon_runner.registry import check_names
+from triathlon_runner.registry import check_have_results
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
     IMPORTED,
     RecordedFile,
     ResultsFolder,
     UnreadableManifestError,
+    count_lines,
     recorded_files,
 )
-from triathlon_runner.terminal import Screen, console, counted
+from triathlon_runner.terminal import ProgressLines, Screen, console, counted
 from triathlon_runner.verify import (
     FileReport,
     Update,
@@ -110,9 +113,17 @@ def verify(
     check_executor(executor, ray_address)
     screen = Screen(stderr=True) if as_json else console()
     recorded = list(recorded_files(results))
-    stored_files, selected_recorded = _select(ResultsFolder(results), recorded, names(models), names(suites))
+    catalogue = catalogue_beside(models_file)
+    stored_files, selected_recorded = _select(
+        ResultsFolder(results),
+        recorded,
+        names(models),
+        names(suites),
+        knows_model=lambda model: model in registry.load(models_file, missing_ok=True).ids,
+        knows_suite=lambda suite: suite in catalogue.ids,
+    )
     grader = open_grader(executor, ray_address, screen.print_message)
-    build = partial(built_suite, catalogue_beside(models_file), data_store(data), prompts)
+    build = partial(built_suite, catalogue, data_store(data), prompts)
     job = _verify(stored_files, build, grader, None if as_json else screen, update=update)
     verified = asyncio.run(job)
     if as_json:
@@ -146,6 +157,9 @@ def _select(
     recorded: Sequence[RecordedFile],
     models: list[str] | None,
     suites: list[str] | None,
+    *,
+    knows_model: Callable[[str], bool],
+    knows_suite: Callable[[str], bool],
 ) -> tuple[list[_Stored], list[RecordedFile]]:
     """Returns the files to grade again, and the recorded ones, which have no replies to grade."""
     files = [
@@ -157,9 +171,9 @@ def _select(
     if not all_files:
         raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
     model_ids = sorted({file.model for file in all_files})
-    check_names(models or (), model_ids, what="model", command="triathlon results list")
     suite_ids = sorted({file.suite for file in all_files})
-    check_names(suites or (), suite_ids, what="suite", command="triathlon results list")
+    check_have_results(models or (), model_ids, what="model", is_known=knows_model)
+    check_have_results(suites or (), suite_ids, what="suite", is_known=knows_suite)
 
     def is_selected(file: _Stored | RecordedFile) -> bool:
         return (models is None or file.model in models) and (suites is None or file.suite in suites)
@@ -204,15 +218,16 @@ async def _verify_file(
 ) -> _Verified:
     model, suite = stored.model, stored.suite
     if isinstance(built, str):
-        return _Verified(FileReport(model, suite, unverified={"the suite": built}))
+        units, _ = count_lines(stored.folder.lines(model, suite))
+        return _Verified(FileReport(model, suite, units, unverified={"the suite": built}))
     manifest, unreadable = None, ""
     try:
         manifest = stored.folder.read_manifest(model, suite)
     except UnreadableManifestError as error:
         unreadable = str(error)
     report = await _report(stored, built, manifest, grader)
-    if unreadable:
-        report.unverified["manifest"] = unreadable
+    if manifest is None:
+        report.unverified["manifest"] = unreadable or about_missing_manifest(stored.folder, model, suite)
     if not update or not report.other_engine:
         return _Verified(report)
     if manifest is None or (why := why_not_updated(report, manifest)):
@@ -236,6 +251,7 @@ async def _report(
         manifest,
         grader,
         regrade=graded_again if origin else replayed,
+        on_progress=ProgressLines(f"triathlon verify: {model} {suite}", "unit").show,
     )
     if origin:
         report.notes.append(
@@ -267,7 +283,9 @@ def _in_short(verified: _Verified) -> str:
     report, update = verified.report, verified.update
     if report.follows and not report.units:
         return "no unit is finished, so there is nothing to grade"
-    verdict = "follows" if report.follows else "DOES NOT FOLLOW"
+    verdict = "DOES NOT FOLLOW" if report.contradicted else "could not be checked"
+    if report.follows:
+        verdict = "follows"
     if update is not None:
         verdict = (
             f"brought up to date: {counted(update.changed, 'line')} changed,"
@@ -278,18 +296,27 @@ def _in_short(verified: _Verified) -> str:
 
 
 def _sum_up(verified: list[_Verified], screen: Screen) -> None:
-    bad_files = sum(not file.good for file in verified)
+    bad = [file.report for file in verified if not file.good]
+    contradicted = sum(report.contradicted for report in bad)
+    files = counted(len(verified), "file")
     units = sum(file.report.verified for file in verified)
-    if bad_files:
-        which = f"{bad_files} of {counted(len(verified), 'file')}"
-        screen.print_message(f"scores that DO NOT FOLLOW from their evidence: in {which}, as listed above")
-    elif not units:
+    if contradicted:
         screen.print_message(
-            f"no unit is finished in {counted(len(verified), 'file')}: there is nothing to grade"
+            f"scores that DO NOT FOLLOW from their evidence: in {contradicted} of {files}, as listed above"
         )
+    if unchecked := len(bad) - contradicted:
+        screen.print_message(
+            f"scores that could not be checked: in {unchecked} of {files}, for the reasons above;"
+            " `triathlon doctor` says which languages and data are here, `triathlon results list` in which"
+            " state the files are; suites of your own need the suites.yaml that lists their data"
+        )
+    if bad:
+        return
+    if not units:
+        screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
     else:
-        files = sum(bool(file.report.units) for file in verified)
-        amount = f"{counted(units, 'unit')} in {counted(files, 'file')}"
+        with_units = sum(bool(file.report.units) for file in verified)
+        amount = f"{counted(units, 'unit')} in {counted(with_units, 'file')}"
         screen.print_message(f"all scores follow from their evidence, bit for bit: {amount}")
 
 

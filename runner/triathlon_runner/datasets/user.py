@@ -70,22 +70,8 @@ class UserDataSet:
                 f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
                 f" got {str(self.path)!r}, which is none"
             )
-        rows = list(file_problems(self.path))
-        _check_task_ids(rows)
-        problems = tuple(_user_problem(row) for row in rows)
+        problems = tuple(map(_user_problem, list(file_problems(self.path))))
         return UserProblems(hashlib.sha256(problem_bytes(self.path)).hexdigest(), problems)
-
-
-def _check_task_ids(rows: list[FileProblem]) -> None:
-    first: dict[str, FileProblem] = {}
-    for row in rows:
-        task_id = row.problem.task_id
-        if task_id in first:
-            raise UserError(
-                f"{row.place}: expected a task_id of its own, got {task_id!r}, which {first[task_id].place}"
-                " has, too; rename one"
-            )
-        first[task_id] = row
 
 
 def _user_problem(row: FileProblem) -> UserProblem:

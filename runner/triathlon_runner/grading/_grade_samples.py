@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 from collections import Counter
@@ -114,12 +115,16 @@ class GradeOptions:
 
 
 async def grade_samples(
-    samples: Path, problems: Sequence[AnyProblem], options: GradeOptions = GradeOptions()
+    samples: Path,
+    problems: Sequence[AnyProblem],
+    options: GradeOptions = GradeOptions(),
+    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> GradeReport:
     """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
     Lines of other samples, from earlier calls, stay behind those; so do earlier lines of samples that get no
-    verdict now, because their problem is refused or the sandbox failed.
+    verdict now, because their problem is refused or the sandbox failed. `on_progress` is called after each
+    sample with the number of those that are done, and of all.
 
     Raises:
         UserError: samples or `out` can't be used.
@@ -149,6 +154,7 @@ async def grade_samples(
             return await functions.grade(program, problem, inputs=options.inputs)
 
         waiting = iter(enumerate(zip(wanted, heads, strict=True)))
+        done = itertools.count(1)
 
         async def grade_some() -> None:
             for position, (sample, head) in waiting:
@@ -158,6 +164,7 @@ async def grade_samples(
                 elif fields := await _verdict_fields(sample, known.get(sample.task_id), grade, report):
                     lines[position] = line = {**head, **model, **fields}
                     _append(options.out, line)
+                on_progress(next(done), len(wanted))
 
         async with asyncio.TaskGroup() as group:
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):

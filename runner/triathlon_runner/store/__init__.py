@@ -12,6 +12,7 @@ from triathlon_runner.store._folder import (
 )
 from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again, read_graded_again
 from triathlon_runner.store._lines import (
+    MAKE_MISSING,
     RUN_AGAIN,
     ContradictingLineError,
     DamagedLineError,
@@ -29,6 +30,7 @@ from triathlon_runner.store._usable import read_undamaged_records, usable_units
 
 __all__ = [
     "IMPORTED",
+    "MAKE_MISSING",
     "RUN_AGAIN",
     "VERIFIED",
     "Archived",

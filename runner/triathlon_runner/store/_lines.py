@@ -22,6 +22,8 @@ RUN_AGAIN: Final = (
     " asking the model (to have it asked, `triathlon cache prune --model MODEL` first)"
 )
 """What to do about a line that cannot be used."""
+MAKE_MISSING: Final = "`triathlon run`, or `import` of an imported log, makes what is missing"
+"""What to do about lines that were lost."""
 _SHOWN: Final = 60
 """Characters of a damaged line that its error shows."""
 _NO_OBJECT: Final = frozenset({"json_invalid", "model_type", "model_attributes_type"})

@@ -1,6 +1,7 @@
 """Grades a results file again and compares the outcomes with those in the file."""
 
 import asyncio
+import itertools
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -90,6 +91,11 @@ class FileReport:
         """Whether every line and score follows from its evidence."""
         return not self.mismatches and not self.unverified
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether something is wrong with the evidence, not only that it could not be graded again here."""
+        return bool(self.mismatches or self.damaged_lines or self.not_in_evidence)
+
 
 async def verify_file(
     work: Work,
@@ -98,7 +104,7 @@ async def verify_file(
     grader: Grader,
     *,
     regrade: Regrade = replayed,
-    on_unit: Callable[[], None] = lambda: None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
 ) -> FileReport:
     """Executes and grades every program and answer of a file again, asking no model.
 
@@ -108,7 +114,7 @@ async def verify_file(
         manifest: That of the file.
         grader: Executes.
         regrade: Grades a record's replies again; returns the new record.
-        on_unit: Called after each unit.
+        on_progress: Called after each unit with the number of those that are done, and of all.
     """
     report = FileReport(work.row.id, work.suite_id)
     stored, damaged = read_undamaged_records(path, work.built.entry.record)
@@ -120,17 +126,18 @@ async def verify_file(
     report.damaged_lines.update(faults)
     tasks = {task.task_id for task in work.built.tasks}
     limit = asyncio.Semaphore(_AT_ONCE)
+    done = itertools.count(1)
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
             graded = await _graded_again(work, record, grader, report, regrade, tasks)
-        on_unit()
+        on_progress(next(done), len(stored))
         return graded
 
     report.pairs = list(zip(stored, await run_all(map(check, stored)), strict=True))
     graded = [record for _, record in report.pairs if record is not None]
     report.verified = len(graded)
-    _compare_scores(work, stored, graded, report)
+    _compare_scores(work, report)
     _compare_manifest(work, manifest, report)
     if not damaged:  # else its counts differ, of course
         _compare_counts(stored, graded, manifest, report)
@@ -222,12 +229,12 @@ def _short_pair(stored: object, graded: object) -> tuple[str, str]:
     return cut + _shortened(first[start:]), cut + _shortened(second[start:])
 
 
-def _compare_scores(
-    work: Work, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
-) -> None:
-    """Bit for bit: the same sums in the same order. Where no line was graded, no score is known."""
-    if stored and not graded:
+def _compare_scores(work: Work, report: FileReport) -> None:
+    """Bit for bit: the same sums in the same order, over the units that were graded again."""
+    pairs = [(stored, graded) for stored, graded in report.pairs if graded is not None]
+    if report.pairs and not pairs:
         return
+    stored, graded = [before for before, _ in pairs], [after for _, after in pairs]
     for metric in work.built.entry.metrics:
         before, after = metric.score(stored), metric.score(graded)
         if not math.isnan(after):

@@ -96,11 +96,12 @@ def build(
         gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder)
         site = replace(gathered, url=url, docs=docs)
         if strict and site.notices:
-            lines = "\n".join(notice.below(results) for notice in site.notices)
+            lines = [notice.below(results) for notice in site.notices]
+            lines += filter(None, [about_commands(results, site.notices)])
             faults = counted(len(site.notices), "fault")
             raise UserError(
                 f"--strict: expected flawless results, found {faults}; no page was written. Lines that are"
-                f" said to count do so in a build without --strict:\n{lines}{about_commands(results)}"
+                f" said to count do so in a build without --strict:\n" + "\n".join(lines)
             )
         if not site.units:
             check_empty(results, out, strict=strict)
@@ -123,10 +124,11 @@ def build(
     return report
 
 
-def about_commands(results: Path) -> str:
-    """A line below faults, whose commands are for the default folder; empty for the default folder."""
+def about_commands(results: Path, notices: Sequence[Notice]) -> str:
+    """A line below notices whose commands are for the default folder; empty where it says nothing new."""
     option = ResultsFolder(results).option
-    return f"\ncommands named above need{option}, too" if option else ""
+    names_command = any("`triathlon " in notice.message for notice in notices)
+    return f"commands named above need{option}, too" if option and names_command else ""
 
 
 def checked_url(url: str) -> str:

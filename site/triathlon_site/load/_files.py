@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.records import Manifest, Strict, UnitRecord
 from triathlon_runner.store import (
+    MAKE_MISSING,
     RUN_AGAIN,
     RecordedFile,
     ResultsFolder,
@@ -104,7 +105,7 @@ def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], counted: RunFile | 
     if readable(file.name) != file.name:
         return "its name is not UTF-8"
     if file.suite not in entries:
-        return f"suite {file.suite!r} is unknown"
+        return f"suite {file.suite!r} is unknown: no suites.yaml beside models.yaml lists its data set"
     if counted is not None:
         return f"{readable(counted.name)!r} has results of this model and suite"
     return _unreadable(file.path)
@@ -226,7 +227,8 @@ def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int
     """What the manifest says and the lines do not bear out, in words."""
     counted = sum(manifest.outcomes.values())
     if counted > lines:
-        yield f"its manifest counts {counted} units, lines in the file: {lines}; some were lost"
+        missing = f"lines in the file: {lines}; some were lost; {MAKE_MISSING}"
+        yield f"its manifest counts {counted} units, {missing}"
     tasks = len({record.task_id for record in records})
     if tasks > manifest.tasks_in_suite:
         yield f"{tasks} tasks, but its manifest says that the suite has {manifest.tasks_in_suite}"

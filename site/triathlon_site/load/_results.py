@@ -11,7 +11,6 @@ from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import (
-    RUN_AGAIN,
     VERIFIED,
     GradedAgain,
     RecordedFile,
@@ -46,7 +45,7 @@ WORTH_A_PROCESS: Final = 4 << 20
 PROCESSES: Final = 2
 _HIDDEN: Final = (
     "this line cannot be used; why is not shown, since it may repeat a text and the tasks are private:"
-    f" `triathlon verify` says it; {RUN_AGAIN}"
+    " `triathlon verify` says it, and what to do"
 )
 
 

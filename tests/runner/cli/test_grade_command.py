@@ -9,6 +9,7 @@ import pytest
 from typer.testing import Result
 
 from support.small_run import SmallRun
+from triathlon_runner import terminal
 
 PROMPT = "def f(x):\n"
 RIGHT, WRONG = PROMPT + "    return 2 * x\n", PROMPT + "    return 0\n"
@@ -100,6 +101,14 @@ def test_verdicts_of_another_grader_are_not_kept(place: SmallRun, tmp_path: Path
 
 def said(place: SmallRun, *arguments: str) -> Result:
     return place.call("grade", *arguments)
+
+
+def test_progress_is_said(place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While samples are left, on standard error; the last one's line is the result itself."""
+    monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
+    found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG))
+    result = place.call("grade", found, "--problems", write(tmp_path / "p.jsonl", [problem(1)]))
+    assert result.stderr == "triathlon grade: 1 of 2 samples\n"
 
 
 def test_missing_tasks_are_named(place: SmallRun, tmp_path: Path) -> None:

@@ -79,6 +79,21 @@ def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 3
 
 
+def test_results_that_lost_all_their_lines_are_refused(place: SmallRun) -> None:
+    """The manifest counts two units, the file has none."""
+    (place.results / f"runs/m/{SEEDS}.jsonl").write_text("")
+    code, document = check(place)
+    assert (code, document["accepted"]) == (1, False)
+    assert "the manifest counts {'passed': 2}, its lines {}" in problems(document, SEEDS)
+
+
+def test_what_is_refused_ungraded_is_not_said_to_be_graded(place: SmallRun) -> None:
+    """Its line cannot be read; the others are graded."""
+    (place.results / f"runs/m/{SEEDS}.jsonl").write_text("{\n")
+    output = place.call("submit", "check", "results/runs/m").output
+    assert f"{SEEDS}: grading again" not in output and "loop/core: grading again" in output
+
+
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     """The same model with the same scores; its statement beside the results gives them the mark."""
     code, document = check(place, "--statement", "results/runs/m/verified.json")

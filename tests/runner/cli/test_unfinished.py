@@ -16,6 +16,13 @@ from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
 from support.small_run import KEY, ROWS, SmallRun
+from triathlon_runner import catalogue, terminal
+from triathlon_runner.grading import Grader
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.sandbox import SandboxError
+from triathlon_runner.schedule import Work
+from triathlon_runner.store import read_records
+from triathlon_runner.verify import replayed
 
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
 SUITE, TASKS, ANSWERED = "evolved/core-seeds", 12, 5
@@ -88,7 +95,7 @@ def test_a_torn_line_is_said(copy: SmallRun) -> None:
     verified = copy.call("verify")
     assert (verified.exit_code, "cut before its end" in verified.output) == (0, True)
     (row,) = json.loads(copy.call("results", "list", "--no-check", "--json").output)
-    assert row["units"] == count(copy) and "cut before its end" in row["state"]
+    assert row["units"] == count(copy) and "cut before its end; `triathlon run`" in row["state"]
 
 
 def test_nothing_finished_is_nothing_to_judge(copy: SmallRun) -> None:
@@ -109,6 +116,53 @@ def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     result = small.call("verify", "--suites", SUITE)
     assert result.exit_code == 1
     assert "manifest units: the manifest counts 2 units or more, its lines 1 unit" in result.output
+
+
+def test_what_cannot_be_checked_is_not_accused(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a manifest, without a suite and without an interpreter: exit code 1, the reason, what to do."""
+
+    async def without_php(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
+        if work.suite_id == "loop/core" and record == first:
+            raise SandboxError("php is not installed: 'php' is not on the PATH")
+        return await replayed(record, work, grader)
+
+    monkeypatch.setattr("triathlon_runner.cli._verify.replayed", without_php)
+    first = next(
+        read_records(small.results / "runs/m/loop/core.jsonl", catalogue.select(["loop/core"])[0].record)
+    )
+    (small.results / MANIFEST).unlink()
+    folder = small.results / "runs/m/runtime"
+    for ending in (".jsonl", ".manifest.json"):
+        (folder / f"core{ending}").rename(folder / f"mine{ending}")
+    manifest = folder / "mine.manifest.json"
+    manifest.write_text(manifest.read_text().replace('"runtime/core"', '"runtime/mine"'))
+    result = small.call("verify")
+    assert result.exit_code == 1 and "NOT FOLLOW" not in result.output
+    for suite in ("loop/core: 1/2", f"{SUITE}: 2/2", "runtime/mine: 0/2"):
+        assert f"m {suite} units, could not be checked" in result.output
+    for why in ("php is not installed", "`triathlon run` counts them", "unknown suite 'runtime/mine'"):
+        assert why in result.output
+    assert "could not be checked: in 3 of 3 files" in result.output and "`triathlon doctor`" in result.output
+
+
+def test_known_names_without_results_are_no_unknown_ones(small: SmallRun) -> None:
+    """A suite of the catalogue and a model of models.yaml; a name that nothing knows stays unknown."""
+    (small.root / "models.yaml").write_text(
+        ROWS.format(url="http://localhost/v1").replace("id: m", "id: other")
+    )
+    for option, name, said in (
+        ("--suites", "loop/mbpp-plus", "no results of suite 'loop/mbpp-plus' here; `triathlon run`"),
+        ("--models", "other", "no results of model 'other' here; `triathlon run`"),
+        ("--models", "n", "unknown model 'n'; known are: m"),
+    ):
+        assert said in str(small.call("verify", option, name).exception)
+
+
+def test_verify_says_its_progress(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long file there is a line from time to time."""
+    monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
+    result = small.call("verify", "--suites", SUITE)
+    assert result.stderr == f"triathlon verify: m {SUITE}: 1 of 2 units\n"
 
 
 @pytest.mark.parametrize("ended", ["", "2026-01-01T00:00:00+00:00"])

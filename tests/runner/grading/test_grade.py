@@ -136,3 +136,6 @@ def test_problem_files_in_three_formats(tmp_path: Path) -> None:
     path.write_text('{"task_id": "x"}')
     with pytest.raises(UserError, match="line 1"):
         problem_file(path)
+    path.write_text(f"{json.dumps(rows[0])}\n{json.dumps(rows[0])}\n")
+    with pytest.raises(UserError, match="line 2: expected a task_id of its own, got 'HumanEval/900', which "):
+        problem_file(path)

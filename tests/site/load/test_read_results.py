@@ -218,9 +218,11 @@ def test_lines_that_are_gone_are_missed(tmp_path: Path, lines: Path) -> None:
     """A file cut between two lines parses; the manifest knows how many there were."""
     content = lines.read_text().splitlines(keepends=True)
     lines.write_text("".join(content[:4]))
-    assert notices(read(tmp_path)) == [
-        (None, "its manifest counts 6 units, lines in the file: 4; some were lost")
-    ]
+    message = (
+        "its manifest counts 6 units, lines in the file: 4; some were lost; `triathlon run`, or `import` of"
+        " an imported log, makes what is missing"
+    )
+    assert notices(read(tmp_path)) == [(None, message)]
     lines.unlink()
     assert notices(read(tmp_path)) == [(None, "'core-seeds.jsonl' is not beside it: its results are missing")]
 
@@ -266,7 +268,16 @@ def test_an_unknown_suite_is_noticed(tmp_path: Path, lines: Path) -> None:
     """A file of a suite that this version does not know is left out by name."""
     lines.with_name("future.jsonl").write_text("{}\n")
     found = read(tmp_path)
-    assert "suite 'evolved/future' is unknown" in found.notices[0].message
+    assert "suite 'evolved/future' is unknown: no suites.yaml beside models.yaml" in found.notices[0].message
+
+
+def test_a_doubled_line_of_private_tasks(tmp_path: Path, lines: Path) -> None:
+    """Its unit would not be made again: the other line has it. Only `verify` may say what is wrong."""
+    path = lines.with_name("core-seeds.manifest.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"private": True}))
+    lines.write_text(lines.read_text() + lines.read_text().splitlines(keepends=True)[0])
+    ((line, message),) = notices(read(tmp_path))
+    assert line == 7 and message.endswith("`triathlon verify` says it, and what to do")
 
 
 def test_why_a_model_was_skipped_is_kept(tmp_path: Path, lines: Path) -> None:

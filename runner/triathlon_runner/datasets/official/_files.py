@@ -33,7 +33,7 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
     """The problems of a JSONL file (or one JSON array), compressed or not; each row's fields tell its format.
 
     Raises:
-        UserError: the file can't be read, or a row is in none of the formats.
+        UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
     """
     return tuple(row.problem for row in file_problems(path))
 
@@ -42,7 +42,7 @@ def file_problems(path: Path) -> Iterator[FileProblem]:
     """As `problem_file`, with the line of each problem.
 
     Raises:
-        UserError: the file can't be read, or a row is in none of the formats.
+        UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
     """
     try:
         text = problem_bytes(path).decode()
@@ -51,8 +51,17 @@ def file_problems(path: Path) -> Iterator[FileProblem]:
     lines = [(number, line) for number, line in enumerate(_rows(text), start=1) if line.strip()]
     if not lines:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
+    places: dict[str, str] = {}
     for number, line in lines:
-        yield _read(line, f"{path.name}, line {number}", path.name)
+        row = _read(line, f"{path.name}, line {number}", path.name)
+        task_id = row.problem.task_id
+        if task_id in places:
+            raise UserError(
+                f"{row.place}: expected a task_id of its own, got {task_id!r}, which {places[task_id]} has,"
+                " too; rename one"
+            )
+        places[task_id] = row.place
+        yield row
 
 
 def problem_bytes(path: Path) -> bytes:
