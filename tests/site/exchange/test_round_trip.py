@@ -14,6 +14,8 @@ from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.exchange import Wanted, write_export
 
+pytestmark = pytest.mark.slow
+
 API = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 HUB = "https://huggingface.co/some/M"
 SUITES = ("loop/core", "runtime/core", "evolved/core-seeds")
