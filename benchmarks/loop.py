@@ -36,9 +36,9 @@ from support.loop_fakes import ADD, FakeGrader
 from triathlon_runner import loop
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,

@@ -37,8 +37,8 @@ from triathlon_runner.imports import CachingGrader, VerdictCache
 from triathlon_runner.imports._evaloop import read_evaloop
 from triathlon_runner.imports._foreign import ForeignLoop
 from triathlon_runner.imports._grade import graded
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import LoopRecord
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, Work, build_suite
 from triathlon_runner.verify import NotInEvidenceError

@@ -29,7 +29,7 @@ from support.model_server import ModelServer
 from support.server_replies import Hang
 from triathlon_runner.endpoints import ApiConfig, Chat, Message, Model, Sampling, open_model
 from triathlon_runner.grading import Grader
-from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,
     Conditions,

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.many_results import full_suites, write_many
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 

@@ -11,10 +11,10 @@ from typing import Final
 from triathlon_runner import evolved, loop, runtime, translation
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
+from triathlon_runner.models_yaml import check_names
 from triathlon_runner.prompts import read_replacements
-from triathlon_runner.registry import check_names
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
-from triathlon_runner.suites_file import read_suites_file
+from triathlon_runner.suites_yaml import read_suites_file
 
 DISCIPLINES: tuple[DisciplineEntry, ...] = (
     loop.DISCIPLINE,

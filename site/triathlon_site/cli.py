@@ -17,7 +17,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, write
 
 if TYPE_CHECKING:
-    from triathlon_runner import registry
+    from triathlon_runner import models_yaml
     from triathlon_runner.catalogue import Catalogue
     from triathlon_site.pages import Gathered
 
@@ -269,19 +269,19 @@ def _rank(row: dict[str, Any]) -> str:
     return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
 
 
-def load_models(path: Path | None) -> "registry.Registry | None":
+def load_models(path: Path | None) -> "models_yaml.Registry | None":
     """models.yaml; without the option and without the file, models are shown by their ids alone."""
     if path is None and not Path("models.yaml").exists():
         return None
-    from triathlon_runner import registry  # noqa: PLC0415  see above
+    from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
-    return registry.load(path or Path("models.yaml"))
+    return models_yaml.load(path or Path("models.yaml"))
 
 
 def known_suites(models_file: Path | None) -> "Catalogue":
     """The built-in suites, and those of a suites.yaml beside the list of models."""
     from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
-    from triathlon_runner.suites_file import suites_file_beside  # noqa: PLC0415  see above
+    from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
 
     return read_catalogue(suites_file_beside(models_file))
 

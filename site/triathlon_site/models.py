@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner import unit_pages
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import RECORDED
-from triathlon_runner.registry import ModelRow, Registry
 from triathlon_site.published import UNDISCLOSED, ModelFacts, read_facts, read_table
 from triathlon_site.render import formats
 

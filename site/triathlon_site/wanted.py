@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from triathlon_runner.registry import check_have_results
+from triathlon_runner.models_yaml import check_have_results
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_runner.pasted_keys import check_option, looks_random
 
@@ -47,7 +47,7 @@ def refusal(tmp_path: Path, text: str) -> str:
     path = tmp_path / "models.yaml"
     path.write_text(text)
     with pytest.raises(UserError) as caught:
-        registry.load(path)
+        models_yaml.load(path)
     return str(caught.value)
 
 
@@ -157,7 +157,7 @@ models:
       env: {VLLM_LOGGING_LEVEL: DEBUG, TOKENIZERS_PARALLELISM: "false", HF_HOME: /data/hf}
 """
     )
-    assert [row.id for row in registry.load(path).models] == ["a", "b"]
+    assert [row.id for row in models_yaml.load(path).models] == ["a", "b"]
 
 
 @pytest.mark.parametrize("value", ["sk-" + RANDOM, "http://me:hunter2@127.0.0.1/v1", RANDOM])

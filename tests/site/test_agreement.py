@@ -135,6 +135,7 @@ def test_few_models_in_one_order_are_not_certain(n: int, lowest: float) -> None:
     assert (found.spearman_high, found.kendall_high) == (1.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 8, 24])
 @pytest.mark.parametrize("r", [0.0, 0.9, 0.98])
 def test_intervals_hold_the_correlation_of_all_models(n: int, r: float) -> None:

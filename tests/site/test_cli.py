@@ -263,6 +263,7 @@ def test_a_build_says_at_once_that_it_has_begun(tmp_path: Path) -> None:
     assert done.stderr.startswith("triathlon build: starting\n")
 
 
+@pytest.mark.slow
 def test_a_score_that_is_known_as_a_range_shows_both_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

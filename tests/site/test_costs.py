@@ -13,8 +13,8 @@ from support.site import SUITES, build_small, page_text, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.catalogue import find
 from triathlon_runner.metrics import pass_at_k_metric
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
-from triathlon_runner.registry import Registry
 from triathlon_site import frames
 from triathlon_site.build import build, gather
 from triathlon_site.costs import cost_cells, cost_columns, group_boards, most_with_more_tokens, run_cost

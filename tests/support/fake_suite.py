@@ -7,8 +7,8 @@ from typing import Any, cast
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import OpenModel
 from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
 

@@ -17,7 +17,7 @@ from unittest import mock
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, entries, files
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 FOLDER: Final = Path(__file__).parents[1] / "site/golden"

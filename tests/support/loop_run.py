@@ -16,9 +16,9 @@ from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.loop import LoopSuite, Setting, catalogue
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Manifest
-from triathlon_runner.registry import Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.grading import Grader
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.registry import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,
     Bounds,

@@ -11,7 +11,7 @@ import pytest
 
 from support.terminal import Terminal
 from support.terminal_place import Place
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 
 CORE = ("--suite", "evolved/core-seeds")
 SUITES_OF_RUN = ("--suites", "evolved/core-seeds")
@@ -144,7 +144,7 @@ def test_models_and_suites(measured: Place) -> None:
     listed = ("--models-file", str(ROOT / "models.yaml"))
     terminal = measured.see("models", *listed)
     assert_in_order(terminal)
-    ids = [row.id for row in registry.load(ROOT / "models.yaml").models]
+    ids = [row.id for row in models_yaml.load(ROOT / "models.yaml").models]
     assert [line.split()[0] for line in terminal.text.splitlines()[-len(ids) :]] == ids
     one = measured.see("models", ids[0], *listed)
     assert re.search(r"^reached by +vLLM, started here$", one.text, re.MULTILINE)

@@ -11,6 +11,8 @@ from support.model_server import model_server_process
 from support.terminal import CTRL_C, Terminal
 from support.terminal_place import Place
 
+pytestmark = pytest.mark.slow
+
 MODELS = """
 models:
   - {{id: full-weights, name: Full, api: {{base_url: "{url}", model: good}}, price: {{input: 1, output: 2}}}}

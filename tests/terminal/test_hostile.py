@@ -14,6 +14,8 @@ from support.server_scripts import HOSTILE
 from support.terminal import Terminal
 from support.terminal_place import Place
 
+pytestmark = pytest.mark.slow
+
 OURS = re.compile(r"\x1b\[([0-9;]*m|\?25[hl]|2K|\d*A)")
 """What our own tables and panel write: bold and dim, the cursor, erased lines, lines up."""
 ROWS = """

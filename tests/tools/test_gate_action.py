@@ -14,6 +14,8 @@ import yaml
 
 from support.gate_place import GatePlace, gate_place
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

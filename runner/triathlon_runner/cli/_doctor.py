@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from triathlon_runner import catalogue, registry, sandbox
+from triathlon_runner import catalogue, models_yaml, sandbox
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, data_store
@@ -123,7 +123,7 @@ def _data(store: DataStore, screen: Screen) -> None:
 
 
 def _models(path: Path, screen: Screen) -> None:
-    for row in registry.load(path, missing_ok=path == Common.models_file).models:
+    for row in models_yaml.load(path, missing_ok=path == Common.models_file).models:
         _say(screen, "model", f"{row.id}: {why_not(row) or 'ready'}")
 
 

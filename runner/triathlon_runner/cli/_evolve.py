@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import names
@@ -70,7 +70,7 @@ def evolve(
     if apply:
         screen.print_message(_applied(workspace))
         return
-    listed = registry.load(models_file)
+    listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
     (entry,) = catalogue_beside(models_file).select([seeds])
@@ -91,7 +91,7 @@ def _applied(workspace: Workspace) -> str:
     return f"{accepted} accepted, {refused} refused, {len(applied.undecided)} undecided"
 
 
-def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool) -> None:
+def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
     """Checks that the model can be asked here within the budget.
 
     Raises:
@@ -107,7 +107,7 @@ def _check_model(row: registry.ModelRow, budget: float | None, *, dry_run: bool)
         )
 
 
-def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow) -> str:
+def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
     """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
     expected = estimate(unfinished, row.price)
@@ -121,8 +121,8 @@ def _expected(jobs: Sequence[Job], workspace: Workspace, row: registry.ModelRow)
 
 
 async def _evolve(
-    listed: registry.Registry,
-    row: registry.ModelRow,
+    listed: models_yaml.Registry,
+    row: models_yaml.ModelRow,
     jobs: Sequence[Job],
     problems: Sequence[Problem],
     workspace: Workspace,
@@ -160,7 +160,9 @@ async def _evolve(
 
 
 @asynccontextmanager
-async def _controlled(opener: ModelOpener, row: registry.ModelRow, control: Control) -> AsyncIterator[Model]:
+async def _controlled(
+    opener: ModelOpener, row: models_yaml.ModelRow, control: Control
+) -> AsyncIterator[Model]:
     """Opens the row's model. Once the budget is spent it sends no request; replies in flight still count."""
 
     async def end_waits() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
@@ -142,7 +142,7 @@ def gate(
     """
     request = _GateRequest((baseline, candidate), alpha, margin, seed, max_tasks, site_url)
     request.check(markdown)
-    listed = registry.load(models_file)
+    listed = models_yaml.load(models_file)
     options = Options(
         wanted=Wanted(
             PROFILES["standard"],
@@ -174,7 +174,7 @@ def _core_suites() -> list[str]:
 
 
 async def _gate(
-    options: Options, request: _GateRequest, listed: registry.Registry, screen: Screen
+    options: Options, request: _GateRequest, listed: models_yaml.Registry, screen: Screen
 ) -> GateReport:
     progress = ConsoleProgress(screen)
     summary = Summary()

@@ -36,7 +36,7 @@ from triathlon_runner.imports import (
     read_source,
     settings_of,
 )
-from triathlon_runner.registry import ModelRow, check_names
+from triathlon_runner.models_yaml import ModelRow, check_names
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import AsJson, Common, Data, ModelsFile, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.registry import ModelRow
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import console
@@ -29,7 +29,7 @@ def models(
     as_json: AsJson = False,
 ) -> None:
     """The models of models.yaml and whether they can run here."""
-    listed = registry.load(models_file)
+    listed = models_yaml.load(models_file)
     rows = [_model(row) for row in listed.select(None if model is None else [model])]
     if as_json:
         console().print_json(data=rows)

@@ -14,10 +14,10 @@ from triathlon_runner.errors import UserError
 
 def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
     """Returns ids of models.yaml, for the shell; none where that cannot be read."""
-    from triathlon_runner import registry  # noqa: PLC0415  see above
+    from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
     try:
-        return _completed(incomplete, (row.id for row in registry.load(_models_file(ctx)).models))
+        return _completed(incomplete, (row.id for row in models_yaml.load(_models_file(ctx)).models))
     except UserError:
         return []
 
@@ -28,7 +28,7 @@ def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
     Variants are left out: bash begins a new word at their `@`.
     """
     from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
-    from triathlon_runner.suites_file import suites_file_beside  # noqa: PLC0415  see above
+    from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
 
     try:
         entries = read_catalogue(suites_file_beside(_models_file(ctx))).entries()

@@ -10,7 +10,7 @@ from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites_file import suites_file_beside
+from triathlon_runner.suites_yaml import suites_file_beside
 
 ModelsFile = Annotated[
     Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")

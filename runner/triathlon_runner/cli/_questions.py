@@ -13,7 +13,7 @@ from triathlon_runner.cli._options import Data, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import check_names
+from triathlon_runner.models_yaml import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
 from triathlon_runner.schedule import check_references
 from triathlon_runner.terminal import console

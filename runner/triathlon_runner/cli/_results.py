@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
@@ -37,7 +37,7 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
     ContradictingLineError,
@@ -192,7 +192,7 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
 
 def _states(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict[FileId, list[Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
-    listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
+    listed = models_yaml.load(models_file, missing_ok=models_file == Common.models_file)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
     return asyncio.run(_check_files(folder, listed, catalogue, store))
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
@@ -194,7 +194,7 @@ def run(
     raise typer.Exit(asyncio.run(_run(options, listed)))
 
 
-async def _run(options: Options, listed: registry.Registry) -> int:
+async def _run(options: Options, listed: models_yaml.Registry) -> int:
     screen, cache = console(), cache_folder()
     async with AsyncExitStack() as stack:
         progress = ConsoleProgress(screen)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli._executor import Executor
 from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import Common
@@ -15,7 +15,7 @@ from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import ModelRow, Price
+from triathlon_runner.models_yaml import ModelRow, Price
 from triathlon_runner.schedule import PROFILES, STOP_SECONDS, Bounds, Profile, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder
 
@@ -69,7 +69,7 @@ class Options:
     single: str | None = None
     """The id of the model that --model names, which has no row in models.yaml."""
 
-    def check(self, listed: registry.Registry) -> None:
+    def check(self, listed: models_yaml.Registry) -> None:
         """Checks models, suites, prices and prompts before data is read or money is spent.
 
         Raises:
@@ -90,7 +90,7 @@ class Options:
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
 
-    def _models_and_suites(self, listed: registry.Registry) -> Sequence[ModelRow]:
+    def _models_and_suites(self, listed: models_yaml.Registry) -> Sequence[ModelRow]:
         """Returns the rows of the models to run.
 
         Raises:
@@ -123,7 +123,7 @@ class SingleModelOptions:
 
 def models_to_run(
     models_file: Path, models: str | None, single: SingleModelOptions
-) -> tuple[registry.Registry, list[str] | None]:
+) -> tuple[models_yaml.Registry, list[str] | None]:
     """Returns the registry, and the ids of the models to run; None: all.
 
     Raises:
@@ -131,7 +131,7 @@ def models_to_run(
     """
     model, base_url = single.model, single.base_url
     if single == SingleModelOptions():
-        return registry.load(models_file), names(models)
+        return models_yaml.load(models_file), names(models)
     if model is None or base_url is None:
         raise UserError(
             "expected --model and --base-url together (and --key-env where the server wants a key, --price"
@@ -139,8 +139,8 @@ def models_to_run(
         )
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
-    listed = registry.load(models_file, missing_ok=models_file == Common.models_file)
-    with_model, model_id = registry.single(
+    listed = models_yaml.load(models_file, missing_ok=models_file == Common.models_file)
+    with_model, model_id = models_yaml.single(
         model, base_url, single.key_env, listed, price=_price(single.price)
     )
     return with_model, [model_id]

@@ -8,8 +8,8 @@ from rich.table import Table
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import Screen, counted

@@ -8,7 +8,7 @@ import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._executor import open_grader
@@ -40,7 +40,7 @@ class Session:
 
 
 async def open_session(
-    stack: AsyncExitStack, options: Options, listed: registry.Registry, progress: ConsoleProgress
+    stack: AsyncExitStack, options: Options, listed: models_yaml.Registry, progress: ConsoleProgress
 ) -> Session:
     """Opens the sandbox, the cache of replies and the judge; the stack closes them.
 
@@ -83,7 +83,7 @@ def runner_of(options: Options, session: Session, progress: ConsoleProgress) -> 
 
 
 async def _open_judge(
-    listed: registry.Registry,
+    listed: models_yaml.Registry,
     opener: ModelOpener,
     stack: AsyncExitStack,
     progress: ConsoleProgress,

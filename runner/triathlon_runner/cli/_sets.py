@@ -15,8 +15,8 @@ from triathlon_runner.cli._names import Models, names
 from triathlon_runner.cli._options import AsJson, Common, Results, catalogue_beside
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import PASS_AT_1, analysis, pass_at_k
+from triathlon_runner.models_yaml import check_names
 from triathlon_runner.records import EvolvedRecord
-from triathlon_runner.registry import check_names
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import console, counted
 

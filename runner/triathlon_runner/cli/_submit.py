@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from triathlon_runner import catalogue, registry
+from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
 from triathlon_runner.cli._executor import open_local_grader
@@ -84,7 +84,7 @@ def check_command(
     if submission.suites and not is_replaced:
         problems += check_statement(submission, {check.suite: check.sha256 for check in checks})
     has_row = models_file.exists() and submission.model in {
-        row.id for row in registry.load(models_file).models
+        row.id for row in models_yaml.load(models_file).models
     }
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._doctor import grader_integrity
@@ -31,8 +31,8 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
+from triathlon_runner.models_yaml import check_have_results
 from triathlon_runner.records import Manifest
-from triathlon_runner.registry import check_have_results
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
     IMPORTED,
@@ -119,7 +119,7 @@ def verify(
         recorded,
         names(models),
         names(suites),
-        knows_model=lambda model: model in registry.load(models_file, missing_ok=True).ids,
+        knows_model=lambda model: model in models_yaml.load(models_file, missing_ok=True).ids,
         knows_suite=lambda suite: suite in catalogue.ids,
     )
     grader = open_grader(executor, ray_address, screen.print_message)

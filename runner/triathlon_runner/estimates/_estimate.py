@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from triathlon_runner.estimates._cost import Cost, highest_cost, observed_cost
 from triathlon_runner.estimates._noise import noise_sentence
 from triathlon_runner.grading import Grader
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.noise import Z_95
 from triathlon_runner.records import Manifest, Outcome
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import RunPlan, Work
 from triathlon_runner.store import ResultsFolder
 

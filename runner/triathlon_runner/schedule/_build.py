@@ -10,7 +10,7 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
-from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.sandbox import try_language
 from triathlon_runner.schedule._open import why_not
 from triathlon_runner.schedule._plan import BuiltSuite, RunPlan, choose, work_for

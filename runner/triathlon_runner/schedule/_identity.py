@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triathlon_runner.endpoints import is_loopback
-from triathlon_runner.registry import ModelRow
+from triathlon_runner.models_yaml import ModelRow
 
 WEIGHTS = "served weights"
 """Key of the weights that the server has loaded; for a branch of a repository they are known only then."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import ApiConfig, Limits, Model, ReplyCache, open_model
-from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import Machine, Server, serve

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from triathlon_runner.endpoints import Asking, EndpointStats, asking
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.registry import Price
+from triathlon_runner.models_yaml import Price
 from triathlon_runner.terminal import money
 
 _STOPPED = "the run was stopped"

@@ -1,8 +1,8 @@
 """Rebuilds the work that a manifest describes, without models.yaml: rows may have been removed."""
 
 from triathlon_runner.endpoints import ApiConfig, ModelKind
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import ROW_SETTINGS, Manifest
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import BuiltSuite, Work, with_row_settings
 from triathlon_runner.verify._replay import ReplayJudge
 

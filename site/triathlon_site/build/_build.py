@@ -13,8 +13,8 @@ from typing import Final
 from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.records import Strict
-from triathlon_runner.registry import Registry
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted

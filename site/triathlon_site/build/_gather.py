@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.store import IMPORTED
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.agreement import matrix

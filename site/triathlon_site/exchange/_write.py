@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import check_names
+from triathlon_runner.models_yaml import check_names
 from triathlon_site.exchange import _every_eval_ever, _hugging_face, _inspect, _samples
 from triathlon_site.exchange._source import EARLIEST, Source, sources_of
 from triathlon_site.load import Results

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.site import small_results
 from support.small_run import SmallRun
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 
@@ -219,7 +219,7 @@ def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
         rows = block if block.lstrip().startswith("- ") else "  - id: a\n" + indent(block, "    ")
         path = tmp_path / "models.yaml"
         path.write_text(f"models:\n{rows}")
-        assert registry.load(path).models
+        assert models_yaml.load(path).models
 
 
 def test_catalogue_adds_variants_of_the_kinds_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

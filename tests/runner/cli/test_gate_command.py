@@ -10,6 +10,8 @@ import pytest
 
 from support.gate_place import SEEDS, GatePlace, gate_place
 
+pytestmark = pytest.mark.slow
+
 PAIRED = ("--suites", "evolved/core-seeds,evolved/core-verbose")
 """Each problem of the one set was made from one of the other."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.small_run import SmallRun, made
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
 
@@ -97,7 +97,7 @@ def test_what_is_refused_ungraded_is_not_said_to_be_graded(place: SmallRun) -> N
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     """The same model with the same scores; its statement beside the results gives them the mark."""
     code, document = check(place, "--statement", "results/runs/m/verified.json")
-    build(place.results, place.root / "_site", registry.load(place.root / "models.yaml"))
+    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
     rows = json.loads((place.root / "_site/data/loop-core.json").read_text())["rows"]
     (checked,) = [one["scores"] for one in document["files"] if one["suite"] == "loop/core"]
     (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]

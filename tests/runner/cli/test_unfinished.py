@@ -24,6 +24,8 @@ from triathlon_runner.schedule import Work
 from triathlon_runner.store import read_records
 from triathlon_runner.verify import replayed
 
+pytestmark = pytest.mark.slow
+
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
 SUITE, TASKS, ANSWERED = "evolved/core-seeds", 12, 5
 LINES = Path("runs/m") / f"{SUITE}.jsonl"

@@ -14,9 +14,9 @@ from support.results import fake_records, write_file
 from support.schedule import GRADER, ROW, Bench
 from triathlon_runner.catalogue import find
 from triathlon_runner.estimates import ModelEstimate, estimate, half_width
+from triathlon_runner.models_yaml import Price, Registry
 from triathlon_runner.noise import noise_budget
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.registry import Price, Registry
 from triathlon_runner.schedule import PROFILES, RunPlan, choose, work_for
 from triathlon_runner.suites import SuiteEntry, Task
 

@@ -12,6 +12,7 @@ from triathlon_runner.records import PredictionRecord
 from triathlon_runner.store import read_records
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @pytest.mark.parametrize(
     "graded",

@@ -28,7 +28,7 @@ from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
 
-pytestmark = pytest.mark.official
+pytestmark = [pytest.mark.official, pytest.mark.slow]
 
 CALLEES = {
     ("DREval/87", 33, "m"),

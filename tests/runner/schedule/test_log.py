@@ -11,8 +11,8 @@ from rich.console import Console
 
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
+from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, UnitRecord, Usage
-from triathlon_runner.registry import Price
 from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
 
 RECORD = UnitRecord(

@@ -21,7 +21,7 @@ from triathlon_runner.endpoints import (
     Sampling,
     open_model,
 )
-from triathlon_runner.registry import ModelRow, Registry
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import ModelOpener
 from triathlon_runner.schedule._models import RestartingModel
 from triathlon_runner.serving import Server, ServerLostError

@@ -28,8 +28,8 @@ from triathlon_runner.endpoints import (
     ServerUnreachableError,
     open_model,
 )
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome
-from triathlon_runner.registry import ModelRow
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task

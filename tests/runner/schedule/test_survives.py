@@ -13,6 +13,8 @@ from support.server_replies import Asked
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.store import read_records
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("one_run.py")
 TASKS, SLOTS = 120, 8
 LINES = Path("results/runs/m/evolved/fake.jsonl")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
 from support.site import imported_results, rich_results
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"

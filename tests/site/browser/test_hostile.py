@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from support.results import FakeModel
 from support.site import small_results
 from support.visit import visit
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser

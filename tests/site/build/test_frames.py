@@ -14,6 +14,8 @@ from support.site import MODELS, files, rich_results
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build, gather
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 

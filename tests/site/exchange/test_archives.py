@@ -11,7 +11,7 @@ import yaml
 from support.exchange import every_eval_ever_schema
 from support.results import FakeModel
 from support.site import rich_results
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.exchange import Archive, Wanted, archives, write_export
 from triathlon_site.pages import Gathered

@@ -17,7 +17,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, files, rich_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.registry import Registry, load
+from triathlon_runner.models_yaml import Registry, load
 from triathlon_site.build import gather
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, Wanted, write_export
 

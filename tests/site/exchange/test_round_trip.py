@@ -9,10 +9,12 @@ import yaml
 from support.results import FakeModel, FakeSuite, write_results
 from support.small_run import SmallRun, made
 from triathlon_runner import catalogue
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.store import read_records
 from triathlon_site.build import gather
 from triathlon_site.exchange import Wanted, write_export
+
+pytestmark = pytest.mark.slow
 
 API = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 HUB = "https://huggingface.co/some/M"

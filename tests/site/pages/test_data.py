@@ -9,7 +9,7 @@ import pytest
 
 from support.results import FakeModel
 from support.site import build_small, small_results
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 HOSTILE = "</script><script>alert('x')</script><!-- &amp; \u2028\u202e"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
-from triathlon_runner.registry import Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
 from triathlon_site.render import Environment, installed_environment

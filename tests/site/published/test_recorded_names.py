@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.store import recorded_files
 from triathlon_site.models import ModelInfo, model_infos, recorded_infos
 from triathlon_site.published import Published, join_models, published_boards, read_published
@@ -27,7 +27,7 @@ def recorded() -> Mapping[str, ModelInfo]:
     """Cards of the models that there are recordings of, as pages show them."""
     ids = {file.model for file in recorded_files(RESULTS)}
     assert len(ids) >= 80
-    infos = model_infos(registry.load(CHECKOUT / "models.yaml"), ids, recorded_infos(RESULTS))
+    infos = model_infos(models_yaml.load(CHECKOUT / "models.yaml"), ids, recorded_infos(RESULTS))
     return {model: infos[model] for model in ids}
 
 
@@ -59,5 +59,5 @@ def test_what_is_known_of_recorded_models(recorded: Mapping[str, ModelInfo]) -> 
 
 def test_closed_models_of_the_registry_tell_a_size() -> None:
     """A size that its maker keeps to itself is `undisclosed`, as in the tables of facts."""
-    rows = registry.load(CHECKOUT / "models.yaml").models
+    rows = models_yaml.load(CHECKOUT / "models.yaml").models
     assert [row.id for row in rows if row.open_weights is False and not row.parameters] == []

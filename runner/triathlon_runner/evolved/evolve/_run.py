@@ -13,9 +13,9 @@ from triathlon_runner.evolved.evolve._history import History
 from triathlon_runner.evolved.evolve._job import Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError
+from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage
-from triathlon_runner.registry import Price
 from triathlon_runner.sandbox import Sandbox
 
 MAX_JOBS: Final = 8

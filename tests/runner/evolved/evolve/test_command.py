@@ -16,6 +16,8 @@ from support.hostile_evolver import WAYS
 from support.model_server import model_server_process
 from triathlon_runner.evolved.evolve import DECISIONS, History, Workspace
 
+pytestmark = pytest.mark.slow
+
 MODELS = """\
 models:
   - id: evolver

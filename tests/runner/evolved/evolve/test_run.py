@@ -25,8 +25,8 @@ from triathlon_runner.evolved.evolve import (
     summary,
     write_review,
 )
+from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.registry import Price
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 SEED = Problem(

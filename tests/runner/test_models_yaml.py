@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner import registry
+from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
 
 API = "api: {base_url: http://127.0.0.1:1/v1, model: x}"
@@ -42,10 +42,10 @@ def serve(setting: str) -> str:
     return f"models:\n  - id: a\n    serve: {{engine: vllm, weights: {weights}, {setting}}}\n"
 
 
-def load(tmp_path: Path, text: str) -> registry.Registry:
+def load(tmp_path: Path, text: str) -> models_yaml.Registry:
     path = tmp_path / "models.yaml"
     path.write_text(text)
-    return registry.load(path)
+    return models_yaml.load(path)
 
 
 def test_a_rows_own_setting_goes_before_the_default(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_row_without_a_name_is_called_by_its_id(tmp_path: Path) -> None:
 
 def test_the_projects_own_file_is_good() -> None:
     """models.yaml of the checkout loads, and holds the default model and a dozen others."""
-    listed = registry.load(Path(__file__).parents[2] / "models.yaml")
+    listed = models_yaml.load(Path(__file__).parents[2] / "models.yaml")
     assert listed.models[0].id == "smollm2-135m-instruct"
     assert len(listed.models) >= 13
 
@@ -194,7 +194,7 @@ def test_anchors_and_merges_may_be_used(tmp_path: Path) -> None:
 def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:
     """No file: where it was looked for and what to write."""
     with pytest.raises(UserError, match=r"no models file at .*--models-file"):
-        registry.load(tmp_path / "nothing.yaml")
+        models_yaml.load(tmp_path / "nothing.yaml")
 
 
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "models.yaml"
     path.write_bytes(b"\xff\xfe\x00models")
     with pytest.raises(UserError, match=r"cannot read .*models.yaml.*expected UTF-8 text, got the byte 0xff"):
-        registry.load(path)
+        models_yaml.load(path)
 
 
 def test_an_unknown_model_gets_the_nearest_name(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ def test_an_unknown_model_gets_the_nearest_name(tmp_path: Path) -> None:
 
 def test_all_unknown_models_are_named() -> None:
     """Each with its nearest name; where there is none and many are known, the command that lists them."""
-    listed = registry.Registry.model_construct(
-        models=tuple(registry.ModelRow.model_construct(id=f"row-{n}") for n in range(9))
+    listed = models_yaml.Registry.model_construct(
+        models=tuple(models_yaml.ModelRow.model_construct(id=f"row-{n}") for n in range(9))
     )
     with pytest.raises(UserError) as refused:
         listed.select(["nope", "rwo-3", "row-1"])
