@@ -73,7 +73,8 @@ def test_an_interrupt_in_a_narrow_terminal(tmp_path: Path) -> None:
     models = tmp_path / "models.yaml"
     os.mkfifo(models)
     command = [TRIATHLON, "run", "--models-file", str(models)]
-    with Terminal(command, columns=39, folder=tmp_path, environment=os.environ) as terminal, _writer(models):
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with Terminal(command, columns=39, folder=tmp_path, environment=environment) as terminal, _writer(models):
         terminal.press(CTRL_C)
         assert terminal.finish() == 1, terminal.text
     begins = terminal.text.index("^C")

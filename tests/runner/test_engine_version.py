@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "3deb90135efa8606273f2f256460c1cdeb7a2a3661d6b2aa7e8e16f80a9aecb4")
+DECIDED = (1, "41add0ffa416a0dbed491bc9ca81b3db7ebad596d0117674663237e15df00ac0")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

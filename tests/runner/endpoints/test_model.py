@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -187,8 +188,9 @@ async def test_slow_drip() -> None:
     """The time-out counts to the last byte; within it a slow reply is as good as any."""
     answer, server, _ = await ask_one(once(Drip("drop by drop", seconds=0.3)))
     assert (answer.reply.text, server.count) == ("drop by drop", 1)
-    answer, server, _ = await ask_one(once(Drip("drop by drop", seconds=5)), timeout_seconds=0.3)
-    assert (answer.reply.text, server.count) == ("echo q", 2)
+    patient = replace(QUICK, outage_seconds=60.0)  # on a busy machine the second try may be late, too
+    answer, server, _ = await ask_one(once(Drip("drop by drop", seconds=20)), patient, timeout_seconds=1)
+    assert answer.reply.text == "echo q" and server.count >= 2
 
 
 async def test_wrong_content_type_with_good_json() -> None:
