@@ -183,7 +183,7 @@ def scores_command(
     Ranks are among all models, whichever are shown.
     A column of several suites is shown where --suites names all of them.
     """
-    from triathlon_site.build import cache_folder, gather  # noqa: PLC0415  see above
+    from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
     from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
@@ -197,6 +197,8 @@ def scores_command(
     notices = gathered.results.notices
     for notice in notices:
         print_error(f"warning: {notice.below(results)}")
+    if hint := about_commands(results, notices):
+        print_error(hint)
     if as_json:
         noise = noise_records(gathered.results.files)
         noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]

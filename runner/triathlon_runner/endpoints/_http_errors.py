@@ -276,11 +276,7 @@ def _stop_model(status: int, failure: HttpFailure, config: ApiConfig) -> None:
         most = int(next(filter(None, match.groups()))) if match else None
         if most and "exclusive" in failure.message:
             most -= 1
-        advice = (
-            f"set `max_tokens: {most}` in the model's row"
-            if most
-            else "set a smaller `max_tokens` in its row"
-        )
+        advice = f"set `max_tokens: {most}`" if most else "set a smaller `max_tokens`"
         raise ModelUnavailableError(f"the token limit is too large: {advice} in the model's row; {quote}")
     if status in (400, 422):
         is_refused = _REFUSED_SETTING.search(text)
