@@ -1,14 +1,12 @@
 """docs/architecture.md names the files that a program passes from the reply to its verdict; they are few."""
 
 import os
-import re
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
-import triathlon_runner
+from support.code_path import Follower, documented_path
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.extraction import Extraction, extract_program
 from triathlon_runner.grading import ProgramGrader
@@ -27,8 +25,6 @@ from triathlon_runner.sandbox import (
 from triathlon_runner.sandbox._inside import child
 from triathlon_runner.sandbox._worker import ChildEnd
 
-PACKAGE = Path(triathlon_runner.__file__).parent
-PAGE = Path(__file__).parents[2] / "docs/architecture.md"
 STAGES = (Reply, Extraction, Job, Execution, Raised, Returned, Sent, ChildEnd, Verdict)
 """What a program, or its result, is at each stage; between them it is text or bytes with one of the marks."""
 MARKS = ("in_the_program", "in the result")
@@ -55,22 +51,21 @@ REPLIES = {
 }
 
 
-class Follower:
-    """A profile function: notes the files of the package with a function that takes or returns a program."""
+class ProgramFollower(Follower):
+    """Notes files with a function that takes or returns a program."""
 
-    def __init__(self) -> None:
-        self.files: set[str] = set()
-
-    def __call__(self, frame: FrameType, event: str, value: Any) -> None:
+    def values(self, frame: FrameType, event: str, value: Any) -> Iterable[object]:
+        if event != "call":
+            return [value]
         code = frame.f_code
-        if not code.co_filename.startswith(f"{PACKAGE}/"):
-            return
-        values = [value]
-        if event == "call":
-            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            values = [frame.f_locals.get(name) for name in names]
-        if any(map(_is_program, values)):
-            self.files.add(Path(code.co_filename).relative_to(PACKAGE).as_posix())
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return [frame.f_locals.get(name) for name in names]
+
+    def is_followed(self, value: object) -> bool:
+        if isinstance(value, bytes | memoryview):
+            value = bytes(value).decode("latin-1")
+        is_text = isinstance(value, str) and any(mark in value for mark in MARKS)
+        return isinstance(value, STAGES) or is_text
 
     async def follow(self, act: Callable[[], Any]) -> Any:
         """Calls a function, and awaits what it returns, while this is the profile function."""
@@ -80,12 +75,6 @@ class Follower:
             return await result if hasattr(result, "__await__") else result
         finally:
             sys.setprofile(None)
-
-
-def _is_program(value: object) -> bool:
-    if isinstance(value, bytes | memoryview):
-        value = bytes(value).decode("latin-1")
-    return isinstance(value, STAGES) or (isinstance(value, str) and any(mark in value for mark in MARKS))
 
 
 def serve_in_this_process() -> None:
@@ -105,16 +94,10 @@ def serve_in_this_process() -> None:
             os.close(descriptor)
 
 
-def documented_path() -> list[str]:
-    """The files that the numbered list under "The path of one program" names."""
-    section = PAGE.read_text("utf-8").split("The path of one program")[1].split("## Folders")[0]
-    steps = " ".join(re.findall(r"^\d\. .*(?:\n   .*)*", section, re.MULTILINE))
-    return re.findall(r"`([\w/]+\.py)`", steps)
-
-
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:
     """From the reply to its verdict a program in Python goes through 14 files, all in the document."""
-    follower = Follower()
+    path = documented_path("The path of one program", "## Folders")
+    follower = ProgramFollower()
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox)
         await grader.grade(PROBLEM.reference, PROBLEM)  # the answer key is made, the server started
@@ -130,5 +113,5 @@ async def test_the_documented_files_are_those_that_a_program_passes() -> None:
                 verdict = await follower.follow(lambda: grader.grade(extraction.program, PROBLEM))  # noqa: B023
                 assert verdict.outcome is outcome
     await follower.follow(serve_in_this_process)
-    assert follower.files | {FORKS} == set(documented_path())
-    assert len(documented_path()) == 14
+    assert follower.files | {FORKS} == set(path)
+    assert len(path) == 14
