@@ -1,9 +1,10 @@
-"""Answers every POST after a fixed time, at little cost: prints its base URL.
+"""Answers every POST after about the same time, at little cost: prints its base URL.
 
     python server.py SECONDS VARY [MODULE:FUNCTION]
 
-Each reply takes a time of its own, at random between (1 - VARY) and (1 + VARY) times SECONDS. Bare asyncio: a web framework would be the bottleneck of what is measured. Without a function every reply is
-the same bytes; with one it is what the function says to the prompt and the number of the request.
+Each reply takes a time of its own, at random between (1 - VARY) and (1 + VARY) times SECONDS. Bare asyncio: a
+web framework would be the bottleneck of what is measured. Without a function every reply is the same bytes;
+with one it is what the function says to the prompt and the number of the request.
 """
 
 import asyncio
