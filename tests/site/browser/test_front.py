@@ -121,7 +121,7 @@ def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width
     visit(page, (site / "index.html").as_uri())
     for name in ("Licence", "Price"):
         expect(page.get_by_role("columnheader", name=name)).to_have_count(seen)
-    assert page.evaluate("document.querySelector('table.board').parentElement.classList.contains('fits')")
+    expect(page.locator(".table-frame.fits > table.all-models")).to_be_visible()
     page.close()
 
 
