@@ -204,7 +204,7 @@ class NullContent(Retryable):
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(
-            f"a reply without content ({EMPTY_REPLIES_THAT_COUNT} of them in a row count as the model's answer,"
+            f"a reply without content ({EMPTY_REPLIES_THAT_COUNT} in a row count as the model's answer,"
             " where --attempts allows as many)"
         )
         self.answer = answer
