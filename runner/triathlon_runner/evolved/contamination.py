@@ -2,10 +2,11 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.syntax import top_functions
@@ -90,45 +91,20 @@ def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
     minutes for a set of a thousand.
     """
     passages: dict[str, Shared] = {}
-    length = 1
-    runs: dict[str, list[Any]] = {name: list(text.words) for name, text in texts.items()}
-    while runs:
-        owners = _first_two_owners(runs)
-        shared = {name: place for name in runs if (place := _first_shared_run(name, runs[name], owners))}
-        for name, (at, other_task_id) in shared.items():
-            passages[name] = texts[name].passage(at, length, other_task_id)
-        numbers: dict[tuple[Any, str], int] = {}
-        runs = {
-            # A run of one word more is the number of the run so far and the word behind it.
-            name: [
-                numbers.setdefault(run, len(numbers))
-                for run in zip(runs[name], texts[name].words[length:], strict=False)
-            ]
-            for name in shared
-        }
-        length += 1
+    left, length = texts, 1
+    while left:
+        owners: dict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+        for name, text in left.items():
+            for run in text.runs(length):
+                owners[run][name] = None
+        shared = {}
+        for name, text in left.items():
+            others = ((at, o) for at, run in enumerate(text.runs(length)) for o in owners[run] if o != name)
+            if (first := next(others, None)) is not None:
+                shared[name] = text
+                passages[name] = text.passage(first[0], length, first[1])
+        left, length = shared, length + 1
     return passages
-
-
-def _first_two_owners(runs: Mapping[str, Sequence[Any]]) -> dict[Any, tuple[str, ...]]:
-    owners: dict[Any, tuple[str, ...]] = {}
-    for name, runs_of_text in runs.items():
-        for run in runs_of_text:
-            known = owners.get(run, ())
-            if len(known) < 2 and name not in known:
-                owners[run] = (*known, name)
-    return owners
-
-
-def _first_shared_run(
-    name: str, runs: Sequence[Any], owners: Mapping[Any, tuple[str, ...]]
-) -> tuple[int, str] | None:
-    """Position of the first run that another text has too, and that text."""
-    for at, run in enumerate(runs):
-        other_name = next((owner for owner in owners[run] if owner != name), None)
-        if other_name is not None:
-            return at, other_name
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +113,9 @@ class _Text:
     words: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
     """Position of each word in the text."""
+
+    def runs(self, length: int) -> Iterator[tuple[str, ...]]:
+        return (self.words[at : at + length] for at in range(len(self.words) - length + 1))
 
     def passage(self, at: int, length: int, other_task_id: str) -> Shared:
         """The `length` words from word `at` on, which the text of another problem has too."""

@@ -1,6 +1,6 @@
 """Running solutions on inputs in the sandbox: the result of each input."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -55,6 +55,14 @@ def same(left: Result, right: Result) -> bool:
     if left.kind != right.kind:
         return False
     return agree(SAME, left.value, right.value) if left.kind == "returned" else True
+
+
+def differing(
+    inputs: Iterable[str], left: Iterable[Result], right: Iterable[Result]
+) -> list[tuple[str, Result, Result]]:
+    """The inputs on which two solutions do not give the same, with what they give."""
+    rows = zip(inputs, left, right, strict=True)
+    return [(text, first, second) for text, first, second in rows if not same(first, second)]
 
 
 async def run_on(

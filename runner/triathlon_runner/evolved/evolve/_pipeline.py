@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved.evolve._conversation import Conversation, seeds_for_prompt
@@ -12,15 +12,14 @@ from triathlon_runner.evolved.evolve._draft import (
     UnusableReplyError,
     functions_in,
     is_copy,
-    main_function,
     parse,
     read_halves,
     read_problem,
     seed_draft,
     with_docstring,
+    without_examples,
 )
-from triathlon_runner.evolved.evolve._examples import without_examples
-from triathlon_runner.evolved.evolve._execute import run_on, same
+from triathlon_runner.evolved.evolve._execute import differing, run_on
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Written, refine
 from triathlon_runner.extraction import extract_program
@@ -81,23 +80,27 @@ async def _transform(job: Job, conversation: Conversation) -> Draft:
 
 
 async def _ask_usable_drafts(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
-    rules = conversation.prompts.render("evolve-rules")
-    question, reply = await conversation.ask(
-        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
-    )
-    for _ in range(MAX_REPAIRS):
+    question, reply = await conversation.ask(f"evolve-{job.transformation}", **_values(job, conversation))
+    repairs = 0
+    while True:
         try:
             return read(reply.text)
         except UnusableReplyError as error:
             conversation.set_result(f"cannot be used: {error}")
+            if repairs == MAX_REPAIRS:
+                raise DroppedError(f"no usable problem came: {error}") from error
+            repairs += 1
             _, reply = await conversation.ask(
                 "evolve-mend", question=question, answer=reply.text, complaint=str(error)
             )
-    try:
-        return read(reply.text)
-    except UnusableReplyError as error:
-        conversation.set_result(f"cannot be used: {error}")
-        raise DroppedError(f"no usable problem came: {error}") from error
+
+
+def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
+    """What the prompt of a transformation shows: the seeds and the rules of a good problem."""
+    return {
+        "parents": seeds_for_prompt(job.parents),
+        "rules": conversation.prompts.render("evolve-rules"),
+    }
 
 
 async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Written:
@@ -109,29 +112,20 @@ async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Wri
         conversation.round = number
         solution = await conversation.solve(draft, turn=number)
         results = await run_on(sandbox, solution, draft.entry_point, seed.inputs)
-        rows = zip(seed.inputs, truth, results, strict=True)
-        differing = [(text, right, got) for text, right, got in rows if not same(right, got)]
-        conversation.note("compare", f"differs from the seed on {len(differing)} of {len(truth)} inputs")
-        if not differing:
-            inputs = tuple(("seed", text) for text in seed.inputs)
-            return Written(
-                draft, seed.reference, solution, inputs, mutants=0, killed=0, survivors=(), disputed=()
-            )
-        text, right, got = differing[0]
+        differences = differing(seed.inputs, truth, results)
+        conversation.note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
+        if not differences:
+            return Written(draft, seed.reference, solution, tuple(("seed", text) for text in seed.inputs))
+        text, right, got = differences[0]
         complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
         draft = _with_seeds_examples(await _repaired(job, conversation, draft, complaint), seed)
     raise DroppedError(f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds")
 
 
 async def _repaired(job: Job, conversation: Conversation, draft: Draft, complaint: str) -> Draft:
-    rules = conversation.prompts.render("evolve-rules")
-    question = conversation.prompts.render(
-        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
-    )
+    question = conversation.prompts.render(f"evolve-{job.transformation}", **_values(job, conversation))
     answer = f"```python\n{draft.prompt}```"
-    _, reply = await conversation.ask(
-        "evolve-mend", turn=conversation.round, question=question, answer=answer, complaint=complaint
-    )
+    _, reply = await conversation.ask("evolve-mend", question=question, answer=answer, complaint=complaint)
     try:
         return read_problem(reply.text, name=draft.entry_point)
     except UnusableReplyError as error:
@@ -149,8 +143,7 @@ def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
     if draft.parameters != old.parameters:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
     examples = old.docstring[len(without_examples(old.docstring)) :].strip("\n")
-    prose = without_examples(draft.docstring)
-    return with_docstring(old, f"{prose}\n\n{examples}" if examples else prose)
+    return with_docstring(old, without_examples(draft.docstring), examples)
 
 
 async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
@@ -190,15 +183,13 @@ async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: 
         extracted = extract_program(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
         program = "\n\n\n".join((*(half.reference for half in halves), extracted.program))
         results = await run_on(sandbox, program, seed.entry_point, seed.inputs)
-        right = sum(same(expected, got) for expected, got in zip(truth, results, strict=True))
+        right = len(truth) - len(differing(seed.inputs, truth, results))
         conversation.set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
-        if right == len(truth) and names <= _names(extracted.program):
-            return extracted.program
+        if right == len(truth):
+            tree = parse(extracted.program)
+            if names <= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
+                return extracted.program
     raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
-
-
-def _names(program: str) -> set[str]:
-    return {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)}
 
 
 async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
@@ -210,11 +201,10 @@ async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox
     inputs = [text for _, text in written.inputs]
     truth = await run_on(sandbox, written.reference, written.draft.entry_point, inputs)
     for parent in job.parents:
-        if len(seed_draft(parent).parameters) != len(written.draft.parameters):
-            continue
-        results = await run_on(sandbox, parent.reference, parent.entry_point, inputs)
-        if all(same(right, got) for right, got in zip(truth, results, strict=True)):
-            raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
+        if len(seed_draft(parent).parameters) == len(written.draft.parameters):
+            results = await run_on(sandbox, parent.reference, parent.entry_point, inputs)
+            if not differing(inputs, truth, results):
+                raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
 
 
 def _flags(job: Job, written: Written) -> tuple[str, ...]:
@@ -227,7 +217,7 @@ def _flags(job: Job, written: Written) -> tuple[str, ...]:
         flags.append(f"{len(written.inputs)} inputs only")
     if job.transformation == "tool_use" and not _uses_helper(written):
         flags.append("the reference uses none of the helpers")
-    if any(argument.annotation is None for argument in main_function(written.draft.prompt).args.args):
+    if any(argument.annotation is None for argument in written.draft.function.args.args):
         flags.append("parameters without types")
     return tuple(flags)
 

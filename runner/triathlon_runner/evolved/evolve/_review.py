@@ -15,8 +15,7 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.contamination import Shared, shared_passage
 from triathlon_runner.evolved.evolve._draft import main_function
-from triathlon_runner.evolved.evolve._files import Workspace
-from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.records import Strict
 from triathlon_runner.store import replace_file
 

@@ -8,8 +8,7 @@ from typing import Final
 from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
-from triathlon_runner.evolved.evolve._files import Workspace
-from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.evolved.evolve._job import Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError
@@ -58,7 +57,7 @@ def cost(usage: Usage, price: Price | None) -> float | None:
     """USD for these tokens; None without a price, or where the server did not count them all."""
     if price is None or usage.uncounted:
         return None
-    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6
+    return price.usd(usage.input_tokens, usage.output_tokens)
 
 
 def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.evolved.evolve import mutate, mutated, read_inputs
-from triathlon_runner.evolved.evolve._mutation_testing import Kills, select
+from triathlon_runner.evolved.evolve._mutants import Kills, select
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
