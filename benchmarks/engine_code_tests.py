@@ -22,7 +22,7 @@ from triathlon_runner.datasets.official._rows import read_rows
 from triathlon_runner.grading import TEST_LIMITS, ClassGrader, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Call, Job, Language, Returned, Sandbox, SandboxError, open_sandbox
-from triathlon_runner.translation._mbxp import joined
+from triathlon_runner.translation import joined
 from triathlon_runner.translation._task import reference
 
 END = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "41add0ffa416a0dbed491bc9ca81b3db7ebad596d0117674663237e15df00ac0")
+DECIDED = (1, "23c696be9b008e7d6b1b34b4c46b5c0515ce8ec49bbc81613a5ba09c311ef021")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

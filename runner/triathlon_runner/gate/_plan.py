@@ -7,9 +7,8 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.gate._clusters import at_most, clusters_of, in_random_order
 from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.gate._pace import GatePace, score_of
-from triathlon_runner.gate._stored import stored_records
-from triathlon_runner.schedule import Control, RunPlan, Work
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.schedule import Control, RunPlan, Work, differs
+from triathlon_runner.store import ResultsFile, ResultsFolder, read_records
 
 
 def plan_comparison(
@@ -63,11 +62,19 @@ def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsF
         UserError: results of other conditions, or damaged ones.
     """
     for work in works:
+        model, suite, entry = work.row.id, work.suite_id, work.built.entry
+        path = folder.lines(model, suite)
+        file = ResultsFile(path, entry.record)
+        file.scan()
+        if why := differs(work, file, folder.read_manifest(model, suite)):
+            raise UserError(
+                f"{model} {suite}: expected results of the conditions that a run has now, got those of {why};"
+                f" put them aside with {folder.archive_command(model, suite)}, or name another --results"
+            )
         chosen = {task.task_id for task in work.built.chosen}
-        for record in stored_records(folder, work):
-            if record.task_id in chosen:
-                score = score_of(work.built.entry, record)
-                comparison.add(work.row.id, (work.suite_id, record.task_id), score)
+        for record in read_records(path, entry.record):
+            if record.sample == 0 and record.task_id in chosen:
+                comparison.add(model, (suite, record.task_id), score_of(entry, record))
 
 
 def set_pace(plan: RunPlan, comparison: Comparison, control: Control) -> None:

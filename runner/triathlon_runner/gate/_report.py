@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from triathlon_runner.gate._comparison import Comparison
+from triathlon_runner.gate._comparison import Comparison, TaskScores
 from triathlon_runner.gate._sequential import Verdict
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
@@ -21,13 +21,9 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class LostTask:
+class LostTask(TaskScores):
     """A task on which the candidate's score was lower, with file and line of both replies."""
 
-    suite: str
-    task_id: str
-    baseline: float
-    candidate: float
     baseline_file: str
     candidate_file: str
     baseline_line: int
@@ -89,7 +85,7 @@ class GateReport:
         lines = [
             f"{self.candidate} against {self.baseline}: {self.headline}",
             f"difference {self.measured}",
-            f"{self.effort}",
+            self.effort,
         ]
         if self.clusters_left_out:
             lines.append(
@@ -200,27 +196,6 @@ def report_of(
     """
     baseline, candidate = comparison.models
     errors = (*summary.errors, *_errors_of_other_models(summary))
-    losses = comparison.lost()
-    lines = {
-        (model, suite): _line_numbers(folder.lines(model, suite))
-        for model in comparison.models
-        for suite in {loss.suite for loss in losses}
-    }
-    lost = tuple(
-        LostTask(
-            loss.suite,
-            loss.task_id,
-            loss.baseline,
-            loss.candidate,
-            str(folder.lines(baseline, loss.suite)),
-            str(folder.lines(candidate, loss.suite)),
-            lines[baseline, loss.suite][loss.task_id],
-            lines[candidate, loss.suite][loss.task_id],
-            unit_address(site, baseline, loss.suite, loss.task_id),
-            unit_address(site, candidate, loss.suite, loss.task_id),
-        )
-        for loss in losses
-    )
     return GateReport(
         baseline=baseline,
         candidate=candidate,
@@ -238,10 +213,25 @@ def report_of(
         margin=comparison.margin,
         seed=seed,
         won=comparison.won(),
-        lost=lost,
+        lost=_lost_tasks(comparison, folder, site),
         stopped=summary.stopped,
         errors=errors,
         notes=tuple(summary.notes),
+    )
+
+
+def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> tuple[LostTask, ...]:
+    lost = comparison.lost()
+    files = {(m, task.suite): folder.lines(m, task.suite) for task in lost for m in comparison.models}
+    lines = {key: _line_numbers(path) for key, path in files.items()}
+    return tuple(
+        LostTask(
+            *astuple(task),
+            *(str(files[model, task.suite]) for model in comparison.models),
+            *(lines[model, task.suite][task.task_id] for model in comparison.models),
+            *(unit_address(site, model, task.suite, task.task_id) for model in comparison.models),
+        )
+        for task in lost
     )
 
 

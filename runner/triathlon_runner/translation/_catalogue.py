@@ -13,9 +13,8 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
-from triathlon_runner.translation._core import core_tasks
+from triathlon_runner.translation._data_sets import core_tasks, mbxp_tasks
 from triathlon_runner.translation._languages import STEPS, TARGETS
-from triathlon_runner.translation._mbxp import mbxp_tasks
 from triathlon_runner.translation._phrasing import BASE_STOP, SAMPLING
 from triathlon_runner.translation._suite import TranslationSuite
 from triathlon_runner.translation._task import MbxpTask

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
+from triathlon_runner import loop
+from triathlon_runner.endpoints import Chat, Completion, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.sandbox import Language
@@ -41,12 +42,13 @@ class Phrasing:
             "opening": task.opening(target).rstrip("\n"),
         }
         if self.kind == "instruct":
-            return Chat((Message("user", self.prompts.render("translate", **values)),), turn)
+            return loop.question(self.kind, self.prompts.render("translate", **values), turn)
         examples = {
             f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
             for role, language in (("source", source), ("target", target))
         }
-        return Completion(self.prompts.render("base-translate", **values, **examples) + "\n", turn)
+        text = self.prompts.render("base-translate", **values, **examples) + "\n"
+        return loop.question(self.kind, text, turn)
 
     def program(self, reply: Reply, target: Language, task: TranslationTask) -> tuple[str, Outcome | None]:
         """What is to be executed, or the outcome that says why there is nothing."""
@@ -56,15 +58,6 @@ class Phrasing:
 
     def settings(self) -> Mapping[str, Any]:
         """Returns the settings that shape a result."""
-        base = self.kind == "base"
-        examples = [f"example-{language.value}" for language in Language]
-        used = ["base-translate", *examples] if base else ["translate"]
-        sampling = self.sampling
-        return {
-            "api": "completions" if base else "chat",
-            "prompts": {name: self.prompts.digest(name) for name in sorted(used)},
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "stop": list(sampling.stop),
-        }
+        with_examples = {"base-translate", *(f"example-{language.value}" for language in Language)}
+        names = with_examples if self.kind == "base" else {"translate"}
+        return loop.settings_of_questions(self.kind, self.prompts, names, self.sampling)

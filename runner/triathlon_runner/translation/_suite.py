@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from triathlon_runner.endpoints import Model, ModelKind
@@ -62,60 +63,41 @@ class TranslationSuite:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        phrasing = Phrasing(model.kind, self.prompts)
-        chain = _Chain(self._tasks[task_id], phrasing, model, grader.sandbox, sample)
-        await chain.run()
-        sustained = sum(step.outcome is Outcome.PASSED for step in chain.steps)
+        task, phrasing = self._tasks[task_id], Phrasing(model.kind, self.prompts)
+        code, usage, steps = task.start, Usage(), list[LoopStep]()
+        for loop, (source, target) in enumerate(pairwise(CHAIN), 1):
+            question = phrasing.question(code, source, target, task, loop)
+            answer = await model.ask(question, phrasing.sampling, sample=sample)
+            usage += answer.usage
+            program, missing = phrasing.program(answer.reply, target, task)
+            verdict = None if missing else await task.grade(program, target, grader.sandbox)
+            outcome = verdict.outcome if verdict else missing or Outcome.NO_ANSWER
+            steps.append(
+                LoopStep(
+                    loop=loop,
+                    prompt=code,
+                    language=target.value,
+                    reply=answer.reply,
+                    program=program,
+                    outcome=outcome,
+                    verdict=verdict,
+                )
+            )
+            if outcome is not Outcome.PASSED:
+                break
+            code = program
+        sustained = sum(step.outcome is Outcome.PASSED for step in steps)
         return LoopRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
             protocol=settings_hash,
-            outcome=chain.steps[-1].outcome,
-            usage=chain.usage,
+            outcome=steps[-1].outcome,
+            usage=usage,
             seconds=time.monotonic() - begin,
             max_loops=STEPS,
             sustained_loops=sustained,
-            loops=tuple(chain.steps),
+            loops=tuple(steps),
             similarity=1.0 if 1 <= sustained < STEPS else None,  # no prompts to compare: s = 1 by definition
-        )
-
-
-@dataclass(slots=True)
-class _Chain:
-    """One task on its way through the languages."""
-
-    task: TranslationTask
-    phrasing: Phrasing
-    model: Model
-    sandbox: Sandbox
-    sample: int
-    steps: list[LoopStep] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-
-    async def run(self) -> None:
-        code = self.task.start
-        for loop in range(1, STEPS + 1):
-            step = await self._step(loop, code)
-            self.steps.append(step)
-            if step.outcome is not Outcome.PASSED:
-                return
-            code = step.program
-
-    async def _step(self, loop: int, code: str) -> LoopStep:
-        source, target = CHAIN[loop - 1], CHAIN[loop]
-        question = self.phrasing.question(code, source, target, self.task, loop)
-        answer = await self.model.ask(question, self.phrasing.sampling, sample=self.sample)
-        self.usage += answer.usage
-        program, missing = self.phrasing.program(answer.reply, target, self.task)
-        verdict = None if missing else await self.task.grade(program, target, self.sandbox)
-        return LoopStep(
-            loop=loop,
-            prompt=code,
-            language=target.value,
-            reply=answer.reply,
-            program=program,
-            outcome=verdict.outcome if verdict else missing or Outcome.NO_ANSWER,
-            verdict=verdict,
         )
