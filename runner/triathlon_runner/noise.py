@@ -81,10 +81,9 @@ def median_budget(budgets: Sequence[NoiseBudget]) -> NoiseBudget:
 
 
 def noise_budget(samples: Sequence[Sequence[float]]) -> NoiseBudget | None:
-    """The noise budget of a score; None where fewer than two tasks, or no task has two samples.
+    """The noise budget of a score, from the scores of each task's samples, however many a task has.
 
-    Args:
-        samples: The scores of each task's samples, a task each; tasks may have different numbers of them.
+    None where fewer than two tasks, or no task has two samples.
     """
     tasks = [list(map(float, scores)) for scores in samples if scores]
     n, total = len(tasks), sum(map(len, tasks))

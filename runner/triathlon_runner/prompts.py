@@ -132,12 +132,7 @@ def _built_in(package: str) -> Mapping[str, str]:
 
 
 def _read(path: Path, ours: Mapping[str, str]) -> str:
-    """A user's template, which may use the values that ours of its name uses.
-
-    Raises:
-        UserError: it cannot be read, does not parse, asks for another value, or lacks one that tells tasks
-            apart.
-    """
+    """A user's template, which may use the values that ours of its name uses."""
     our_text = ours.get(path.stem)
     if our_text is None:
         raise UserError(

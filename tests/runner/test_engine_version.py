@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "23c696be9b008e7d6b1b34b4c46b5c0515ce8ec49bbc81613a5ba09c311ef021")
+DECIDED = (1, "37ac1586585c9bca0afe5675e4e7c11758e104aa496fe339b064072de86c15ef")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

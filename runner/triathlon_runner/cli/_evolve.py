@@ -24,6 +24,7 @@ from triathlon_runner.evolved.evolve import (
     Progress,
     Workspace,
     apply_decisions,
+    cost,
     estimate,
     make_jobs,
     read_decisions,
@@ -110,12 +111,13 @@ def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bo
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
     """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected = estimate(unfinished, row.price)
+    expected = estimate(unfinished)
+    usd = cost(expected, row.price)
     done = len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
-    money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
+    money = "price unknown" if usd is None else f"about {usd:.2f} USD"
     return (
-        f"{expected.jobs} problems to evolve{before}, about {expected.requests} requests,"
+        f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests,"
         f" {expected.input_tokens + expected.output_tokens} tokens, {money}"
     )
 

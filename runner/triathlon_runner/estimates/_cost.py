@@ -24,7 +24,8 @@ class Cost:
     def times(self, factor: float, divisor: float = 1) -> "Cost":
         """Returns factor / divisor times the cost."""
         amounts = (self.requests, self.input_tokens, self.output_tokens)
-        return Cost(*(amount * factor / divisor for amount in amounts), self.basis)
+        requests, input_tokens, output_tokens = (amount * factor / divisor for amount in amounts)
+        return Cost(requests, input_tokens, output_tokens, self.basis)
 
 
 def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:

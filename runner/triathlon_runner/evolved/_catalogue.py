@@ -139,11 +139,7 @@ _OURS: Final = (
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites of the discipline, ours first; each asks for one greedy sample.
-
-    Args:
-        prompts: a folder whose `evolved/<name>.txt` replace our prompts.
-    """
+    """All suites of the discipline, ours first; each asks for one greedy sample. `prompts` is `--prompts`."""
     return tuple(_entry(problem_set, prompts) for problem_set in (*_OURS, *_OFFICIAL))
 
 

@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Final
 
 from triathlon_runner.datasets import Problem
@@ -46,44 +45,34 @@ class Contamination:
         return any(shared is not None and shared.share >= COPY for shared in (self.parent, self.rest))
 
 
-def shared_passage(prompt: str, other_prompt: str, other_task_id: str) -> Shared:
-    """The longest passage that two prompts' docstrings share.
-
-    Args:
-        prompt: signature and docstring.
-        other_prompt: those of the other problem.
-        other_task_id: of the other problem.
-    """
-    return _longest(_text(prompt), _text(other_prompt), other_task_id)
+def shared_passage(prompt: str, other_prompts: Mapping[str, str]) -> Shared | None:
+    """The longest passage of a prompt's docstring that another problem's has, too; None without others."""
+    if not other_prompts:
+        return None
+    texts = {name: _text(other) for name, other in other_prompts.items()}
+    nothing = Shared(next(iter(texts)), 0, 0.0, "")
+    return _longest_shared({"": _text(prompt), **texts}).get("", nothing)
 
 
 def contamination(problems: Sequence[Problem], parents: Iterable[Problem] = ()) -> tuple[Contamination, ...]:
-    """The report on a set.
-
-    Args:
-        problems: the set.
-        parents: the problems that it may have been evolved from.
-    """
-    known = {parent.task_id: _text(parent.prompt) for parent in parents}
+    """The report on a set, beside the problems that it may have been evolved from."""
+    known = {parent.task_id: parent.prompt for parent in parents}
     texts = {problem.task_id: _text(problem.prompt) for problem in problems}
-    rest = _longest_with_any(texts)
+    rest = _longest_shared(texts)
     return tuple(
         Contamination(
             task_id=problem.task_id,
             words=len(texts[problem.task_id].words),
-            parent=_with_parents(problem, texts[problem.task_id], known),
+            parent=shared_passage(
+                problem.prompt, {name: known[name] for name in problem.parents if name in known}
+            ),
             rest=rest.get(problem.task_id),
         )
         for problem in problems
     )
 
 
-def _with_parents(problem: Problem, text: "_Text", parents: Mapping[str, "_Text"]) -> Shared | None:
-    passages = [_longest(text, parents[name], name) for name in problem.parents if name in parents]
-    return max(passages, key=lambda passage: passage.words, default=None)
-
-
-def _longest_with_any(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
+def _longest_shared(texts: Mapping[str, "_Text"]) -> dict[str, Shared]:
     """Returns for each text its longest passage that another text has too, and the first such text.
 
     Runs of 1, 2, 3… words are looked for in turn. Two texts that share n words share n - 1, too, so only
@@ -136,11 +125,3 @@ def _docstring(prompt: str) -> str:
     except SyntaxError:
         return prompt
     return (ast.get_docstring(functions[-1]) or "") if functions else prompt
-
-
-def _longest(text: _Text, other_text: _Text, other_task_id: str) -> Shared:
-    matcher = SequenceMatcher(None, text.words, other_text.words, autojunk=False)
-    match = matcher.find_longest_match()
-    if not match.size:
-        return Shared(other_task_id, 0, 0.0, "")
-    return text.passage(match.a, match.size, other_task_id)

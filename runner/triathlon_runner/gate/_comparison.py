@@ -4,11 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.gate._clusters import Cluster, TaskKey
 from triathlon_runner.gate._sequential import SequentialTest, Verdict
 
 SAME: Final = 1e-9
 """Scores that differ by less are equal."""
+
+
+TaskKey = tuple[str, str]
+"""(suite, task_id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Tasks whose outcomes are not independent of each other."""
+
+    name: str
+    """The seed problem, or the program."""
+    tasks: tuple[TaskKey, ...]
 
 
 @dataclass(frozen=True, slots=True)

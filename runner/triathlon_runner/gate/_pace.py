@@ -39,12 +39,8 @@ class GatePace:
     ) -> None:
         """Begins before any question was asked.
 
-        Args:
-            comparison: gets the scores.
-            entries: the suites, by id.
-            control: stopped once the verdict is known.
-            served: ids of models that we start a server for. Where the machine has no room for both, the
-                second one starts when the first has ended, so the first must not wait for the second.
+        `served` are the models that we start a server for. Where the machine has no room for both, the second
+        one starts when the first has ended, so the first must not wait for the second.
         """
         self._comparison = comparison
         self._entries = entries

@@ -92,27 +92,32 @@ class GateReport:
                 f"{counted(self.clusters_left_out, 'cluster')} of tasks not compared: a server failed on a"
                 " task of each; run the same command again to ask it"
             )
-        if self.stopped and not self.is_decided:
-            lines.append(f"stopped: {self.stopped}")
-        lines += [f"error: {error}" for error in self.errors]
-        lines += self.notes
+        lines += [text if kind == "note" else f"{kind}: {text}" for kind, text in self._remarks()]
         if self.lost:
-            lines.append(f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}; lost:")
+            lines.append(f"{self._lost_and_won}; lost:")
             lines += [
                 f"  {lost.suite} {lost.task_id}: {lost.baseline:.2f} to {lost.candidate:.2f}, {lost.evidence}"
                 for lost in self.lost[:_SHOWN]
             ]
             if len(self.lost) > _SHOWN:
                 lines.append(f"  and {len(self.lost) - _SHOWN} more (--json has all)")
-            lines.append(
-                f"after `triathlon build` as a page: {self.lost[0].candidate_page.partition('#')[0]}"
-            )
+            page = self.lost[0].candidate_page.partition("#")[0]
+            lines.append(f"after `triathlon build` as a page: {page}")
         return lines
 
+    def _remarks(self) -> list[tuple[str, str]]:
+        """Why it stopped without a verdict, errors and notes, each with its kind."""
+        open_end = self.stopped and self.verdict in ("undecided", "none")
+        stopped = [("stopped", self.stopped)] if open_end else []
+        return [
+            *stopped,
+            *(("error", text) for text in self.errors),
+            *(("note", text) for text in self.notes),
+        ]
+
     @property
-    def is_decided(self) -> bool:
-        """Whether there is a verdict."""
-        return self.verdict not in ("undecided", "none")
+    def _lost_and_won(self) -> str:
+        return f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}"
 
     @property
     def headline(self) -> str:
@@ -151,20 +156,16 @@ class GateReport:
             ("suites", ", ".join(self.suites)),
             ("α, margin, seed", f"{self.alpha:g}, {self.margin:g}, {self.seed}"),
         ]
-        rows += [("stopped", self.stopped)] if self.stopped and not self.is_decided else []
-        rows += [("error", error) for error in self.errors] + [("note", note) for note in self.notes]
         text = f"## {_cell(self.candidate)} against {_cell(self.baseline)}\n\n| | |\n| --- | --- |\n"
-        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in rows)
+        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in (*rows, *self._remarks()))
         if self.lost:
-            text += (
-                f"\n{_cell(self.candidate)} lost {counted(len(self.lost), 'task')} and won {self.won}.\n\n"
-                "| suite | task | baseline | candidate | evidence | page |\n"
-                "| --- | --- | --- | --- | --- | --- |\n"
-            )
-            for lost in self.lost:
-                cells = (lost.suite, lost.task_id, f"{lost.baseline:.2f}", f"{lost.candidate:.2f}")
-                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.evidence))
-                text += f"| [open](<{lost.candidate_page}>) |\n"
+            text += f"\n{_cell(self._lost_and_won)}.\n\n"
+            text += "| suite | task | baseline | candidate | evidence | page |\n"
+            text += "| --- | --- | --- | --- | --- | --- |\n"
+        for lost in self.lost:
+            scores = f"{lost.baseline:.2f}", f"{lost.candidate:.2f}"
+            cells = map(_cell, (lost.suite, lost.task_id, *scores, lost.evidence))
+            text += f"| {' | '.join(cells)} | [open](<{lost.candidate_page}>) |\n"
         return text
 
 
@@ -185,14 +186,8 @@ def report_of(
 ) -> GateReport:
     """Returns the result of the comparison, with file and line of the evidence for each lost task.
 
-    Args:
-        comparison: as it ended.
-        folder: where both models' results are.
-        summary: of the run that asked; an empty one where nothing was asked.
-        suites: ids of the suites.
-        seed: of the random order.
-        usd: what asking has cost; None where models were asked and none of them has a price.
-        site: folder or web address of the site, in front of the pages that are named.
+    `usd` is None where models were asked and none of them has a price; `site` is the folder or web address in
+    front of the pages that are named.
     """
     baseline, candidate = comparison.models
     errors = (*summary.errors, *_errors_of_other_models(summary))

@@ -46,7 +46,7 @@ class LoopSuite:
             "attack": attack,
             **({"attack_prompt": self.prompts.digest(template)} if template else {}),
             **Phrasing(kind, self.prompts, self.setting).settings(),
-            "judge": _judge.settings(judge, self.prompts) if judge and self._has_prompts_to_compare else None,
+            "judge": _judge.settings(judge, self.prompts) if judge and self.setting.max_loops > 1 else None,
             "data": asdict(self.data),
         }
 
@@ -69,7 +69,10 @@ class LoopSuite:
         phrasing = Phrasing(model.kind, self.prompts, self.setting)
         unit = _LoopUnit(problem, phrasing, model, grader, sample)
         await unit.run(first_prompt(problem, self.setting.attack, self.prompts))
-        judgement = await self._compared(unit, judge)
+        judgement = _judge.Judgement()
+        if judge is not None and 1 <= unit.sustained < len(unit.steps):
+            # Only a failure after a passed loop has prompts on both its sides.
+            judgement = await _judge.compare_prompts(judge, self.prompts, *unit.steps[-2:])
         return LoopRecord(
             suite=self.id,
             model=model.id,
@@ -86,18 +89,6 @@ class LoopSuite:
             judge_replies=judgement.replies,
             judge_usage=judgement.usage,
         )
-
-    async def _compared(self, unit: "_LoopUnit", judge: Model | None) -> _judge.Judgement:
-        """Asks the judge about a failure after a passed loop: only that has prompts on both its sides."""
-        if judge is None or not self._has_prompts_to_compare or not 1 <= unit.sustained < len(unit.steps):
-            return _judge.Judgement()
-        before, failed = unit.steps[-2:]
-        return await _judge.compare_prompts(judge, self.prompts, before, failed)
-
-    @property
-    def _has_prompts_to_compare(self) -> bool:
-        """Whether there are two loops whose prompts a judge could compare."""
-        return self.setting.max_loops > 1
 
     @cached_property
     def _by_id(self) -> dict[str, FunctionProblem]:

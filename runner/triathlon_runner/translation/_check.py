@@ -36,13 +36,7 @@ async def check_references(
 def report(
     tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
 ) -> Iterator[str]:
-    """The report as text, a line each.
-
-    Args:
-        tasks: Those that all languages have.
-        checks: Their references.
-        lacking: The other tasks, with the languages that they lack.
-    """
+    """The report as text, a line each; `lacking` are the tasks that some languages lack."""
     yield f"{len(tasks)} tasks have all {len(Language)} languages; {len(lacking)} others do not"
     for number, languages in lacking.items():
         yield f"  {number} lacks {', '.join(TITLES[language] for language in languages)}"

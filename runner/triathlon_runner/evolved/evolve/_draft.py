@@ -89,15 +89,10 @@ def main_function(program: str) -> ast.FunctionDef:
 
 
 def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) -> Draft:
-    """The problem in a reply.
-
-    Args:
-        reply: the model's text.
-        helpers: whether complete helper functions stand in front of the main one.
-        name: the name that the function must have, where it must keep one.
+    """The problem in a reply, with complete helper functions where they were asked for.
 
     Raises:
-        UnusableReplyError: it holds no such problem.
+        UnusableReplyError: it holds no such problem, or one of another name.
     """
     source = _block(reply)
     functions = functions_in(source)
@@ -197,9 +192,7 @@ def is_copy(draft: Draft, seed: Problem) -> bool:
 def choose(entry_point: str, results: Mapping[str, object]) -> list[tuple[str, str]]:
     """A few short calls with their values, with different values where there are any.
 
-    Args:
-        entry_point: the function.
-        results: what the function returned, by the source of an argument tuple.
+    `results` are what the function returned, by the source of an argument tuple.
     """
     shown = [(syntax.call_text(entry_point, arguments), repr(value)) for arguments, value in results.items()]
     short = [pair for pair in shown if len(pair[0]) + len(pair[1]) <= _SHORT and "\n" not in "".join(pair)]

@@ -52,12 +52,9 @@ def _read(line: str, entry_point: str, arity: int) -> str | None:
 
 
 def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
-    """New inputs of the same types, each one or a few small changes away from a known one.
+    """At most `count` new inputs of the same types, each one or a few small changes away from a known one.
 
-    Args:
-        inputs: sources of argument tuples; those that are no literals are passed over.
-        count: how many are wanted; fewer come back where the changes repeat.
-        seed: the same seed gives the same inputs.
+    Inputs are sources of argument tuples, passed over where they are no literals. Equal seeds, equal inputs.
     """
     rng = random.Random(seed)  # noqa: S311  # no secret
     known = [value for text in inputs if (value := literal_tuple(text))]
@@ -76,13 +73,7 @@ def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
 
 
 def mutate(value: Any, rng: random.Random, alternatives: Sequence[Any] = ()) -> Any:
-    """A value of the same type, changed in one place.
-
-    Args:
-        value: plain data.
-        rng: decides.
-        alternatives: values of the same kind, one of which may be taken instead.
-    """
+    """Plain data of the same type, changed in one place, or one of the alternatives to it."""
     same_type = [alternative for alternative in alternatives if type(alternative) is type(value)]
     if same_type and rng.random() < 0.15:
         return rng.choice(same_type)

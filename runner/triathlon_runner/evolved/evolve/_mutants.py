@@ -1,7 +1,7 @@
 """Mutation testing: which inputs tell a reference from every program that differs by one small change."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
 from typing import Any, Final
@@ -166,33 +166,10 @@ def _name(before: str, after: str) -> str:
     return f"{old} => {new}"
 
 
-@dataclass(frozen=True, slots=True)
-class Kills:
-    """Which input kills which mutant."""
-
-    by_mutant: dict[str, frozenset[int]]
-    """Positions of the inputs on which the mutant gives something else than the reference."""
-
-    @property
-    def killed(self) -> int:
-        return sum(bool(inputs) for inputs in self.by_mutant.values())
-
-    @property
-    def survivors(self) -> tuple[str, ...]:
-        return tuple(name for name, inputs in self.by_mutant.items() if not inputs)
-
-
 async def kills(
     sandbox: Sandbox, reference: str, entry_point: str, inputs: Sequence[str], truth: Sequence[Result]
-) -> Kills:
-    """Runs mutants of the reference on all inputs.
-
-    Args:
-        sandbox: where they run.
-        reference: the program.
-        entry_point: its function.
-        inputs: sources of argument tuples.
-        truth: what the reference gives on them.
+) -> dict[str, set[int]]:
+    """By mutant of the reference, the positions of the inputs on which it gives something else.
 
     Raises:
         SandboxError: our machinery failed.
@@ -202,28 +179,22 @@ async def kills(
     results = await run_all(
         run_on(sandbox, mutant.source, entry_point, inputs, limits=_LIMITS) for mutant in chosen
     )
-    return Kills(
-        {
-            mutant.name: frozenset(index for index, got in enumerate(row) if not same(truth[index], got))
-            for mutant, row in zip(chosen, results, strict=True)
-        }
-    )
+    return {
+        mutant.name: {index for index, got in enumerate(row) if not same(truth[index], got)}
+        for mutant, row in zip(chosen, results, strict=True)
+    }
 
 
-def select(kills: Kills, count: int, inputs: int, first: int) -> list[int]:
-    """At most `count` inputs, chosen greedily to kill as many mutants as all inputs do.
+def select(kills: Mapping[str, set[int]], count: int, inputs: int, first: int) -> list[int]:
+    """At most `count` of the inputs, chosen greedily to kill as many mutants as all of them do.
 
-    Args:
-        kills: what each input kills.
-        count: how many to keep.
-        inputs: how many there are.
-        first: this many at the start are kept whatever they kill (those that examples were taken from).
+    The first ones, which examples were taken from, are kept whatever they kill.
     """
     chosen = list(range(min(first, inputs, count)))
-    left = {name: hit for name, hit in kills.by_mutant.items() if hit and not hit & set(chosen)}
+    left = [hit for hit in kills.values() if hit and not hit & set(chosen)]
     while left and len(chosen) < count:
-        best = max(range(inputs), key=lambda index: sum(index in hit for hit in left.values()))
+        best = max(range(inputs), key=lambda index: sum(index in hit for hit in left))
         chosen.append(best)
-        left = {name: hit for name, hit in left.items() if best not in hit}
+        left = [hit for hit in left if best not in hit]
     rest = [index for index in range(inputs) if index not in chosen]
     return sorted([*chosen, *rest[: count - len(chosen)]])

@@ -61,11 +61,7 @@ async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evol
 
 
 async def _transform(job: Job, conversation: Conversation) -> Draft:
-    """The first draft that is usable and no copy of a seed.
-
-    Raises:
-        DroppedError: none came.
-    """
+    """The first draft that is usable and no copy of a seed."""
     helpers = job.transformation == "tool_use"
     name = job.parents[0].entry_point if job.transformation in PRESERVING else None
 
@@ -134,11 +130,7 @@ async def _repaired(job: Job, conversation: Conversation, draft: Draft, complain
 
 
 def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
-    """The new words around the seed's own signature and examples: nothing else may change.
-
-    Raises:
-        DroppedError: the parameters are others than the seed's.
-    """
+    """The new words around the seed's own signature and examples: nothing else may change."""
     old = seed_draft(seed)
     if draft.parameters != old.parameters:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
@@ -164,11 +156,7 @@ async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> 
 
 
 async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: list[Written]) -> str:
-    """A program that solves the seed by calling both halves.
-
-    Raises:
-        DroppedError: none came that does.
-    """
+    """A program that solves the seed by calling both halves."""
     (seed,) = job.parents
     names = {half.draft.entry_point for half in halves}
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
@@ -193,11 +181,7 @@ async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: 
 
 
 async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
-    """Checks that no seed's reference solves the problem that was evolved from it.
-
-    Raises:
-        DroppedError: it does.
-    """
+    """Drops a problem that is solved by the reference of a seed that it was evolved from."""
     inputs = [text for _, text in written.inputs]
     truth = await run_on(sandbox, written.reference, written.draft.entry_point, inputs)
     for parent in job.parents:

@@ -158,11 +158,7 @@ def _rewritten(conversation: Conversation, reply: str, draft: Draft) -> Draft:
 
 
 async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) -> Written:
-    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants.
-
-    Raises:
-        DroppedError: all inputs give the same, so that a constant would pass.
-    """
+    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants."""
     draft = agreed.draft
     by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
     asked = await _ask_inputs(conversation, draft, agreed.inputs)
@@ -184,19 +180,19 @@ async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) 
     inputs, truth = list(usable), list(usable.values())
     if all(same(truth[0], result) for result in truth[1:]):
         raise DroppedError(f"its solution gives {truth[0]} on each of {len(truth)} inputs")
-    measured = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
-    selected = select(measured, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
-    conversation.note(
-        "mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(selected)} inputs"
-    )
+    killed_by = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
+    selected = select(killed_by, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
+    survivors = tuple(name for name, hit in killed_by.items() if not hit)
+    killed = len(killed_by) - len(survivors)
+    conversation.note("mutants", f"{killed} of {len(killed_by)} killed with {len(selected)} inputs")
     return Written(
         draft=draft,
         reference=agreed.second,
         other_solution=agreed.first,
         inputs=tuple((sources[inputs[index]], inputs[index]) for index in selected),
-        mutants=len(measured.by_mutant),
-        killed=sum(bool(hit & set(selected)) for hit in measured.by_mutant.values()),
-        survivors=measured.survivors,
+        mutants=len(killed_by),
+        killed=sum(bool(hit & set(selected)) for hit in killed_by.values()),
+        survivors=survivors,
         disputed=tuple(disputed),
     )
 

@@ -86,7 +86,8 @@ def _card(
     parts: list[dict[str, Any]] = content.get("half", [content])
     prompts = tuple(f"{part.get('helpers', '')}{part['prompt']}".strip("\n") for part in parts)
     known = [seeds[name] for name in history.parents if name in seeds]
-    passages = [shared_passage(prompt, seed.prompt, seed.task_id) for prompt in prompts for seed in known]
+    seed_prompts = {seed.task_id: seed.prompt for seed in known}
+    passages = [passage for prompt in prompts if (passage := shared_passage(prompt, seed_prompts))]
     return Card(
         history=history,
         file=f"{history.transformation}/{history.file}",

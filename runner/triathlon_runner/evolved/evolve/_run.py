@@ -27,18 +27,6 @@ _PROMPT_CHARACTERS: Final = 1200
 _TOKENS_A_REPLY: Final = 450
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What jobs will take if every one goes well the first time."""
-
-    jobs: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    """None where the model's row names no price."""
-
-
 @dataclass(slots=True)
 class Progress:
     """Where a run stands."""
@@ -60,18 +48,18 @@ def cost(usage: Usage, price: Price | None) -> float | None:
     return price.usd(usage.input_tokens, usage.output_tokens)
 
 
-def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:
-    """What these jobs will take, roughly."""
-    chosen = list(jobs)
-    requests = input_tokens = 0
-    for job in chosen:
-        count = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
+def estimate(jobs: Iterable[Job]) -> Usage:
+    """What these jobs will take, roughly, if every one goes well the first time."""
+    usage = Usage()
+    for job in jobs:
+        requests = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
         characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
-        requests += count
-        input_tokens += round(count * characters / CHARACTERS_A_TOKEN)
-    output_tokens = requests * _TOKENS_A_REPLY
-    usage = Usage(requests=requests, input_tokens=input_tokens, output_tokens=output_tokens)
-    return Estimate(len(chosen), requests, input_tokens, output_tokens, cost(usage, price))
+        usage += Usage(
+            requests=requests,
+            input_tokens=round(requests * characters / CHARACTERS_A_TOKEN),
+            output_tokens=requests * _TOKENS_A_REPLY,
+        )
+    return usage
 
 
 @dataclass(frozen=True, slots=True)
