@@ -109,7 +109,7 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
     return _draft(source, main, helper_functions)
 
 
-def read_halves(reply: str) -> tuple[Draft, Draft]:
+def read_halves(reply: str) -> tuple[Draft, ...]:
     """The two problems that a seed was split into.
 
     Raises:
@@ -119,8 +119,7 @@ def read_halves(reply: str) -> tuple[Draft, Draft]:
     functions = functions_in(source)
     if len(functions) != 2 or functions[0].name == functions[1].name:
         raise UnusableReplyError(f"two functions of different names were asked for, got {len(functions)}.")
-    first, second = (_draft(source, function, []) for function in functions)
-    return first, second
+    return tuple(_draft(source, function, []) for function in functions)
 
 
 def _block(reply: str) -> str:

@@ -1,7 +1,6 @@
 """Runs one job: from its seed to a problem, or to the reason why it was dropped."""
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,7 +24,6 @@ from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Wr
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.sandbox import Sandbox
 
-Reader = Callable[[str], tuple[Draft, ...]]
 MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
 WEAK_TESTS: Final = 0.8
@@ -54,33 +52,19 @@ async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evol
         return await _decompose(job, conversation, sandbox)
     if job.transformation in PRESERVING:
         return Evolved((await _reword(job, conversation, sandbox),))
-    draft = await _transform(job, conversation)
+    (draft,) = await _ask_drafts(job, conversation)
     written = await refine(conversation, sandbox, draft)
     await _check_differs_from_seeds(job, written, sandbox)
     return Evolved((written,), flags=_flags(job, written))
 
 
-async def _transform(job: Job, conversation: Conversation) -> Draft:
-    """The first draft that is usable and no copy of a seed."""
-    helpers = job.transformation == "tool_use"
-    name = job.parents[0].entry_point if job.transformation in PRESERVING else None
-
-    def read(reply: str) -> tuple[Draft, ...]:
-        draft = read_problem(reply, helpers=helpers, name=name)
-        if any(is_copy(draft, parent) for parent in job.parents):
-            raise UnusableReplyError("it is the problem that you were given.")
-        return (draft,)
-
-    (draft,) = await _ask_usable_drafts(job, conversation, read)
-    return draft
-
-
-async def _ask_usable_drafts(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
+async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]:
+    """The first draft, or two halves, that are usable and no copy of a seed."""
     question, reply = await conversation.ask(f"evolve-{job.transformation}", **_values(job, conversation))
     repairs = 0
     while True:
         try:
-            return read(reply.text)
+            return _read_drafts(job, reply.text)
         except UnusableReplyError as error:
             conversation.set_result(f"cannot be used: {error}")
             if repairs == MAX_REPAIRS:
@@ -89,6 +73,17 @@ async def _ask_usable_drafts(job: Job, conversation: Conversation, read: Reader)
             _, reply = await conversation.ask(
                 "evolve-mend", question=question, answer=reply.text, complaint=str(error)
             )
+
+
+def _read_drafts(job: Job, reply: str) -> tuple[Draft, ...]:
+    if job.transformation == "decompose":
+        drafts = read_halves(reply)
+    else:
+        name = job.parents[0].entry_point if job.transformation in PRESERVING else None
+        drafts = (read_problem(reply, helpers=job.transformation == "tool_use", name=name),)
+    if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
+        raise UnusableReplyError("one of its functions is the problem that you were given.")
+    return drafts
 
 
 def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
@@ -102,7 +97,8 @@ def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
 async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Written:
     """The seed in other words: a solution written from them must give what the seed's reference gives."""
     (seed,) = job.parents
-    draft = _with_seeds_examples(await _transform(job, conversation), seed)
+    (draft,) = await _ask_drafts(job, conversation)
+    draft = _with_seeds_examples(draft, seed)
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
     for number in range(1, MAX_ROUNDS + 1):
         conversation.round = number
@@ -140,15 +136,7 @@ def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
 
 async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
     """Two problems whose references, joined, solve the seed."""
-    (seed,) = job.parents
-
-    def read(reply: str) -> tuple[Draft, ...]:
-        halves = read_halves(reply)
-        if any(is_copy(half, seed) for half in halves):
-            raise UnusableReplyError("one of the two is the problem that you were given.")
-        return halves
-
-    drafts = await _ask_usable_drafts(job, conversation, read)
+    drafts = await _ask_drafts(job, conversation)
     halves = [await refine(conversation, sandbox, draft) for draft in drafts]
     join = await _join(job, conversation, sandbox, halves)
     flags = tuple(flag for half in halves for flag in _flags(job, half))
