@@ -26,8 +26,7 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
         UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
     """
     answers: dict[str, list[_Row]] = {}
-    for number, row in enumerate(json_lines(path), start=1):
-        where = f"{path}, line {number}"
+    for where, row in json_lines(path):
         metadata = object_of(row.get("metadata"), f"{where}, metadata")
         if "question" in metadata:
             unit = text_of(row, "sample_id", where).rpartition("#")[0]

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from pydantic import ValidationError
+
 from triathlon_runner.records import (
     SCHEMA_VERSION,
     EvolvedRecord,
@@ -21,6 +23,12 @@ from triathlon_runner.records import (
 
 MOST_TOKENS: Final = 2**53
 """Largest count that is accepted: spreadsheets and scripts cannot read larger numbers exactly."""
+
+
+def validation_fault(error: ValidationError) -> str:
+    """Returns the first fault of a file, in words: the field and what is wrong with it."""
+    fault = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
 
 
 def fault_of_record(record: UnitRecord) -> str:

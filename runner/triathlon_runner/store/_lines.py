@@ -44,6 +44,26 @@ class Head(UnitRecord):
     model_config = ConfigDict(extra="ignore")
 
 
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yields each line with its number, from 1; not a torn last line, and none where there is no file."""
+    if not path.exists():
+        return
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.endswith(b"\n"):
+                yield number, line
+
+
+def read_heads(path: Path) -> Iterator[Head]:
+    """Yields the fields of each line that all kinds of record share.
+
+    Raises:
+        DamagedLineError: a line that is no record; names file and line.
+    """
+    for number, line in whole_lines(path):
+        yield parse_line(line, Head, path, number)
+
+
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
     """Yields the records of one file, in its order; none where there is no file.
 
@@ -60,19 +80,14 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
     Raises:
         DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
-    if not path.exists():
-        return
     seen: dict[Unit, int] = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            parsed = parse_line(line, record, path, number)
-            unit = (parsed.task_id, parsed.sample)
-            if unit in seen:
-                raise damaged(path, number, fault_of_second(unit, seen[unit]))
-            seen[unit] = number
-            yield line, parsed
+    for number, line in whole_lines(path):
+        parsed = parse_line(line, record, path, number)
+        unit = (parsed.task_id, parsed.sample)
+        if unit in seen:
+            raise damaged(path, number, fault_of_second(unit, seen[unit]))
+        seen[unit] = number
+        yield line, parsed
 
 
 def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:

@@ -1,13 +1,14 @@
-"""Reads the lines of a results file that count, where others are damaged."""
+"""Reads the lines of a results file that count, where others are damaged, and compares two files."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.store._faults import fault_of_record, impossible_number
-from triathlon_runner.store._lines import R, Unit, fault_of_line, fault_of_second
+from triathlon_runner.store._lines import R, Unit, fault_of_line, fault_of_second, read_heads, whole_lines
 
 
 def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
@@ -44,13 +45,36 @@ def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[i
 
 def _parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, R | str]]:
     """Yields the number of each line and its record, or what is wrong with the line."""
-    if not path.exists():
-        return
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield number, record.model_validate_json(line)
-            except ValidationError as error:
-                yield number, fault_of_line(line, error)
+    for number, line in whole_lines(path):
+        try:
+            yield number, record.model_validate_json(line)
+        except ValidationError as error:
+            yield number, fault_of_line(line, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A unit with different outcomes in two files; None for a file without the unit."""
+
+    task_id: str
+    sample: int
+    before: str | None
+    after: str | None
+
+
+def compare_files(first: Path, second: Path) -> list[Change]:
+    """Returns the units that differ, in the order of the first file, then of the second.
+
+    Raises:
+        DamagedLineError: a line that is no record; names file and line.
+    """
+    before, after = _outcomes(first), _outcomes(second)
+    return [
+        Change(*unit, before.get(unit), after.get(unit))
+        for unit in {**before, **after}
+        if before.get(unit) != after.get(unit)
+    ]
+
+
+def _outcomes(path: Path) -> dict[Unit, str]:
+    return {(head.task_id, head.sample): head.outcome.value for head in read_heads(path)}
