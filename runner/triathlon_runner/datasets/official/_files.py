@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, TestedProblem, unpacked
-from triathlon_runner.datasets.official._catalogue import EvoEvalSet
+from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
 from triathlon_runner.datasets.official._pro import tested_function
-from triathlon_runner.datasets.official._rows import Row
+from triathlon_runner.datasets.official._raw import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
 
@@ -152,5 +152,5 @@ def _with_defaults(row: Row) -> Row:
 
 def _set_of(row: Row, name: str) -> EvoEvalSet:
     """The EvoEval set of a row: the oracle depends on it, and the row's number does not tell it."""
-    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in get_args(EvoEvalSet) if set_name in name)
+    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in EVOEVAL_SETS if set_name in name)
     return named[0] if named else "combine" if "p1" in row else "tool_use"

@@ -4,26 +4,18 @@ import ast
 
 from triathlon_runner.datasets import DataFile, DataStore, TestedProblem
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PRO, MBPP_PLUS, MBPP_PRO
-from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.datasets.official._raw import Row, read_rows
 from triathlon_runner.syntax import parse, top_functions
 
 
 def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
-    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`."""
     rows = read_rows(store, HUMANEVAL_PRO)
     return tuple(_problem(row, "HumanEvalPro", f"HumanEval/{row['id']}") for row in rows)
 
 
 def mbpp_pro(store: DataStore) -> tuple[TestedProblem, ...]:
-    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0.
-
-    Raises:
-        DataUnavailableError: a data file is not here and cannot be fetched.
-    """
+    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0."""
     parents = _task_ids(store, MBPP_PLUS)
     rows = read_rows(store, MBPP_PRO)
     return tuple(_problem(row, "MbppPro", parents[row["id"]]) for row in rows)
