@@ -91,11 +91,7 @@ def _prompt(sample: dict[str, Any]) -> str:
 
 
 def _open_zip(path: Path) -> ZipFile:
-    """Opens a zip file and reads its list of members.
-
-    Raises:
-        UserError: it is damaged.
-    """
+    """Opens a zip file and reads its list of members."""
     try:
         return ZipFile(path)
     except _DAMAGED as error:
@@ -103,11 +99,7 @@ def _open_zip(path: Path) -> ZipFile:
 
 
 def _read_member(archive: ZipFile, name: str) -> bytes:
-    """Returns the bytes of one member.
-
-    Raises:
-        UserError: it is damaged.
-    """
+    """Returns the bytes of one member."""
     info = archive.getinfo(name)
     try:
         return _read_zstd(archive, info) if info.compress_type == _ZSTD else archive.read(info)

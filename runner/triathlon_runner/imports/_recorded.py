@@ -123,11 +123,7 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 
 
 async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
-    """Grades one unit.
-
-    Raises:
-        InfrastructureError: our machinery failed, or grading needs a reply that the recording does not have.
-    """
+    """Grades one unit."""
     outcome, loops = Outcome.FAILED, None
     parents: tuple[str, ...] = ()
     try:

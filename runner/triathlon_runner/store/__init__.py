@@ -16,15 +16,17 @@ from triathlon_runner.store._lines import (
     ContradictingLineError,
     DamagedLineError,
     Unit,
+    compare_files,
     count_lines,
     fault_of_line,
     fault_of_second,
     read_records,
+    read_undamaged_records,
     replace_file,
     set_torn_line_aside,
+    usable_units,
 )
 from triathlon_runner.store._recorded import RecordedFile, recorded_files
-from triathlon_runner.store._usable import compare_files, read_undamaged_records, usable_units
 
 __all__ = [
     "IMPORTED",

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._faults import fault_of_manifest, validation_fault
-from triathlon_runner.store._lines import Unit, read_heads, replace_file
+from triathlon_runner.store._lines import Head, Unit, read_records, replace_file
 
 DEFAULT_ROOT: Final = Path("results")
 IMPORTED: Final = "imported"
@@ -110,7 +110,7 @@ class ResultsFolder:
         Raises:
             DamagedLineError: a line that is no record; names file and line.
         """
-        return {(head.task_id, head.sample) for head in read_heads(self.lines(model, suite))}
+        return {(head.task_id, head.sample) for head in read_records(self.lines(model, suite), Head)}
 
     def remove_empty_folders(self, model: str, suite: str) -> None:
         """Removes the folders of a model's suite, and of the model, where they are empty."""
@@ -201,11 +201,7 @@ class ResultsFolder:
 
 
 def _schema_of(content: bytes) -> object:
-    """Returns the schema that a manifest names; the current one where it names none.
-
-    Raises:
-        ValueError: it is no JSON object.
-    """
+    """Returns the schema that a manifest names; the current one where it names none."""
     manifest = json.loads(content)
     if not isinstance(manifest, dict):
         raise ValueError(f"got {str(manifest)[:40]!r}")

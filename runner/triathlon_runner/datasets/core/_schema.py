@@ -87,11 +87,7 @@ F = TypeVar("F", bound=_File)
 
 
 def _read(name: str, schema: type[F]) -> dict[str, F]:
-    """Returns every file of a folder by its stem, in the order of the names; none where there is no folder.
-
-    Raises:
-        ValueError: a file is no TOML or breaks the schema; names the file.
-    """
+    """Returns every file of a folder by its stem, in the order of the names; none for no folder."""
     content: dict[str, F] = {}
     for path in sorted((Path(__file__).parent / name).glob("*.toml")):
         try:

@@ -4,7 +4,7 @@ Every function that takes a `DataStore` raises a `DataUnavailableError` where a 
 be fetched.
 """
 
-from triathlon_runner.datasets.official._assertions import example_assertion
+from triathlon_runner.datasets.official._assertions import example_assertion, named_calls
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
@@ -80,6 +80,7 @@ __all__ = [
     "mbpp_plus",
     "mbpp_pro",
     "mbxp",
+    "named_calls",
     "problem_bytes",
     "problem_file",
 ]

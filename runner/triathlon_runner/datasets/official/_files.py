@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, TestedProblem, unpacked
+from triathlon_runner.datasets.official._assertions import tested_function
 from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
-from triathlon_runner.datasets.official._pro import tested_function
 from triathlon_runner.datasets.official._raw import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
