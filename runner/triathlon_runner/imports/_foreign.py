@@ -2,10 +2,10 @@
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.datasets import unpacked
 from triathlon_runner.errors import UserError
@@ -60,12 +60,12 @@ class ForeignAnswers:
     """The replies to all questions about one (program, input)."""
 
     task_id: str
-    coverage: tuple[str, ...]
-    state: tuple[str, ...]
-    path: tuple[str, ...]
-    output: str
+    replies: Mapping[str, Sequence[str]]
+    """By the kind of question: coverage, state and path have one for each statement, output has one."""
 
 
+QUESTIONS: Final = ("coverage", "state", "path", "output")
+"""REval's four kinds of question."""
 Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import (
+    QUESTIONS,
     Foreign,
     ForeignAnswers,
     ForeignLoop,
@@ -21,8 +22,6 @@ from triathlon_runner.imports._foreign import (
     text_of,
 )
 
-QUESTIONS: Final = ("coverage", "state", "path", "output")
-"""REval's four tasks, each with questions and a log of its own."""
 _CRUXEVAL_NAME: Final = re.compile(
     r"(?P<model>.+?)(?P<cot>\+cot)?_temp[\d.]+_(?P<side>output|input)\.json(?:\.gz)?"
 )
@@ -132,16 +131,10 @@ def read_reval(path: Path) -> Iterator[Foreign]:
         UserError: a log is missing or has another shape.
     """
     logs = {task: _log(_newest(path, task)) for task in QUESTIONS}
-    for unit, coverage in logs["coverage"].items():
+    for unit in logs["coverage"]:
         if all(unit in log for log in logs.values()):
             program, index = unit
-            yield ForeignAnswers(
-                task_id=f"{program}#{index}",
-                coverage=coverage,
-                state=logs["state"][unit],
-                path=logs["path"][unit],
-                output=logs["output"][unit][0],
-            )
+            yield ForeignAnswers(f"{program}#{index}", {task: log[unit] for task, log in logs.items()})
 
 
 def _newest(folder: Path, task: str) -> Path:
