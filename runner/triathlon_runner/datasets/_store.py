@@ -2,7 +2,7 @@
 
 import gzip
 import hashlib
-import tempfile
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,14 +95,12 @@ class DataStore:
 
 def _write(target: Path, data: bytes) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as partial:
-        path = Path(partial.name)
-        try:
-            partial.write(data)
-            partial.close()
-            path.replace(target)
-        finally:
-            path.unlink(missing_ok=True)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(data)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def unpacked(data: bytes) -> bytes:

@@ -15,7 +15,6 @@ from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import set_torn_line_aside
 
-Key = str
 _ENGINE: Final = "engine"
 """Key of the first line: the version of the engine whose verdicts follow."""
 
@@ -30,7 +29,7 @@ class VerdictCache:
             UserError: the file holds something else, or another engine version's verdicts.
         """
         self._file = file
-        self._verdicts: dict[Key, Verdict] = {}
+        self.verdicts: dict[str, Verdict] = {}
         if file is None:
             return
         line = b""
@@ -40,7 +39,7 @@ class VerdictCache:
             for line in lines:
                 key, text = json.loads(line)
                 if key != _ENGINE:
-                    self._verdicts[key] = Verdict.model_validate_json(text)
+                    self.verdicts[key] = Verdict.model_validate_json(text)
                 elif text != str(ENGINE_VERSION):
                     raise ValueError(f"verdicts of engine version {text!r}, not {ENGINE_VERSION}")
         except (OSError, ValueError, TypeError) as error:
@@ -51,20 +50,16 @@ class VerdictCache:
         if not lines:
             self._append(_ENGINE, str(ENGINE_VERSION))
 
-    def get(self, key: Key) -> Verdict | None:
-        """Returns the verdict of this key; None where the cache has none."""
-        return self._verdicts.get(key)
-
-    def put(self, key: Key, verdict: Verdict) -> None:
+    def put(self, key: str, verdict: Verdict) -> None:
         """Stores a verdict.
 
         Raises:
             UserError: the file cannot be written.
         """
-        self._verdicts[key] = verdict
+        self.verdicts[key] = verdict
         self._append(key, verdict.model_dump_json())
 
-    def _append(self, key: Key, text: str) -> None:
+    def _append(self, key: str, text: str) -> None:
         if self._file is None:
             return
         try:
@@ -89,7 +84,7 @@ class CachingGrader:
             scope: The data set, where several number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope
-        self._grading: dict[Key, asyncio.Future[Verdict]] = {}
+        self._grading: dict[str, asyncio.Future[Verdict]] = {}
 
     @property
     def sandbox(self) -> Sandbox:
@@ -117,12 +112,12 @@ class CachingGrader:
             SandboxError: our machinery failed.
         """
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if (stored := self._cache.get(key)) is not None:
+        if (stored := self._cache.verdicts.get(key)) is not None:
             return stored
         if key not in self._grading:
             self._grading[key] = asyncio.ensure_future(grade())
             self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
         verdict = await self._grading[key]
-        if self._cache.get(key) is None:
+        if self._cache.verdicts.get(key) is None:
             self._cache.put(key, verdict)
         return verdict
