@@ -101,7 +101,7 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
     """
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
     if not isinstance(document, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")

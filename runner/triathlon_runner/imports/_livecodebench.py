@@ -86,7 +86,7 @@ def _questions(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     try:
         rows = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: expected JSON, {error}; got {text[:80]!r}") from None
     for place, row in enumerate(rows, start=1):
         where = f"{path}, question {place}"

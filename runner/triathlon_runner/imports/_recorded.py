@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -102,9 +103,7 @@ async def import_recording(
 
 def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
     """Returns a line for each task, in the order of its units."""
-    tasks: dict[str, list[_GradedUnit]] = {}
-    for graded_unit in graded_units:
-        tasks.setdefault(graded_unit.line.task_id, []).append(graded_unit)
+    by_task = groupby(graded_units, key=lambda graded_unit: graded_unit.line.task_id)
     return [
         RecordedTask(
             task_id=task_id,
@@ -112,7 +111,7 @@ def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
             answers=_hash("\0".join(_text(sample.foreign) for sample in samples)),
             differs=tuple(sample.line.sample for sample in samples if sample.line.differs),
         )
-        for task_id, samples in tasks.items()
+        for task_id, samples in ((task_id, list(group)) for task_id, group in by_task)
     ]
 
 
@@ -132,10 +131,8 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         else:
             record = await graded(unit, sample, work, grader, work.settings_hash)
             outcome = record.outcome
-            if isinstance(record, LoopRecord):
-                loops = record.sustained_loops
-            elif isinstance(record, EvolvedRecord):
-                parents = record.parents
+            loops = record.sustained_loops if isinstance(record, LoopRecord) else None
+            parents = record.parents if isinstance(record, EvolvedRecord) else ()
         same = _same(unit, work, outcome, loops)
     except NotInEvidenceError:
         if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:

@@ -42,7 +42,7 @@ class VerdictCache:
                     self.verdicts[key] = Verdict.model_validate_json(text)
                 elif text != str(ENGINE_VERSION):
                     raise ValueError(f"verdicts of engine version {text!r}, not {ENGINE_VERSION}")
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise UserError(
                 f"{file}: expected keys and verdicts of engine version {ENGINE_VERSION}, got {line[:80]!r}"
                 f" ({error}); name another file at --verdicts"

@@ -83,7 +83,7 @@ def problem_bytes(path: Path) -> bytes:
 def _rows(text: str) -> list[str]:
     """One text a problem: the lines, or the items of an array (ClassEval's own file)."""
     if text.lstrip().startswith("["):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return [json.dumps(row) for row in json.loads(text)]
     return text.split("\n")
 
@@ -93,7 +93,7 @@ def _read(line: str, place: str, name: str) -> FileProblem:
         row = json.loads(line)
         tests = row.get("test", "")
         return FileProblem(place, _problem_of_row(row, name), tests if isinstance(tests, str) else "")
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
+    except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or ClassEval (class_name, "
