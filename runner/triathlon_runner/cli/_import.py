@@ -245,7 +245,7 @@ def _show(report: ImportReport, screen: Screen) -> None:
     """Prints what became of one log's units."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
-    if report.faults:
+    if not report.written:
         imported = f"nothing was written to {report.lines}: call again for what could not be graded"
     screen.print_message(imported if report.units else "nothing was imported")
     if report.compared:
