@@ -10,12 +10,14 @@ import sys
 import time
 import traceback
 import unicodedata
+from collections.abc import Collection, Sequence
 from functools import cache
 from json import dumps, loads
 from types import TracebackType
 from typing import Any, Final
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.table import Table
 from rich.text import Text
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -24,8 +26,6 @@ line and paragraph separators."""
 _KEPT: Final = frozenset("\n\t")
 _WIDTH_OF_FILES: Final = 10_000
 """Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""
-
-
 _PROGRESS_SECONDS: Final = 10.0
 
 
@@ -56,6 +56,32 @@ def counted(number: int, noun: str) -> str:
     if number == 1:
         return f"{number} {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+def shortened(text: str, most: int) -> str:
+    """`text`, cut to `most` characters, of which the last is `…` where more came."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def first_of(lines: Sequence[str], most: int) -> list[str]:
+    """The first `most` lines, and `and 3 more` behind them where there are others."""
+    others = len(lines) - most
+    return [*lines[:most], f"and {others} more"] if others > 0 else list(lines)
+
+
+def table(*columns: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+    """A table without lines; cells too long for it are continued in the next line.
+
+    Args:
+        columns: the titles.
+        right: titles of columns that stand on the right, such as numbers.
+        whole: titles of columns whose cells stay in one line.
+    """
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for title in columns:
+        side: JustifyMethod = "right" if title in right else "left"
+        made.add_column(title, justify=side, no_wrap=title in whole, overflow="fold")
+    return made
 
 
 def money(usd: float) -> str:
