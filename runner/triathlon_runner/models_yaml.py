@@ -172,9 +172,7 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
     Raises:
         UserError: a line for each unknown name.
     """
-    _refuse(
-        f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in names if name not in known
-    )
+    _refuse(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in names if name not in known)
 
 
 def _refuse(faults: Iterable[str]) -> None:

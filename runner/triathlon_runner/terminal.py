@@ -63,10 +63,10 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def first_of(lines: Sequence[str], most: int) -> list[str]:
-    """The first `most` lines, and `and 3 more` behind them where there are others."""
+def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[str]:
+    """The first `most` lines, and behind them `and 3 more` with `about_others` where there are others."""
     others = len(lines) - most
-    return [*lines[:most], f"and {others} more"] if others > 0 else list(lines)
+    return [*lines[:most], f"and {others} more{about_others}"] if others > 0 else list(lines)
 
 
 def table(*columns: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:

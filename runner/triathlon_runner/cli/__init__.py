@@ -14,7 +14,6 @@ def add_commands() -> None:
     """
     from triathlon_runner.cli import (  # noqa: F401, PLC0415
         _cache,
-        _contamination,
         _doctor,
         _evolve,
         _gate,

@@ -13,11 +13,17 @@ from pydantic import ValidationError
 
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._names import names
-from triathlon_runner.cli._options import Common, Data, Results, catalogue_beside, data_store
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    Results,
+    catalogue_beside,
+    data_store,
+    open_local_grader,
+)
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import ApiConfig, ModelKind
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -36,11 +42,11 @@ from triathlon_runner.imports import (
     read_source,
     settings_of,
 )
-from triathlon_runner.models_yaml import ModelRow, check_names
+from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import Screen, console, counted
+from triathlon_runner.terminal import Screen, console, counted, first_of
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
@@ -201,9 +207,8 @@ def _log(log_format: Format, path: Path, model: str | None, kind: ModelKind, sou
 
 
 def _row(model: str, kind: ModelKind) -> ModelRow:
-    unused_api = ApiConfig(base_url="http://localhost/v1", model=model)
     try:
-        return ModelRow(id=model, name=model, kind=kind, api=unused_api)
+        return row_without_server(model, kind)
     except ValidationError:
         raise UserError(
             "expected --model (or a file's name) as an id of lower-case letters, digits, '.', '_' and '-',"
@@ -250,10 +255,8 @@ def _show(report: ImportReport, screen: Screen) -> None:
     screen.print_message(imported if report.units else "nothing was imported")
     if report.compared:
         screen.print_message(f"{report.equal} of {counted(report.compared, 'verdict')} equal the authors'")
-    for name, why in list(report.left_out.items())[:_SHOWN]:
-        screen.print_message(f"left out {name}: {why}")
-    if len(report.left_out) > _SHOWN:
-        screen.print_message(f"and {len(report.left_out) - _SHOWN} more")
+    for line in first_of([f"left out {name}: {why}" for name, why in report.left_out.items()], _SHOWN):
+        screen.print_message(line)
     for why, count in Counter(report.left_out.values()).most_common() if len(report.left_out) > 1 else ():
         screen.print_message(f"{count} × {why}")
     if report.left_out:

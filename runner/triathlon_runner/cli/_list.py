@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
@@ -13,7 +12,7 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import console
+from triathlon_runner.terminal import console, table
 
 
 @app.command(
@@ -35,7 +34,12 @@ def models(
         console().print_json(data=rows)
     elif model is not None:
         (row,) = listed.select([model])
-        _show_all(rows[0] | _details(row))
+        facts = table("", "", whole=[""])
+        facts.show_header = False
+        for name, value in (rows[0] | _details(row)).items():
+            if value:
+                facts.add_row(name, value)
+        console().print(facts)
     else:
         _show([{**row, "here": _in_short(row["here"])} for row in rows], ["id", "kind", "parameters", "here"])
 
@@ -109,12 +113,10 @@ def _suite(entry: SuiteEntry, data: str, here: str) -> dict[str, str]:
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
     """Prints some columns of the rows; --json has them all."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold", no_wrap=name == "id")
+    shown = table(*columns, whole=["id"])
     for row in rows:
-        table.add_row(*(row[name] for name in columns))
-    console().print(table)
+        shown.add_row(*(row[name] for name in columns))
+    console().print(shown)
 
 
 def _details(row: ModelRow) -> dict[str, str]:
@@ -134,13 +136,3 @@ def _in_words(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     return str(value)
-
-
-def _show_all(row: dict[str, str]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in row.items():
-        if value:
-            table.add_row(name, value)
-    console().print(table)

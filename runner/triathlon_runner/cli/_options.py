@@ -1,14 +1,19 @@
 """Options that several commands share, and the objects that they name."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites_yaml import suites_file_beside
 
@@ -20,6 +25,15 @@ Data = Annotated[
     Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
 
+Executor = Literal["local", "ray"]
+ExecutorOption = Annotated[
+    Executor,
+    typer.Option("--executor", help="Where programs are executed: here or on the nodes of a Ray cluster."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", help="The cluster, as `ray start` prints it, or auto; for --executor ray."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
@@ -37,6 +51,20 @@ def catalogue_beside(models_file: Path | None = None) -> Catalogue:
         UserError: suites.yaml has a fault.
     """
     return read_catalogue(suites_file_beside(models_file))
+
+
+def numbers(option: str, text: str) -> list[int]:
+    """Returns the whole numbers of `1,10`, sorted.
+
+    Raises:
+        UserError: a part is no whole number from 1.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
+        raise UserError(
+            f"expected {option} as whole numbers from 1, separated by commas (1,10), got {text!r}"
+        )
+    return sorted({int(part) for part in parts})
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
@@ -59,3 +87,47 @@ def results_folder(path: Path) -> ResultsFolder:
     folder = ResultsFolder(path)
     folder.check_writable()
     return folder
+
+
+def check_executor(executor: Executor, ray_address: str | None) -> None:
+    """Checks that the address of a cluster is for a run on one.
+
+    Raises:
+        UserError: `--ray-address` without `--executor ray`.
+    """
+    if ray_address is not None and executor != "ray":
+        raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
+
+
+@asynccontextmanager
+async def open_grader(
+    executor: Executor, ray_address: str | None, report: Callable[[str], object]
+) -> AsyncIterator[Grader]:
+    """Opens a grader that executes programs on this machine or on a cluster.
+
+    Args:
+        executor: Which of the two.
+        ray_address: Of the cluster; None for one on this machine.
+        report: Called with one line about each node of a cluster.
+
+    Raises:
+        UserError: the cluster cannot be used.
+        SandboxError: nothing can be executed here.
+    """
+    if executor == "ray":
+        async with open_cluster(ray_address, keys=cache_folder() / "keys", report=report) as cluster_grader:
+            yield cluster_grader
+    else:
+        async with open_local_grader() as local_grader:
+            yield local_grader
+
+
+@asynccontextmanager
+async def open_local_grader() -> AsyncIterator[ProgramGrader]:
+    """Opens a grader that executes programs on this machine, with the answer keys in the cache.
+
+    Raises:
+        SandboxError: nothing can be executed here.
+    """
+    async with open_sandbox() as sandbox:
+        yield ProgramGrader(sandbox, cache_folder() / "keys")

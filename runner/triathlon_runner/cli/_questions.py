@@ -8,8 +8,7 @@ import typer
 
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
-from triathlon_runner.cli._options import Data, catalogue_beside, data_store
+from triathlon_runner.cli._options import Data, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError

@@ -5,9 +5,6 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Final
 
-from rich.console import JustifyMethod
-from rich.table import Table
-
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
@@ -20,7 +17,7 @@ from triathlon_runner.store import (
     count_lines,
     recorded_files,
 )
-from triathlon_runner.terminal import Screen, counted
+from triathlon_runner.terminal import Screen, counted, first_of, table
 
 CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "altered"
 """States: as a run would make it; made under another protocol, data or model revision; with a line or
@@ -110,19 +107,16 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
     recorded = [row for row in rows if row.short == RECORDED_STATE]
     rows = [row for row in rows if row.short != RECORDED_STATE]
     columns = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
-        title = (_COLUMNS | _WIDE_COLUMNS)[name]
-        table.add_column(title, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
+    titles = _COLUMNS | _WIDE_COLUMNS
+    shown = table(*(titles[name] for name in columns), right=["units", "open"], whole=["model", "suite"])
     files: dict[str, list[str]] = {}
     for row in rows:
         cells = asdict(row)
-        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
+        shown.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
         for reason in row.reasons:
             files.setdefault(reason, []).append(f"{row.model} {row.suite}")
     if rows:
-        screen.print(table)
+        screen.print(shown)
     for source, rows_of_source in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
         listed = list(rows_of_source)
         models = counted(len({row.model for row in listed}), "model")
@@ -130,8 +124,7 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
             f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
         )
     for reason, names in files.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        screen.print_message(f"{', '.join(names[:_NAMED])}{more}: {reason}")
+        screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
 def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:

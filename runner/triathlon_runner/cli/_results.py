@@ -12,7 +12,6 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -22,6 +21,7 @@ from triathlon_runner.cli._options import (
     Results,
     catalogue_beside,
     data_store,
+    open_local_grader,
 )
 from triathlon_runner.cli._result_rows import (
     ALTERED,
@@ -50,7 +50,7 @@ from triathlon_runner.store import (
     usable_units,
 )
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import console, counted
+from triathlon_runner.terminal import console, counted, first_of
 
 results_app = App(
     help="What was measured: list, archive, diff.",
@@ -165,12 +165,11 @@ def diff_command(
     for name, changes in compared.items():
         if changes:
             screen.print_message(f"{name}: {counted(len(changes), 'unit')} with another outcome")
-        for change in changes[:_SHOWN]:
-            screen.print_message(
-                f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
-            )
-        if len(changes) > _SHOWN:
-            screen.print_message(f"  and {len(changes) - _SHOWN} more")
+        lines = [
+            f"{unit.task_id} #{unit.sample}: {unit.before or '-'} → {unit.after or '-'}" for unit in changes
+        ]
+        for line in first_of(lines, _SHOWN):
+            screen.print_message(f"  {line}")
     screen.print_message(counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
 

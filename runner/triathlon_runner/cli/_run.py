@@ -11,14 +11,16 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
+    ExecutorOption,
     ModelsFile,
+    RayAddress,
     Results,
     catalogue_beside,
+    check_executor,
     data_store,
     results_folder,
 )

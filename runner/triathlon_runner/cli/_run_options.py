@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli._executor import Executor
 from triathlon_runner.cli._names import names
-from triathlon_runner.cli._options import Common
+from triathlon_runner.cli._options import Common, Executor
 from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.endpoints import Limits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import open_grader
+from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
-from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store
+from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store, open_local_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -29,13 +27,11 @@ from triathlon_runner.submit import (
     check_statement,
     check_texts,
     read_submission,
-    result_in_words,
-    scores_in_words,
     statement,
     submission_at,
 )
-from triathlon_runner.terminal import ProgressLines, Screen, console, write
-from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
+from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
+from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
 
 submit_app = App(
     help="Results that are handed in: may they join the committed ones?",
@@ -121,19 +117,18 @@ async def _check(
     check.problems = list(check_texts(submission, suite))
     if check.problems:  # further problems would quote values, and the key could be one
         return check
-    entry, manifest, records, check.problems = read_submission(submission, suite)
+    manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
     check.open_units = manifest.open_units if manifest is not None else 0
-    if entry is None or manifest is None or (check.problems and not records):
+    if manifest is None or (check.problems and not records):
         return check
     built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
     if isinstance(built, str):
         check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
         return check
     work = work_of(submission.model, built, manifest)
-    other_protocol = list(check_protocol(work, manifest))
-    check.problems += other_protocol
-    if other_protocol:
+    if other_protocol := list(check_protocol(work, manifest)):
+        check.problems += other_protocol
         return check
     screen.print_message(f"{suite}: grading again")
     progress = ProgressLines(f"triathlon submit: {suite}", "unit")
@@ -151,7 +146,7 @@ async def _check(
 
 
 def _problem(suite: str, mismatch: Mismatch) -> Problem:
-    if isinstance(mismatch, CountMismatch):
+    if mismatch.sentence == COUNTS_DIFFER:
         expected = "expected the counts of its lines"
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
     message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
@@ -163,25 +158,14 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("suite", overflow="fold", no_wrap=True)
-    for name in ("units", "equal", "open"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("scores", overflow="fold")
-    table.add_column("result", no_wrap=True)
+    numbers = ("units", "equal", "open")
+    suites = table("suite", *numbers, "scores", "result", right=numbers, whole=("suite", *numbers, "result"))
     for file in report.files:
-        counts = (str(file.units), str(file.verified), str(file.open_units))
-        table.add_row(file.suite, *counts, scores_in_words(file), result_in_words(file))
-    screen.print(table)
+        suites.add_row(*file.cells())
+    screen.print(suites)
     if not report.listed:
         screen.print_message(report.about_missing_row())
-    _show_problems(report.problems, screen)
-    for file in report.files:
-        _show_problems(file.problems, screen)
-
-
-def _show_problems(problems: list[Problem], screen: Screen) -> None:
-    for problem in problems[:SHOWN]:
-        screen.print_message(f"{problem.place}: {problem.message}")
-    if len(problems) > SHOWN:
-        screen.print_message(f"and {len(problems) - SHOWN} more, which --json lists")
+    for problems in (report.problems, *(file.problems for file in report.files)):
+        lines = [f"{problem.place}: {problem.message}" for problem in problems]
+        for line in first_of(lines, SHOWN, ", which --json lists"):
+            screen.print_message(line)
