@@ -146,13 +146,14 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
     if unknown := report.unknown:
         amount = f"{counted(unknown.total(), 'sample')} of {counted(len(unknown), 'task')}"
         yield f"{amount} that no problem has: {', '.join(first_of(list(unknown), _SHOWN))}"
-    for lines, noun, what in (
-        (report.broken, "line", "cannot be read"),
-        (list(report.refused.values()), "problem", "refused, because their tests cannot grade"),
-        (report.open, "sample", "could not be graded; the next call tries again"),
+    refused = list(report.refused.values())
+    for sentence, noun, lines in (
+        ("{} cannot be read:", "line", report.broken),
+        ("refused, because they cannot grade: {}:", "problem", refused),
+        ("{} could not be graded; the next call tries again:", "sample", report.open),
     ):
         if lines:
-            yield f"{counted(len(lines), noun)} {what}:"
+            yield sentence.format(counted(len(lines), noun))
             yield from (f"  {line}" for line in first_of(lines, _SHOWN))
 
 

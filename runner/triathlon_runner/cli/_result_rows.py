@@ -1,6 +1,6 @@
 """The rows of `triathlon results list`: what each results file holds, and in which state it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Final
@@ -10,6 +10,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
+    Archived,
     RecordedFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -67,7 +68,6 @@ class Finding:
     """How many lines count in a file with a damaged or altered line."""
 
 
-IMPORTED_STATE: Final = Finding("imported")
 RECORDED_STATE: Final = "recorded"
 
 
@@ -91,11 +91,12 @@ def _row_of(
 
 def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
     """Returns a row for every results file: measured, imported, recorded and archived."""
+    imported = ResultsFolder(folder.root / IMPORTED)
     return [
-        *(_row(folder, model, suite, states.get((model, suite), ())) for model, suite in folder.files()),
-        *_imported_rows(folder),
+        *(_row(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
+        *(_row(imported, file_id, [Finding("imported")]) for file_id in imported.files()),
         *map(_recorded_row, recorded_files(folder.root)),
-        *_archived_rows(folder),
+        *map(_archived_row, archived(folder)),
     ]
 
 
@@ -127,20 +128,22 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:
+def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
     """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
-    units, torn = count_lines(folder.lines(model, suite))
+    lines, torn = count_lines(folder.lines(*file_id))
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
-    units = units if usable is None else usable
+    units = lines if usable is None else usable
     cut = [Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
     try:
-        manifest = folder.read_manifest(model, suite)
+        manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
         unreadable = dict.fromkeys([Finding(UNREADABLE, str(error)), *findings])
-        return _row_of((model, suite), units, list(unreadable))
-    if manifest is None:
-        return _row_of((model, suite), units, [*_no_manifest(folder, model, suite, findings), *cut])
+        return _row_of(file_id, units, list(unreadable))
+    if manifest is None:  # and so not `current`: its lines may be another model's
+        findings = [finding for finding in findings if finding.short != CURRENT]
+        findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))
+        return _row_of(file_id, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
@@ -149,23 +152,16 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
+    log = manifest.origin or {}
     return _row_of(
-        (model, suite),
+        file_id,
         units,
         [*findings, *cut],
         open_units=max(0, counted_units + manifest.open_units - units),
         protocol=manifest.protocol,
         ended=manifest.ended,
-        origin=origin,
+        origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
     )
-
-
-def _no_manifest(
-    folder: ResultsFolder, model: str, suite: str, findings: Sequence[Finding]
-) -> Iterator[Finding]:
-    """Yields the findings about lines without a manifest; not `current`: they may be another model's."""
-    yield from (finding for finding in findings if finding.short != CURRENT)
-    yield Finding("no manifest", about_missing_manifest(folder, model, suite))
 
 
 def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
@@ -178,23 +174,6 @@ def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str
         f"no manifest beside {str(folder.lines(model, suite))!r}: the conditions that its lines were made"
         f" under are unknown; {remedy}"
     )
-
-
-def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
-    imported = ResultsFolder(folder.root / IMPORTED)
-    for model, suite in imported.files():
-        origin = _origin(imported, model, suite)
-        where = f"{origin.get('format', '?')}, {origin.get('file', '?')}"
-        yield _row(imported, model, suite, [IMPORTED_STATE], where)
-
-
-def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
-    """Returns the origin in an import's manifest; empty where there is none."""
-    try:
-        manifest = imported.read_manifest(model, suite)
-    except UnreadableManifestError:
-        return {}
-    return (manifest.origin if manifest else None) or {}
 
 
 def _recorded_row(file: RecordedFile) -> Row:
@@ -219,14 +198,7 @@ def _recorded_row(file: RecordedFile) -> Row:
     )
 
 
-def _archived_rows(folder: ResultsFolder) -> list[Row]:
-    return [
-        _row_of(
-            (file.model, file.suite),
-            count_lines(file.lines)[0],
-            [Finding("archived")],
-            protocol=file.lines.stem,
-            origin=str(file.lines),
-        )
-        for file in archived(folder)
-    ]
+def _archived_row(file: Archived) -> Row:
+    units, _ = count_lines(file.lines)
+    found = [Finding("archived")]
+    return _row_of((file.model, file.suite), units, found, protocol=file.lines.stem, origin=str(file.lines))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -52,12 +52,9 @@ from triathlon_runner.store import (
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import console, counted, first_of
 
-results_app = App(
-    help="What was measured: list, archive, diff.",
-    epilog=examples("triathlon results list"),
-    no_args_is_help=True,
+results_app = group_of_commands(
+    "results", "What was measured: list, archive, diff.", "triathlon results list"
 )
-app.add_typer(results_app, name="results")
 
 
 _SHOWN = 50
@@ -140,12 +137,7 @@ def archive_command(
     console().print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
-@results_app.command(
-    "diff",
-    epilog=examples(
-        "triathlon results diff old/results results",
-    ),
-)
+@results_app.command("diff", epilog=examples("triathlon results diff old/results results"))
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
@@ -193,35 +185,32 @@ def _states(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == Common.models_file)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
-    return asyncio.run(_check_files(folder, listed, catalogue, store))
-
-
-async def _check_files(
-    folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
-) -> dict[FileId, list[Finding]]:
-    files = list(folder.files())
-    states: dict[FileId, list[Finding]] = {}
     judge = _judge(listed)
-    async with open_local_grader() as grader:
-        for suite in dict.fromkeys(suite for _, suite in files):
-            entry = _entry(catalogue, suite)
-            built = await _built(entry, data, grader) if entry else Finding("no such suite")
-            for model in (model for model, suite_of_file in files if suite_of_file == suite):
-                damage = _damage(folder, model, suite, entry)
-                if isinstance(built, Finding):
-                    states[model, suite] = [*damage, built]
-                elif not any(row.id == model for row in listed.models):
-                    states[model, suite] = [*damage, Finding("not in models.yaml")]
-                else:
-                    states[model, suite] = damage or [_state(folder, listed, model, built, judge)]
-    return states
+
+    async def check_files() -> dict[FileId, list[Finding]]:
+        states: dict[FileId, list[Finding]] = {}
+        by_suite = sorted(folder.files(), key=lambda file: file[1])
+        async with open_local_grader() as grader:
+            for suite, files in groupby(by_suite, key=lambda file: file[1]):
+                entry = _entry(catalogue, suite)
+                built = await _built(entry, store, grader) if entry else Finding("no such suite")
+                for model, _ in files:
+                    states[model, suite] = damage = _damage(folder, model, suite, entry)
+                    if isinstance(built, Finding):
+                        damage.append(built)
+                    elif model not in listed.ids:
+                        damage.append(Finding("not in models.yaml"))
+                    elif not damage:
+                        damage.append(_state(folder, listed, model, built, judge))
+        return states
+
+    return asyncio.run(check_files())
 
 
 def _judge(listed: Registry) -> DryRunModel | None:
     """Returns a stand-in for the judge that a run would have; None where it would have none."""
-    if listed.judge is None or why_not(listed.row(listed.judge)) is not None:
-        return None
-    return DryRunModel(listed.judge, listed.row(listed.judge).kind)
+    row = None if listed.judge is None else listed.row(listed.judge)
+    return None if row is None or why_not(row) is not None else DryRunModel(row.id, row.kind)
 
 
 def _entry(catalogue: Catalogue, suite: str) -> SuiteEntry | None:

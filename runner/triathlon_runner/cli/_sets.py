@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._names import Models, names
 from triathlon_runner.cli._options import AsJson, Common, Data, Results, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import DataStore, Problem
@@ -23,26 +22,16 @@ from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import console, counted, table
 
-sets_app = App(
-    help="The sets of the evolved discipline.",
-    epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"),
-    no_args_is_help=True,
+sets_app = group_of_commands(
+    "sets",
+    "The sets of the evolved discipline.",
+    "triathlon sets compare evolved/core-seeds evolved/core-subtle",
 )
-app.add_typer(sets_app, name="sets")
 
 ByModel = dict[str, tuple[EvolvedRecord, ...]]
 
 
-@sets_app.callback()
-def sets() -> None:
-    """The evolved discipline's sets: do they copy, do models remember, what do more samples give?"""
-
-
-@sets_app.command(
-    epilog=examples(
-        "triathlon sets compare evolved/core-seeds evolved/core-subtle",
-    )
-)
+@sets_app.command(epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"))
 def compare(
     first: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds.")],
     second: Annotated[str, typer.Argument(help="Another one of the same family.")],
@@ -98,10 +87,7 @@ def _counts(pair: analysis.Paired) -> dict[str, float]:
 
 
 @sets_app.command(
-    name="samples",
-    epilog=examples(
-        "triathlon sets samples evolved/core-difficult@temperature-0.8 --k 1,10",
-    ),
+    "samples", epilog=examples("triathlon sets samples evolved/core-difficult@temperature-0.8 --k 1,10")
 )
 def report_samples(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds@temperature-0.8.")],
@@ -157,10 +143,7 @@ def _results(folder: Path, models: str | None) -> dict[str, ByModel]:
     }
 
 
-@sets_app.command(
-    name="contamination",
-    epilog=examples("triathlon sets contamination evolved/core-subtle"),
-)
+@sets_app.command("contamination", epilog=examples("triathlon sets contamination evolved/core-subtle"))
 def report_contamination(
     suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-subtle.")],
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a problem.")] = None,

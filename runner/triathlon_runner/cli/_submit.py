@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store, open_local_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
@@ -33,12 +32,11 @@ from triathlon_runner.submit import (
 from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
 from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
 
-submit_app = App(
-    help="Results that are handed in: may they join the committed ones?",
-    epilog=examples("triathlon submit check results/runs/my-model"),
-    no_args_is_help=True,
+submit_app = group_of_commands(
+    "submit",
+    "Results that are handed in: may they join the committed ones?",
+    "triathlon submit check results/runs/my-model",
 )
-app.add_typer(submit_app, name="submit")
 
 
 @submit_app.command(
