@@ -9,14 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triathlon_runner import pasted_keys, yaml_file
-from triathlon_runner.config_errors import (
-    check_ids_differ,
-    id_form,
-    in_words,
-    matching,
-    misplaced,
-    validated,
-)
+from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
 from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.serving import ServeConfig

@@ -22,28 +22,37 @@ class App(typer.Typer):
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         """As typer's decorator."""
-        return super().command(name, cls=_InOurWords, **settings)
+        return super().command(name, cls=_Command, **settings)
 
 
-class _InOurWords(TyperCommand):
-    """A command, whose help shows no type behind a flag: a flag takes no value, and typer would show `<bool>`."""
-
+class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
-        parameters = list(super().get_params(ctx))
-        for parameter in parameters:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""
-        return parameters
+        return _without_types_of_flags(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with _usage_errors(ctx, args):
             return super().parse_args(ctx, args)
 
 
-class _Group(_InOurWords, TyperGroup):
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_types_of_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with _usage_errors(ctx, args):
+            return super().parse_args(ctx, args)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         with _usage_errors(ctx, args):
             return super().resolve_command(ctx, args)
+
+
+def _without_types_of_flags(parameters: Sequence[Any]) -> list[Any]:
+    """A flag takes no value, so the help shows no type behind it; typer would show `<bool>`."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return list(parameters)
 
 
 @contextmanager

@@ -98,11 +98,8 @@ async def _machine(screen: Screen) -> bool:
     else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
         summary = grader_integrity(health.level)
-        _say(
-            screen,
-            "attacks",
-            f"{summary}; `triathlon doctor --attack` tries them" if summary == NOT_RUN else summary,
-        )
+        advice = "; `triathlon doctor --attack` tries them" if summary == NOT_RUN else ""
+        _say(screen, "attacks", summary + advice)
     for language in health.languages:
         _say(screen, language.language, language.version or language.fault)
     names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]
@@ -131,6 +128,7 @@ def _say(screen: Screen, heading: str, finding: str) -> None:
     if not screen.is_terminal:
         screen.print(f"{heading:10} {finding}", soft_wrap=True)
         return
-    line = table(f"{heading:10}", finding)
+    heading = f"{heading:10}"
+    line = table(heading, finding, whole=[heading])
     line.header_style = ""
     screen.print(line)

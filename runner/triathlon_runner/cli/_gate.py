@@ -26,21 +26,8 @@ from triathlon_runner.cli._run_options import Budget, Options, limits_of
 from triathlon_runner.cli._run_report import about_replies, about_tokens, estimated_part
 from triathlon_runner.cli._session import open_session, run_plan
 from triathlon_runner.errors import UserError
-from triathlon_runner.gate import (
-    Comparison,
-    count_stored,
-    plan_comparison,
-    report_of,
-    set_pace,
-)
-from triathlon_runner.schedule import (
-    PROFILES,
-    Bounds,
-    ConsoleProgress,
-    RunPlan,
-    Summary,
-    Wanted,
-)
+from triathlon_runner.gate import Comparison, count_stored, plan_comparison, report_of, set_pace
+from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, RunPlan, Summary, Wanted
 from triathlon_runner.store import replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
@@ -80,13 +67,10 @@ def gate(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")
     ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="File that gets the report, too.")
-    ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
     site_url: Annotated[
         str | None,
         typer.Option(
-            "--site-url",
             help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
             envvar="TRIATHLON_URL",
         ),
@@ -105,13 +89,9 @@ def gate(
     _check(baseline, candidate, alpha, margin, markdown, site_url)
     listed = models_yaml.load(models_file)
     suite_ids = names(suites) or [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
+    catalogue = catalogue_beside(models_file)
     options = Options(
-        wanted=Wanted(
-            PROFILES["standard"],
-            (baseline, candidate),
-            suite_ids,
-            catalogue=catalogue_beside(models_file),
-        ),
+        wanted=Wanted(PROFILES["standard"], (baseline, candidate), suite_ids, catalogue=catalogue),
         bounds=Bounds(budget),
         limits=limits_of("10m", 12, "15m", budget),
         folder=results_folder(results),

@@ -40,9 +40,7 @@ def grade(
     base_only: Annotated[
         bool, typer.Option("--base-only", help="Grade on the data set's base inputs alone.")
     ] = False,
-    k: Annotated[
-        str, typer.Option("--k", help="Numbers of samples for pass@k, separated by commas: 1,10.")
-    ] = "1",
+    k: Annotated[str, typer.Option(help="Numbers of samples for pass@k, separated by commas: 1,10.")] = "1",
     partial: Annotated[
         bool, typer.Option("--partial", help="Tasks without a sample are no fault (exit code 0).")
     ] = False,
@@ -169,14 +167,10 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
         "pass_at_k": {
             name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
         },
-        "missing": report.missing,
         "unknown": dict(report.unknown),
-        "broken": report.broken,
-        "refused": report.refused,
-        "open": report.open,
+        **{name: getattr(report, name) for name in ("missing", "broken", "refused", "open")},
+        **{name: getattr(report, name) for name in ("replaced", "not_replaced")},
         "kept": report.reused,
-        "replaced": report.replaced,
-        "not_replaced": report.not_replaced,
         "others": report.other_lines,
         "sandbox_level": report.level,
     }

@@ -29,11 +29,12 @@ def models(
 ) -> None:
     """The models of models.yaml and whether they can run here."""
     listed = models_yaml.load(models_file)
-    rows = [_model(row) for row in listed.select(None if model is None else [model])]
+    chosen = listed.select(None if model is None else [model])
+    rows = [_model(row) for row in chosen]
     if as_json:
         console().print_json(data=rows)
     elif model is not None:
-        (row,) = listed.select([model])
+        (row,) = chosen
         facts = table("", "", whole=[""])
         facts.show_header = False
         for name, value in (rows[0] | _details(row)).items():
@@ -81,7 +82,11 @@ def suites(
     entries = catalogue_beside(models_file).entries()
     chosen = [entry for entry in entries if variants or entry.variant_of is None]
     data_of = {entry.id: _data(entry, store) for entry in entries if entry.variant_of is None}
-    rows = [_suite(entry, *data_of[entry.variant_of or entry.id]) for entry in chosen]
+    rows = []
+    for entry in chosen:
+        name, here = data_of[entry.variant_of or entry.id]
+        facts = {"id": entry.id, "title": entry.title, "graded": entry.graded}
+        rows.append({**facts, "data": name, "here": here})
     if as_json:
         console().print_json(data=rows)
         return
@@ -105,10 +110,6 @@ def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
     except DataUnavailableError:
         return "", "when run"
     return f"{data.name} {data.version}", "in the package" if entry.core else "here"
-
-
-def _suite(entry: SuiteEntry, data: str, here: str) -> dict[str, str]:
-    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": data, "here": here}
 
 
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Options that several commands share, and the objects that they name."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -45,20 +45,12 @@ class Common:
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
-    """Returns all suites, with those of a suites.yaml beside the list of models.
-
-    Raises:
-        UserError: suites.yaml has a fault.
-    """
+    """Returns all suites, with those of a suites.yaml beside the list of models."""
     return read_catalogue(suites_file_beside(models_file))
 
 
 def numbers(option: str, text: str) -> list[int]:
-    """Returns the whole numbers of `1,10`, sorted.
-
-    Raises:
-        UserError: a part is no whole number from 1.
-    """
+    """Returns the whole numbers of `1,10`, sorted; refuses a part that is no whole number from 1."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
         raise UserError(
@@ -68,66 +60,43 @@ def numbers(option: str, text: str) -> list[int]:
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
-    """Returns the store of data sets.
-
-    Raises:
-        UserError: `--data` names no folder.
-    """
+    """Returns the store of data sets; refuses a folder that is none."""
     if data is not None and not data.is_dir():
         raise UserError(f"expected a folder with data files at --data (TRIATHLON_DATA), got {str(data)!r}")
     return DataStore(cache=cache_folder() / "data", folder=data, fetch=fetch)
 
 
 def results_folder(path: Path) -> ResultsFolder:
-    """Returns the results folder, after checking that it can be written.
-
-    Raises:
-        UserError: it cannot.
-    """
+    """Returns the results folder, after checking that it can be written."""
     folder = ResultsFolder(path)
     folder.check_writable()
     return folder
 
 
 def check_executor(executor: Executor, ray_address: str | None) -> None:
-    """Checks that the address of a cluster is for a run on one.
-
-    Raises:
-        UserError: `--ray-address` without `--executor ray`.
-    """
+    """Refuses `--ray-address` without `--executor ray`."""
     if ray_address is not None and executor != "ray":
         raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
 
 
-@asynccontextmanager
-async def open_grader(
+def open_grader(
     executor: Executor, ray_address: str | None, report: Callable[[str], object]
-) -> AsyncIterator[Grader]:
+) -> AbstractAsyncContextManager[Grader]:
     """Opens a grader that executes programs on this machine or on a cluster.
 
-    Args:
-        executor: Which of the two.
-        ray_address: Of the cluster; None for one on this machine.
-        report: Called with one line about each node of a cluster.
+    `report` is called with one line about each node of the cluster.
 
     Raises:
         UserError: the cluster cannot be used.
         SandboxError: nothing can be executed here.
     """
     if executor == "ray":
-        async with open_cluster(ray_address, keys=cache_folder() / "keys", report=report) as cluster_grader:
-            yield cluster_grader
-    else:
-        async with open_local_grader() as local_grader:
-            yield local_grader
+        return open_cluster(ray_address, keys=cache_folder() / "keys", report=report)
+    return open_local_grader()
 
 
 @asynccontextmanager
 async def open_local_grader() -> AsyncIterator[ProgramGrader]:
-    """Opens a grader that executes programs on this machine, with the answer keys in the cache.
-
-    Raises:
-        SandboxError: nothing can be executed here.
-    """
+    """Opens a grader that executes programs on this machine, with the answer keys in the cache."""
     async with open_sandbox() as sandbox:
         yield ProgramGrader(sandbox, cache_folder() / "keys")

@@ -138,8 +138,7 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
     try:
         manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
-        unreadable = dict.fromkeys([Finding(UNREADABLE, str(error)), *findings])
-        return _row_of(file_id, units, list(unreadable))
+        return _row_of(file_id, units, [Finding(UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
         findings = [finding for finding in findings if finding.short != CURRENT]
         findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))

@@ -195,13 +195,7 @@ def _states(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict
                 entry = _entry(catalogue, suite)
                 built = await _built(entry, store, grader) if entry else Finding("no such suite")
                 for model, _ in files:
-                    states[model, suite] = damage = _damage(folder, model, suite, entry)
-                    if isinstance(built, Finding):
-                        damage.append(built)
-                    elif model not in listed.ids:
-                        damage.append(Finding("not in models.yaml"))
-                    elif not damage:
-                        damage.append(_state(folder, listed, model, built, judge))
+                    states[model, suite] = _findings(folder, listed, model, suite, entry, built, judge)
         return states
 
     return asyncio.run(check_files())
@@ -231,30 +225,35 @@ async def _built(entry: SuiteEntry, data: DataStore, grader: Grader) -> BuiltSui
         return Finding("not checked", str(error))
 
 
-def _damage(folder: ResultsFolder, model: str, suite: str, entry: SuiteEntry | None) -> list[Finding]:
-    """Returns what is damaged in a manifest and, for a known suite, in the lines beside it."""
+def _findings(
+    folder: ResultsFolder,
+    listed: Registry,
+    model: str,
+    suite: str,
+    entry: SuiteEntry | None,
+    built: BuiltSuite | Finding,
+    judge: DryRunModel | None,
+) -> list[Finding]:
+    """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
     findings: list[Finding] = []
-    try:
-        folder.read_manifest(model, suite)
-    except UnreadableManifestError as error:
-        findings.append(Finding(UNREADABLE, str(error)))
-    if entry is None:
+    if entry is not None:
+        file = ResultsFile(folder.lines(model, suite), entry.record)
+        try:
+            file.scan()
+        except DamagedLineError as error:
+            short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
+            usable_lines = len(usable_units(file.path, entry.record))
+            findings.append(Finding(short, str(error), usable_lines))
+    if isinstance(built, Finding):
+        return [*findings, built]
+    if model not in listed.ids:
+        return [*findings, Finding("not in models.yaml")]
+    if findings:
         return findings
-    path = folder.lines(model, suite)
     try:
-        ResultsFile(path, entry.record).scan()
-    except DamagedLineError as error:
-        short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
-        findings.append(Finding(short, str(error), usable_lines=len(usable_units(path, entry.record))))
-    return findings
-
-
-def _state(
-    folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
-) -> Finding:
-    """Returns whether a run would add to an undamaged file of a listed model, or ask its units anew."""
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return []  # the file's row says that
     (work,) = work_for(listed, listed.row(model), [built], judge)
-    file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
-    file.scan()
-    why = differs(work, file, folder.read_manifest(model, work.suite_id))
-    return Finding(OUTDATED, f"made with {why}") if why else Finding(CURRENT)
+    why = differs(work, file, manifest)
+    return [Finding(OUTDATED, f"made with {why}") if why else Finding(CURRENT)]

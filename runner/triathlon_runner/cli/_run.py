@@ -23,24 +23,11 @@ from triathlon_runner.cli._options import (
     data_store,
     results_folder,
 )
-from triathlon_runner.cli._run_options import (
-    Budget,
-    Options,
-    limits_of,
-    models_to_run,
-    seconds,
-)
+from triathlon_runner.cli._run_options import Budget, Options, limits_of, models_to_run, seconds
 from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import ignore_interrupts, open_session, run_plan
 from triathlon_runner.estimates import estimate
-from triathlon_runner.schedule import (
-    PROFILES,
-    Bounds,
-    ConsoleProgress,
-    JsonLog,
-    RunPlan,
-    Wanted,
-)
+from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, JsonLog, RunPlan, Wanted
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console, counted
@@ -59,23 +46,18 @@ def run(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model",
-            help="One model without a models file: its name at --base-url. Results go under that name.",
+            help="One model without a models file: its name at --base-url. Results go under that name."
         ),
     ] = None,
     base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1."),
+        str | None, typer.Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")
     ] = None,
     key_env: Annotated[
-        str | None,
-        typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+        str | None, typer.Option(help="Environment variable with the key of --model, never the key itself.")
     ] = None,
     price: Annotated[
         str | None,
-        typer.Option(
-            "--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."
-        ),
+        typer.Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
     ] = None,
     suites: Suites = None,
     variants: Annotated[
@@ -112,7 +94,7 @@ def run(
         typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
     ] = False,
     log_json: Annotated[
-        Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
+        Path | None, typer.Option(help="File that gets one JSON line an event, for machines.")
     ] = None,
     outage: Annotated[
         str,
@@ -128,8 +110,7 @@ def run(
         typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
     ] = None,
     longest_wait: Annotated[
-        str,
-        typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops."),
+        str, typer.Option(help="Longest wait that a server may ask for; then its model stops.")
     ] = "15m",
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,

@@ -77,13 +77,7 @@ def _set_of(suite: str) -> tuple[analysis.Source, str]:
 
 
 def _counts(pair: analysis.Paired) -> dict[str, float]:
-    return {
-        "both": pair.both,
-        "first_only": pair.first_only,
-        "second_only": pair.second_only,
-        "neither": pair.neither,
-        "p_value": pair.p_value,
-    }
+    return {name: getattr(pair, name) for name in ("both", "first_only", "second_only", "neither", "p_value")}
 
 
 @sets_app.command(
@@ -151,9 +145,19 @@ def report_contamination(
     data: Data = None,
 ) -> None:
     """For each problem the longest passage that it shares with its parents and with the rest of its set."""
-    problems, seeds = _problems_and_seeds(suite, data_store(data))
-    report = sorted(contamination(problems, seeds), key=lambda problem: (-_largest(problem), problem.task_id))
-    lines = [_line(problem) for problem in report]
+    (entry,), store = BUILT_IN.select([suite]), data_store(data)
+    seeds = () if entry.seeds in (None, entry.id) else _problems(entry.seeds, store)
+    report = sorted(contamination(_problems(suite, store), seeds), key=lambda p: (-_largest(p), p.task_id))
+    lines = [
+        {
+            "task_id": problem.task_id,
+            "words": problem.words,
+            "copied": problem.copied,
+            "parent": _as_json(problem.parent),
+            "rest": _as_json(problem.rest),
+        }
+        for problem in report
+    ]
     if out is not None:
         replace_file(out, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     if as_json:
@@ -167,28 +171,13 @@ def report_contamination(
     )
 
 
-def _problems_and_seeds(suite: str, store: DataStore) -> tuple[Sequence[Problem], Sequence[Problem]]:
-    """Returns a suite's problems, and those that they were evolved from."""
+def _problems(suite: str, store: DataStore) -> Sequence[Problem]:
     (entry,) = BUILT_IN.select([suite])
     built = entry.build(store)
     if not isinstance(built, Programs):
         raise UserError(
             f"the tasks of {suite!r} are no functions to write; name a suite such as evolved/subtle"
         )
-    if entry.seeds in (None, entry.id):
-        return _with_docstrings(suite, built), ()
-    (parents,) = BUILT_IN.select([entry.seeds or ""])
-    seeds = parents.build(store)
-    assert isinstance(seeds, Programs)
-    return _with_docstrings(suite, built), _with_docstrings(entry.seeds or "", seeds)
-
-
-def _with_docstrings(suite: str, built: Programs) -> Sequence[Problem]:
-    """Returns the suite's problems.
-
-    Raises:
-        UserError: they hold their base problem's text on purpose.
-    """
     problems = [problem for problem in built.functions() if isinstance(problem, Problem)]
     if len(problems) < len(built.functions()):
         raise UserError(
@@ -203,25 +192,11 @@ def _largest(problem: Contamination) -> float:
     return max((shared.share for shared in (problem.parent, problem.rest) if shared), default=0.0)
 
 
-def _line(problem: Contamination) -> dict[str, Any]:
-    return {
-        "task_id": problem.task_id,
-        "words": problem.words,
-        "copied": problem.copied,
-        "parent": _plain(problem.parent),
-        "rest": _plain(problem.rest),
-    }
-
-
-def _plain(shared: Shared | None) -> dict[str, Any] | None:
+def _as_json(shared: Shared | None) -> dict[str, Any] | None:
     if shared is None:
         return None
-    return {
-        "task_id": shared.other_task_id,
-        "words": shared.words,
-        "share": round(shared.share, 4),
-        "passage": shared.passage,
-    }
+    fields = {"task_id": shared.other_task_id, "words": shared.words}
+    return {**fields, "share": round(shared.share, 4), "passage": shared.passage}
 
 
 def _cells(shared: Shared | None) -> tuple[str, str]:

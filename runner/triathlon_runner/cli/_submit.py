@@ -49,8 +49,7 @@ submit_app = group_of_commands(
 def check_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
     markdown: Annotated[
-        Path | None,
-        typer.Option("--markdown", help="File for the report as Markdown, for a pull request; - prints it."),
+        Path | None, typer.Option(help="File for the report as Markdown, for a pull request; - prints it.")
     ] = None,
     statement_file: Annotated[
         Path | None,
