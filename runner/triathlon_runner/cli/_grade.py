@@ -20,6 +20,8 @@ from triathlon_runner.terminal import ProgressLines, console, counted, first_of,
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
+_LISTED = ("missing", "broken", "refused", "open", "replaced", "not_replaced")
+"""Fields of a report that `--json` has under the same name."""
 
 
 @app.command(
@@ -168,8 +170,7 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
             name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
         },
         "unknown": dict(report.unknown),
-        **{name: getattr(report, name) for name in ("missing", "broken", "refused", "open")},
-        **{name: getattr(report, name) for name in ("replaced", "not_replaced")},
+        **{name: getattr(report, name) for name in _LISTED},
         "kept": report.reused,
         "others": report.other_lines,
         "sandbox_level": report.level,

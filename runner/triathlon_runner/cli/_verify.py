@@ -4,7 +4,7 @@ import asyncio
 import functools
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,7 +48,6 @@ from triathlon_runner.store import (
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 from triathlon_runner.verify import (
     FileReport,
-    Update,
     replayed,
     update_file,
     verify_file,
@@ -57,6 +56,18 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
+_LISTED = [
+    "model",
+    "suite",
+    "units",
+    "verified",
+    "unfinished",
+    "scores",
+    "unverified",
+    "notes",
+    "other_engine",
+]
+"""Fields of a report that `--json` has under the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +77,6 @@ class _Stored:
     folder: ResultsFolder
     model: str
     suite: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Verified:
-    """One file, verified and, with --update, brought up to date."""
-
-    report: FileReport
-    update: Update | None = None
-
-    @property
-    def good(self) -> bool:
-        return self.report.follows or self.update is not None
 
 
 @app.command(
@@ -123,7 +122,21 @@ def verify(
         for model, suite in folder.files()
     ]
     stored += recorded_files(results)
-    _check_wanted(stored, root, wanted_models, wanted_suites, models_file, catalogue)
+    if not stored:
+        raise UserError(f"no results in {str(results)!r}; name their folder with --results")
+    listed = functools.cache(lambda: models_yaml.load(models_file, missing_ok=True).ids)
+    check_have_results(
+        wanted_models or (),
+        sorted({file.model for file in stored}),
+        what="model",
+        is_known=lambda model: model in listed(),
+    )
+    check_have_results(
+        wanted_suites or (),
+        sorted({file.suite for file in stored}),
+        what="suite",
+        is_known=catalogue.ids.__contains__,
+    )
     chosen = [
         file
         for file in stored
@@ -131,50 +144,28 @@ def verify(
         and (wanted_suites is None or file.suite in wanted_suites)
     ]
 
-    async def verify_all() -> list[_Verified]:
+    async def verify_all() -> list[FileReport]:
         files = [file for file in chosen if isinstance(file, _Stored)]
-        verified = []
+        reports = []
         async with open_grader(executor, ray_address, screen.print_message) as grader:
             for suite in dict.fromkeys(file.suite for file in files):
                 built = await built_suite(catalogue, store, prompts, suite, grader)
                 for file in (file for file in files if file.suite == suite):
                     with file.folder.locked(file.model) if update else nullcontext():
-                        verified.append(await _verify_file(file, built, grader, update=update))
+                        reports.append(await _verify_file(file, built, grader, update=update))
                     if not as_json:
-                        _show(verified[-1], screen)
-        return verified
+                        _show(reports[-1], screen)
+        return reports
 
-    verified = asyncio.run(verify_all())
+    reports = asyncio.run(verify_all())
+    all_good = all(report.good for report in reports)
     if as_json:
-        document = {"schema": 1, "follows": all(file.good for file in verified)}
-        typer.echo(json.dumps({**document, "files": [_as_json(file) for file in verified]}, indent=1))
-    elif verified:
-        _sum_up(verified, screen)
+        document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
+        typer.echo(json.dumps(document, indent=1))
+    elif reports:
+        _sum_up(reports, screen)
     recorded_are_whole = _check_recorded([f for f in chosen if isinstance(f, RecordedFile)], screen)
-    raise typer.Exit(0 if recorded_are_whole and all(file.good for file in verified) else 1)
-
-
-def _check_wanted(
-    stored: Collection[_Stored | RecordedFile],
-    root: ResultsFolder,
-    models: list[str] | None,
-    suites: list[str] | None,
-    models_file: Path,
-    catalogue: Catalogue,
-) -> None:
-    if not stored:
-        raise UserError(f"no results in {str(root.root)!r}; name their folder with --results")
-
-    @functools.cache
-    def listed_models() -> list[str]:
-        return models_yaml.load(models_file, missing_ok=True).ids
-
-    def is_listed(model: str) -> bool:
-        return model in listed_models()
-
-    model_ids, suite_ids = (sorted({getattr(file, kind) for file in stored}) for kind in ("model", "suite"))
-    check_have_results(models or (), model_ids, what="model", is_known=is_listed)
-    check_have_results(suites or (), suite_ids, what="suite", is_known=catalogue.ids.__contains__)
+    raise typer.Exit(0 if recorded_are_whole and all_good else 1)
 
 
 def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
@@ -207,11 +198,11 @@ async def built_suite(
 
 async def _verify_file(
     stored: _Stored, built: BuiltSuite | str, grader: Grader, *, update: bool
-) -> _Verified:
+) -> FileReport:
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
     if isinstance(built, str):
-        return _Verified(FileReport(model, suite, count_lines(lines)[0], unverified={"the suite": built}))
+        return FileReport(model, suite, count_lines(lines)[0], unverified={"the suite": built})
     manifest, unreadable = None, ""
     try:
         manifest = folder.read_manifest(model, suite)
@@ -233,40 +224,36 @@ async def _verify_file(
         )
     if manifest is None:
         report.unverified["manifest"] = unreadable or about_missing_manifest(folder, model, suite)
-        return _Verified(report)
-    if not update or not report.other_engine:
-        return _Verified(report)
-    if why := why_not_updated(report):
-        report.notes.append(f"not brought up to date: {why}")
-        return _Verified(report)
-    level = grader.sandbox.level
-    integrity = grader_integrity(level)
-    return _Verified(report, update_file(folder, report, manifest, sandbox_level=level, integrity=integrity))
+    elif update and report.other_engine:
+        if why := why_not_updated(report):
+            report.notes.append(f"not brought up to date: {why}")
+        else:
+            level = grader.sandbox.level
+            update_file(folder, report, manifest, sandbox_level=level, integrity=grader_integrity(level))
+    return report
 
 
-def _show(verified: _Verified, screen: Screen) -> None:
-    report, update = verified.report, verified.update
-    screen.print_message(f"{report.model} {report.suite}: {_in_short(verified)}")
+def _show(report: FileReport, screen: Screen) -> None:
+    screen.print_message(f"{report.model} {report.suite}: {_in_short(report)}")
     differences = [f"{mismatch.what}: {mismatch.in_words()}" for mismatch in report.mismatches]
     details = first_of(differences, _SHOWN, " differences") + report.notes
-    if report.other_engine and update is None:
+    if report.other_engine and report.update is None:
         details.append(report.other_engine)
-    if update is not None and update.archived is not None:
-        details.append(f"as it was: {update.archived}")
+    if report.update is not None and report.update.archived is not None:
+        details.append(f"as it was: {report.update.archived}")
     for reason, count in _count_reasons(report).items():
         details.append(f"not graded again: {reason}" + (f" ({counted(count, 'unit')})" if count > 1 else ""))
     for detail in details:
         screen.print_message(f"  {detail}")
 
 
-def _in_short(verified: _Verified) -> str:
-    report, update = verified.report, verified.update
+def _in_short(report: FileReport) -> str:
     if report.follows and not report.units:
         return "no unit is finished, so there is nothing to grade"
-    if update is not None:
+    if report.update is not None:
+        reopened = counted(len(report.update.reopened), "unit")
         verdict = (
-            f"brought up to date: {counted(update.changed, 'line')} changed,"
-            f" {counted(len(update.reopened), 'unit')} open again"
+            f"brought up to date: {counted(report.update.changed, 'line')} changed, {reopened} open again"
         )
     elif report.follows:
         verdict = "follows"
@@ -276,10 +263,10 @@ def _in_short(verified: _Verified) -> str:
     return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
 
 
-def _sum_up(verified: list[_Verified], screen: Screen) -> None:
-    bad = [file.report for file in verified if not file.good]
+def _sum_up(reports: list[FileReport], screen: Screen) -> None:
+    bad = [report for report in reports if not report.good]
     contradicted = sum(report.contradicted for report in bad)
-    files = counted(len(verified), "file")
+    files = counted(len(reports), "file")
     if contradicted:
         screen.print_message(
             f"scores that DO NOT FOLLOW from their evidence: in {contradicted} of {files}, as listed above"
@@ -292,20 +279,19 @@ def _sum_up(verified: list[_Verified], screen: Screen) -> None:
         )
     if bad:
         return
-    if units := sum(file.report.verified for file in verified):
-        with_units = counted(sum(bool(file.report.units) for file in verified), "file")
+    if units := sum(report.verified for report in reports):
+        with_units = counted(sum(bool(report.units) for report in reports), "file")
         amount = f"{counted(units, 'unit')} in {with_units}"
         screen.print_message(f"all scores follow from their evidence, bit for bit: {amount}")
     else:
         screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
 
 
-def _as_json(file: _Verified) -> dict[str, Any]:
-    report, update = file.report, file.update
-    shown = ("model", "suite", "units", "verified", "unfinished", "scores", "unverified", "notes")
+def _as_json(report: FileReport) -> dict[str, Any]:
+    update = report.update
     return {
-        **{name: getattr(report, name) for name in (*shown, "other_engine")},
-        "follows": file.good,
+        **{name: getattr(report, name) for name in _LISTED},
+        "follows": report.good,
         "mismatches": [
             {name: getattr(mismatch, name) for name in ("what", "stored", "expected")}
             for mismatch in report.mismatches

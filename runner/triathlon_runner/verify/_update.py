@@ -1,27 +1,13 @@
 """Bringing a results file up to date after a change of extraction or grading: its replies, graded anew."""
 
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
-from triathlon_runner.verify._verify import FileReport
+from triathlon_runner.verify._verify import FileReport, Update
 
 _NOT_ASKED: str = "graded anew, it asks for a reply that was never asked for"
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """What bringing one file up to date changed."""
-
-    changed: int
-    """Lines that changed."""
-    reopened: list[str]
-    """Units that need replies which are not stored: the next run asks for them."""
-    archived: Path | None
-    """The file as it was; None where no line changed."""
 
 
 def why_not_updated(report: FileReport) -> str:
@@ -32,7 +18,7 @@ def why_not_updated(report: FileReport) -> str:
 
 def update_file(
     folder: ResultsFolder, report: FileReport, manifest: Manifest, *, sandbox_level: str, integrity: str
-) -> Update:
+) -> None:
     """Writes the verdicts that verifying found in place of the stored ones; replies and usage stay.
 
     A unit that now asks a question to which no reply is stored leaves the file and is open again. The caller
@@ -40,7 +26,7 @@ def update_file(
 
     Args:
         folder: Where the file lies.
-        report: That of `verify_file`; `why_not_updated` returns an empty text for it.
+        report: That of `verify_file`, which gets the update; `why_not_updated` returns an empty text for it.
         manifest: The file's.
         sandbox_level: The isolation level at which it was graded.
         integrity: The grader's integrity, for the manifest.
@@ -77,4 +63,4 @@ def update_file(
         "bytes": folder.size(model, suite),
     }
     folder.write_manifest(manifest.model_copy(update=fields))
-    return Update(changed, reopened, archived_lines)
+    report.update = Update(changed, reopened, archived_lines)

@@ -48,6 +48,18 @@ class Mismatch:
         return self.sentence.format(stored=self.stored, expected=self.expected)
 
 
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What bringing one file up to date changed."""
+
+    changed: int
+    """Lines that changed."""
+    reopened: list[str]
+    """Units that need replies which are not stored: the next run asks for them."""
+    archived: Path | None
+    """The file as it was; None where no line changed."""
+
+
 @dataclass(slots=True)
 class FileReport:
     """What verifying one results file showed."""
@@ -73,11 +85,18 @@ class FileReport:
     """Units of `unverified` that ask for replies that are not stored."""
     damaged_lines: set[str] = field(default_factory=set)
     """Entries of `unverified` for lines that cannot be read."""
+    update: Update | None = None
+    """What `update_file` changed; None where the file is as it was."""
 
     @property
     def follows(self) -> bool:
         """Whether every line and score follows from its evidence."""
         return not self.mismatches and not self.unverified
+
+    @property
+    def good(self) -> bool:
+        """Whether the file as it is now follows from its evidence."""
+        return self.follows or self.update is not None
 
     @property
     def contradicted(self) -> bool:
