@@ -16,6 +16,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.store import replace_file
 from triathlon_runner.submit import (
     SHOWN,
     FileCheck,
@@ -71,19 +72,17 @@ def check_command(
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
     submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
-    checks = asyncio.run(_check_all(submission, data_store(data), screen)) if submission.suites else []
+    checks = asyncio.run(_check_all(submission, data_store(data), screen))
     stored_statement = submission.folder.verified(submission.model)
     is_replaced = statement_file is not None and statement_file.resolve() == stored_statement
-    if submission.suites and not is_replaced:
+    if checks and not is_replaced:
         problems += check_statement(submission, {check.suite: check.sha256 for check in checks})
-    has_row = models_file.exists() and submission.model in {
-        row.id for row in models_yaml.load(models_file).models
-    }
+    has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:
-        _write(statement_file, json.dumps(statement(report), indent=1) + "\n")
+        replace_file(statement_file, json.dumps(statement(report), indent=1) + "\n")
     if markdown is not None and not printed:
-        _write(markdown, report.markdown())
+        replace_file(markdown, report.markdown())
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))
     elif printed:
@@ -93,15 +92,9 @@ def check_command(
     raise typer.Exit(0 if report.accepted else 1)
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {str(path)!r}: {error.strerror}; name another file") from None
-
-
 async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
+    if not submission.suites:
+        return []
     async with open_local_grader() as grader:
         return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
 
