@@ -22,24 +22,16 @@ _MAY_BE_SECRET: Final = re.compile(
 """Names whose values are never shown, whatever is wrong with them."""
 
 _WORDS: Final = {None: "null", True: "true", False: "false"}
-_EXPECTED: Final[Mapping[str, str]] = {
+_SENTENCES: Final[Mapping[str, str]] = {
     "missing": "required and not there; add it",
     "string_type": "expected text (a number or a word such as yes is text in quotes)",
     "string_too_short": "expected text that is not empty",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_from_float": "expected a whole number",
+    "int_type int_parsing int_from_float": "expected a whole number",
     "int_parsing_size": "expected a whole number of fewer digits",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
-    "finite_number": "expected a number",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "dict_type": "expected a mapping (`name: value`)",
-    "model_type": "expected a mapping (`name: value`)",
-    "model_attributes_type": "expected a mapping (`name: value`)",
-    "list_type": "expected a list (lines that begin with `- `, or [a, b])",
-    "tuple_type": "expected a list (lines that begin with `- `, or [a, b])",
+    "float_type float_parsing finite_number": "expected a number",
+    "bool_type bool_parsing": "expected true or false",
+    "dict_type model_type model_attributes_type": "expected a mapping (`name: value`)",
+    "list_type tuple_type": "expected a list (lines that begin with `- `, or [a, b])",
     "path_type": "expected a path",
     "greater_than": "expected a number above {gt:g}",
     "greater_than_equal": "expected a number of {ge:g} or more",
@@ -48,6 +40,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "too_short": "expected at least {min_length} of these",
     "literal_error": "expected {expected}",
 }
+_EXPECTED: Final = {kind: text for kinds, text in _SENTENCES.items() for kind in kinds.split()}
+"""By pydantic's kind of error."""
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:

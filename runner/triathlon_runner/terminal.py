@@ -59,8 +59,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """`text`, cut to `most` characters, of which the last is `…` where more came."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """The first `most` characters of `text`, and `…` behind them where there are others."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[str]:

@@ -1,9 +1,9 @@
 """The rows of `triathlon results list`: what each results file holds, and in which state it is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
@@ -35,29 +35,6 @@ FileId = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One results file, as `results list` shows it."""
-
-    model: str
-    suite: str
-    units: int
-    """Lines that count."""
-    open: int | None
-    """None where the manifest is damaged or missing."""
-    protocol: str
-    ended: str
-    """Empty where the last run did not come to its end."""
-    short: str
-    """The state in a word or two, for the table."""
-    state: str
-    """In sentences: `current`, or what it was made with instead, or why that is not known, and more."""
-    reasons: tuple[str, ...] = ()
-    """The sentences of `state` that `short` leaves out."""
-    origin: str = ""
-    """Where an import or recording comes from, or where an archived file is."""
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """A part of the state of a results file."""
 
@@ -68,25 +45,40 @@ class Finding:
     """How many lines count in a file with a damaged or altered line."""
 
 
-RECORDED_STATE: Final = "recorded"
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One results file, as `results list` shows it."""
+
+    model: str
+    suite: str
+    units: int
+    """Lines that count."""
+    findings: Sequence[Finding]
+    open: int | None = None
+    """None where the manifest is damaged or missing."""
+    protocol: str = "?"
+    ended: str = ""
+    """Empty where the last run did not come to its end."""
+    origin: str = ""
+    """Where an import or recording comes from, or where an archived file is."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields with the state in a word or two (`short`) and in sentences (`state`)."""
+        sentences = [finding.reason or finding.short for finding in self.findings]
+        if self.origin and sentences:
+            sentences[0] += f": {self.origin}"
+        return {
+            **{
+                name: getattr(self, name) for name in ("model", "suite", "units", "open", "protocol", "ended")
+            },
+            "short": ", ".join(dict.fromkeys(finding.short for finding in self.findings)),
+            "state": "; ".join(sentences),
+            "reasons": [finding.reason for finding in self.findings if finding.reason],
+            "origin": self.origin,
+        }
 
 
-def _row_of(
-    file_id: FileId,
-    units: int,
-    findings: Sequence[Finding],
-    *,
-    open_units: int | None = None,
-    protocol: str = "?",
-    ended: str = "",
-    origin: str = "",
-) -> Row:
-    reasons = tuple(finding.reason for finding in findings if finding.reason)
-    sentences = [finding.reason or finding.short for finding in findings]
-    if origin:
-        sentences[0] += f": {origin}"
-    short = ", ".join(dict.fromkeys(finding.short for finding in findings))
-    return Row(*file_id, units, open_units, protocol, ended, short, "; ".join(sentences), reasons, origin)
+_RECORDED: Final = Finding("recorded")
 
 
 def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
@@ -105,16 +97,16 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
     Recorded files without a reason are summed up, a line a source: a board has hundreds.
     """
-    recorded = [row for row in rows if row.short == RECORDED_STATE]
-    rows = [row for row in rows if row.short != RECORDED_STATE]
+    recorded = [row for row in rows if row.findings == [_RECORDED]]
+    rows = [row for row in rows if row.findings != [_RECORDED]]
     columns = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
     titles = _COLUMNS | _WIDE_COLUMNS
     shown = table(*(titles[name] for name in columns), right=["units", "open"], whole=["model", "suite"])
     files: dict[str, list[str]] = {}
     for row in rows:
-        cells = asdict(row)
+        cells = row.as_json()
         shown.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
-        for reason in row.reasons:
+        for reason in cells["reasons"]:
             files.setdefault(reason, []).append(f"{row.model} {row.suite}")
     if rows:
         screen.print(shown)
@@ -138,11 +130,11 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
     try:
         manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
-        return _row_of(file_id, units, [Finding(UNREADABLE, str(error)), *findings])
+        return Row(*file_id, units, [Finding(UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
         findings = [finding for finding in findings if finding.short != CURRENT]
         findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))
-        return _row_of(file_id, units, [*findings, *cut])
+        return Row(*file_id, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
@@ -152,11 +144,11 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
     log = manifest.origin or {}
-    return _row_of(
-        file_id,
+    return Row(
+        *file_id,
         units,
         [*findings, *cut],
-        open_units=max(0, counted_units + manifest.open_units - units),
+        open=max(0, counted_units + manifest.open_units - units),
         protocol=manifest.protocol,
         ended=manifest.ended,
         origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
@@ -181,16 +173,16 @@ def _recorded_row(file: RecordedFile) -> Row:
     try:
         manifest = file.read_manifest()
     except UserError as error:
-        return _row_of(file_id, units, [Finding(UNREADABLE, str(error))])
+        return Row(*file_id, units, [Finding(UNREADABLE, str(error))])
     receipt = manifest.receipt
-    findings = [Finding(RECORDED_STATE)]
+    findings = [_RECORDED]
     if engine := graded_otherwise(manifest.engine_versions):
         findings.append(Finding("other version", engine))
-    return _row_of(
-        file_id,
+    return Row(
+        *file_id,
         units,
         findings,
-        open_units=0,
+        open=0,
         protocol=manifest.protocol,
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",
@@ -199,5 +191,5 @@ def _recorded_row(file: RecordedFile) -> Row:
 
 def _archived_row(file: Archived) -> Row:
     units, _ = count_lines(file.lines)
-    found = [Finding("archived")]
-    return _row_of((file.model, file.suite), units, found, protocol=file.lines.stem, origin=str(file.lines))
+    findings = [Finding("archived")]
+    return Row(file.model, file.suite, units, findings, protocol=file.lines.stem, origin=str(file.lines))

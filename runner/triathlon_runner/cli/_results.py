@@ -81,7 +81,7 @@ def list_command(
     states = _states(folder, models_file, data) if check else {}
     rows = rows_of(folder, states)
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
+        typer.echo(json.dumps([row.as_json() for row in rows], indent=1))
         return
     screen = console()
     if not rows:

@@ -97,30 +97,25 @@ def show_summary(
     """Prints what was done, what stays open and why, and what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
-    for account in bounds.accounts:
-        if message := about_tokens(account):
-            screen.print_message(message)
-    if any(account.price for account in bounds.accounts):
-        part = estimated_part(bounds.accounts)
-        screen.print_message(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
-    if summary.stopped:
-        screen.print_message(f"stopped: {summary.stopped}")
+    accounts = bounds.accounts
     errors = [progress.once(error) for error in summary.errors]
-    for line in _open_units(summary, bounds.accounts, errors, progress):
-        screen.print_message(line)
-    for note in summary.notes:
-        screen.print_message(note)
-    for account in bounds.accounts:
-        if warning := about_replies(account):
-            screen.print_message(warning)
-    for name, why in summary.other_protocol.items():
-        screen.print_message(
-            f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
-        )
-    for error in errors:
-        screen.print_message(f"not finished: {error}")
+    lines = list(map(about_tokens, accounts))
+    if any(account.price for account in accounts):
+        part = estimated_part(accounts)
+        lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+    if summary.stopped:
+        lines.append(f"stopped: {summary.stopped}")
+    lines += [*_open_units(summary, accounts, errors, progress), *summary.notes]
+    lines += map(about_replies, accounts)
+    lines += [
+        f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
+        for name, why in summary.other_protocol.items()
+    ]
+    lines += [f"not finished: {error}" for error in errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
-    screen.print_message(f"{finished}; results in {folder.root}{os.sep}")
+    lines.append(f"{finished}; results in {folder.root}{os.sep}")
+    for line in filter(None, lines):
+        screen.print_message(line)
 
 
 def _open_units(
