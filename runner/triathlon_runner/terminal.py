@@ -40,10 +40,7 @@ def visible(text: str) -> str:
 def _visible(character: str) -> str:
     if character in _KEPT or unicodedata.category(character) not in _HIDDEN:
         return character
-    number = ord(character)
-    if number < 0x100:
-        return {"\r": "\\r"}.get(character, f"\\x{number:02x}")
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return character.encode("unicode_escape").decode()
 
 
 def indented(text: str) -> str:
@@ -69,15 +66,18 @@ def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[st
     return [*lines[:most], f"and {others} more{about_others}"] if others > 0 else list(lines)
 
 
-def table(*columns: str, right: Collection[str] = (), whole: Collection[str] = ()) -> Table:
+def table(
+    *columns: str, right: Collection[str] = (), whole: Collection[str] = (), titles: bool = True
+) -> Table:
     """A table without lines; cells too long for it are continued in the next line.
 
     Args:
         columns: the titles.
         right: titles of columns that stand on the right, such as numbers.
         whole: titles of columns whose cells stay in one line.
+        titles: whether they are shown.
     """
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    made = Table(box=None, pad_edge=False, header_style="bold", show_header=titles)
     for title in columns:
         side: JustifyMethod = "right" if title in right else "left"
         made.add_column(title, justify=side, no_wrap=title in whole, overflow="fold")

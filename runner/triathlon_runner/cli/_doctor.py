@@ -128,7 +128,7 @@ def _say(screen: Screen, heading: str, finding: str) -> None:
     if not screen.is_terminal:
         screen.print(f"{heading:10} {finding}", soft_wrap=True)
         return
-    heading = f"{heading:10}"
-    line = table(heading, finding, whole=[heading])
-    line.header_style = ""
+    line = table("heading", "finding", whole=["heading"], titles=False)
+    line.columns[0].width = 10
+    line.add_row(heading, finding)
     screen.print(line)

@@ -35,8 +35,7 @@ def models(
         console().print_json(data=rows)
     elif model is not None:
         (row,) = chosen
-        facts = table("", "", whole=[""])
-        facts.show_header = False
+        facts = table("field", "value", whole=["field"], titles=False)
         for name, value in (rows[0] | _details(row)).items():
             if value:
                 facts.add_row(name, value)
