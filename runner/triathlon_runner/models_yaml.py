@@ -235,7 +235,7 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
     file = yaml_file.read(path, _NUMBERS)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
-        got = "nothing" if file.content is None else shortened(repr(file.content), 80)
+        got = "nothing" if file.content is None else shortened(repr(file.content), 79)
         raise UserError(
             f"{path}: expected a mapping with the key 'models', got {got}; see the README, 'Add a model'"
         )
