@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Returned, Sandbox, Source
+from triathlon_runner.terminal import shortened
 
 _LIMITS: Final = Limits(cpu_seconds=2.0, wall_seconds=60.0, result_bytes=1 << 20)
 _MAX_RESTARTS: Final = 3
@@ -45,9 +46,7 @@ def _text(value: Any) -> str | None:
 
 def _short(value: Any) -> str:
     text = _text(value)
-    if text is None:
-        return "<what is too large to be written>"
-    return text if len(text) <= 300 else text[:299] + "…"
+    return "<what is too large to be written>" if text is None else shortened(text, 300)
 
 
 def same(left: Result, right: Result) -> bool:
