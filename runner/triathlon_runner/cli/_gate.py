@@ -23,7 +23,7 @@ from triathlon_runner.cli._options import (
     results_folder,
 )
 from triathlon_runner.cli._run_options import Budget, Options, limits_of
-from triathlon_runner.cli._run_report import about_replies, about_tokens, estimated_part
+from triathlon_runner.cli._run_report import about_cost, about_replies, about_tokens
 from triathlon_runner.cli._session import open_session, run_plan
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import Comparison, count_stored, plan_comparison, report_of, set_pace
@@ -160,7 +160,7 @@ async def _compare(
         if not comparison.decided:
             set_pace(session.plan, comparison, session.control)
             summary = await run_plan(options, session, progress)
-            if part := estimated_part(accounts):
+            if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
     if progress.has_accounts:
         screen.print(progress.final(all_planned=not comparison.decided))

@@ -101,7 +101,7 @@ def show_summary(
     errors = [progress.once(error) for error in summary.errors]
     lines = list(map(about_tokens, accounts))
     if any(account.price for account in accounts):
-        part = estimated_part(accounts)
+        part = about_cost(accounts)
         lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
@@ -162,8 +162,11 @@ def about_tokens(account: Account) -> str:
     return f"the server of {account.model} gave no token counts for {replies}: {unknown}"
 
 
-def estimated_part(accounts: Sequence[Account]) -> str:
-    """Returns which part of the cost is an estimate, and why; empty where none is."""
+def about_cost(accounts: Sequence[Account]) -> str:
+    """Returns what is not in the cost, and which part of it is an estimate, and why; empty where all is known."""
+    parts = []
+    if names := ", ".join(sorted({one.model for one in accounts if one.stats.answered and not one.price})):
+        parts.append(f"without {names}, for which no price is known")
     priced = [account for account in accounts if account.price]
     reasons = []
     if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
@@ -171,7 +174,9 @@ def estimated_part(accounts: Sequence[Account]) -> str:
     if lost := sum(account.stats.lost for account in priced):
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     usd = sum(account.usd_estimated for account in priced)
-    return f"{usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
+    if reasons:
+        parts.append(f"{usd:.4f} of it estimated {' and '.join(reasons)}")
+    return "; ".join(parts)
 
 
 def _round(amount: float) -> str:

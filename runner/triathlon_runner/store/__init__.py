@@ -1,6 +1,6 @@
 """The results folder: one JSONL file a model and suite, appended line by line, resumed by default."""
 
-from triathlon_runner.store._archive import archive, archived
+from triathlon_runner.store._archive import Archived, archive, archived
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
@@ -33,6 +33,7 @@ __all__ = [
     "MAKE_MISSING",
     "RUN_AGAIN",
     "VERIFIED",
+    "Archived",
     "ContradictingLineError",
     "DamagedLineError",
     "GradedAgain",
