@@ -43,7 +43,7 @@ from triathlon_runner.imports import (
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import Screen, console, counted, first_of
+from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
@@ -207,11 +207,12 @@ async def _import(
     results: ResultsFolder,
     grader: CachingGrader,
 ) -> ImportReport:
+    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
     if source is None:
         work = Work(log.row, built, settings_of(log_format, log.path))
-        return await import_log(log_format, log.path, work, results, grader)
+        return await import_log(log_format, log.path, work, results, grader, show)
     work = Work(log.row, built, {"recorded": source.id})
-    return await import_recording(Recording(log_format, log.path, source), work, results, grader)
+    return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 
 def _show(report: ImportReport, screen: Screen) -> None:

@@ -163,7 +163,7 @@ def about_tokens(account: Account) -> str:
 
 
 def about_cost(accounts: Sequence[Account]) -> str:
-    """Returns what the cost leaves out and which part of it is an estimate, and why; empty where neither is."""
+    """Returns what the cost leaves out and which part of it is estimated, and why; empty for neither."""
     parts = []
     if names := ", ".join(sorted({one.model for one in accounts if one.stats.answered and not one.price})):
         parts.append(f"without {names}, for which no price is known")

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -49,8 +50,17 @@ class ImportReport:
     """Units of `compared` on which our verdict is the same."""
 
 
+OnProgress = Callable[[int, int], None]
+"""Called after each unit with the number of those that are done, and of all."""
+
+
 async def import_log(
-    log_format: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
+    log_format: Format,
+    path: Path,
+    work: Work,
+    results: ResultsFolder,
+    grader: Grader,
+    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs.
 
@@ -78,7 +88,9 @@ async def import_log(
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
-        records = await grade_all(units, work, report, lambda unit, n: _graded(unit, n, work, grader))
+        records = await grade_all(
+            units, work, report, lambda unit, n: _graded(unit, n, work, grader), on_progress
+        )
         report.units, report.written = len(records), bool(records)
         report.outcomes = Counter(record.outcome.value for record in records)
         if records:  # without records nothing is written, so that a mended log can still be imported
@@ -99,7 +111,11 @@ async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> 
 
 
 async def grade_all(
-    units: Sequence[Foreign], work: Work, report: ImportReport, grade: Callable[[Foreign, int], Awaitable[T]]
+    units: Sequence[Foreign],
+    work: Work,
+    report: ImportReport,
+    grade: Callable[[Foreign, int], Awaitable[T]],
+    on_progress: OnProgress,
 ) -> list[T]:
     """Returns what `grade` returns for each unit and its sample, in the suite's order.
 
@@ -107,6 +123,7 @@ async def grade_all(
     """
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
+    done = itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
     async def grade_one(unit: Foreign, sample: int) -> list[T]:
@@ -120,6 +137,8 @@ async def grade_all(
             except InfrastructureError as error:
                 report.left_out[name] = str(error)
                 report.ungraded += 1
+            finally:
+                on_progress(next(done), len(gradings))
         return []
 
     gradings = []

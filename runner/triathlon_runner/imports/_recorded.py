@@ -13,7 +13,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
-from triathlon_runner.imports._import import ImportReport, grade_all, manifest_fields
+from triathlon_runner.imports._import import ImportReport, OnProgress, grade_all, manifest_fields
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.records import (
@@ -57,7 +57,11 @@ class _GradedUnit:
 
 
 async def import_recording(
-    recording: Recording, work: Work, results: ResultsFolder, grader: CachingGrader
+    recording: Recording,
+    work: Work,
+    results: ResultsFolder,
+    grader: CachingGrader,
+    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
@@ -68,6 +72,7 @@ async def import_recording(
         work: Model and suite.
         results: Where results lie.
         grader: Grades programs.
+        on_progress: Called after each unit with the number of those that are done, and of all.
 
     Raises:
         UserError: the suite is of another discipline, the file cannot be read, or the results cannot be
@@ -87,7 +92,9 @@ async def import_recording(
     file = RecordedFile(results.root, recording.source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
     units = [unit for unit in log_format.read(recording.path) if _belongs(unit, entry.set_name)]
-    graded_units = await grade_all(units, work, report, lambda unit, n: _graded_unit(unit, n, work, grader))
+    graded_units = await grade_all(
+        units, work, report, lambda unit, n: _graded_unit(unit, n, work, grader), on_progress
+    )
     report.units = len(graded_units)
     report.outcomes = Counter(graded_unit.line.outcome.value for graded_unit in graded_units)
     report.compared = sum(graded_unit.compared for graded_unit in graded_units)
