@@ -6,7 +6,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from triathlon_runner import yaml_file
+from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import check_ids_differ, id_form, validated
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
@@ -52,6 +52,7 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
     if not path.exists():
         return ()
     file = yaml_file.read(path)
+    pasted_keys.check_file(file)
     if not isinstance(file.content, list):
         got = "nothing" if file.content is None else f"{file.content!r:.80}"
         raise UserError(
