@@ -65,8 +65,12 @@ class RecordedUnit(UnitRecord):
     """A recorded line, or one sample of a line that holds a task, as metrics read it."""
 
     differs: bool = False
+
+
+class RecordedProgram(RecordedUnit):
+    """A recorded line of an evolved suite, as metrics read it."""
+
     parents: tuple[str, ...] = ()
-    """task_ids of the problems that this one was evolved from."""
 
 
 class RecordedLoop(RecordedUnit):
@@ -153,5 +157,5 @@ class RecordedManifest(Manifest):
                 f"sustained_loops: got {recorded.sustained_loops}, of max_loops {self.max_loops}"
             )
         if self.max_loops is None or recorded.sustained_loops is None:
-            return [RecordedUnit(**common, parents=recorded.parents)]
+            return [RecordedProgram(**common, parents=recorded.parents)]
         return [RecordedLoop(**common, max_loops=self.max_loops, sustained_loops=recorded.sustained_loops)]
