@@ -1,12 +1,14 @@
 """How near asking comes to the ideal, and what a request costs in CPU time, beside other harnesses' clients.
 
-    python benchmarks/endpoints.py [--latency 1.0] [--seconds 10] [--slots 16 64 256] [--peers PYTHON]
+    python benchmarks/endpoints.py [--latency 1.0] [--vary 0.1] [--seconds 30] [--slots 16 64 256]
+        [--peers PYTHON]
 
-A server in a process of its own answers every question after a fixed time, so that n slots can give n replies
-in that time. Aim, at replies of 1 s: 95 % of that, and at most 2.5 ms of CPU a request; `--latency 0.1` shows
-what is left where replies are as short as no model's. `--peers` names the interpreter of an environment in
-which inspect_ai and lm-eval[api] are installed; their clients are then measured in the same run, each in a
-process of its own.
+A server in a process of its own answers every question after about the same time (`--vary`: each at random
+within this share of it; with 0 all slots of a run ask at the same instant, round after round, which no real
+server makes them do), so that n slots can give n replies in that time. Aim, at replies of 1 s: 95 % of that,
+and at most 2.5 ms of CPU a request; `--latency 0.1` shows what is left where replies are as short as no
+model's. `--peers` names the interpreter of an environment in which inspect_ai and lm-eval[api] are installed;
+their clients are then measured in the same run, each in a process of its own.
 """
 
 import argparse
@@ -79,16 +81,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--latency", type=float, default=1.0, help="seconds that every reply takes")
-    parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement at the ideal")
+    parser.add_argument("--vary", type=float, default=0.1, help="how far a reply's time varies, as a share")
+    parser.add_argument("--seconds", type=float, default=30.0, help="length of each measurement at the ideal")
     parser.add_argument("--slots", type=int, nargs="+", default=[16, 64, 256])
     parser.add_argument("--peers", type=Path, help="interpreter of an environment with the other clients")
     arguments = parser.parse_args()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; replies after {arguments.latency:g} s")
+    latency, vary = arguments.latency, arguments.vary
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; replies after {latency:g} s +- {vary:.0%}")
     header = f"{'client':<18} {'slots':>5} {'replies/s':>9} {'ideal':>7} {'share':>7}"
     print(f"{header} {'CPU ms/request':>14} {'core':>6}")
-    with fixed_server(arguments.latency) as base_url:
+    with fixed_server(latency, vary=vary) as base_url:
         for slots in arguments.slots:
-            ideal = slots / arguments.latency
+            ideal = slots / latency
             count = round(arguments.seconds * ideal)
             for name, cached in (("ours", False), ("ours, with cache", True)):
                 show(name, slots, count, ideal, asyncio.run(ours(base_url, slots, count, cached=cached)))

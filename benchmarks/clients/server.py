@@ -1,14 +1,16 @@
-"""Answers every POST after a fixed time, at little cost: prints its base URL.
+"""Answers every POST after about the same time, at little cost: prints its base URL.
 
-    python server.py SECONDS [MODULE:FUNCTION]
+    python server.py SECONDS VARY [MODULE:FUNCTION]
 
-Bare asyncio: a web framework would be the bottleneck of what is measured. Without a function every reply is
-the same bytes; with one it is what the function says to the prompt and the number of the request.
+Each reply takes a time of its own, at random between (1 - VARY) and (1 + VARY) times SECONDS. Bare asyncio: a
+web framework would be the bottleneck of what is measured. Without a function every reply is the same bytes;
+with one it is what the function says to the prompt and the number of the request.
 """
 
 import asyncio
 import importlib
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,9 +21,9 @@ Script = Callable[[str, int], str]
 
 
 @contextmanager
-def fixed_server(seconds: float, script: str = "") -> Iterator[str]:
+def fixed_server(seconds: float, script: str = "", vary: float = 0.0) -> Iterator[str]:
     """The base URL of such a server, in a process of its own."""
-    command = [sys.executable, __file__, str(seconds), *([script] if script else [])]
+    command = [sys.executable, __file__, str(seconds), str(vary), *([script] if script else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
@@ -48,8 +50,8 @@ def response(text: str) -> bytes:
 class Fixed(asyncio.Protocol):
     """One connection; its requests come one after another."""
 
-    def __init__(self, seconds: float, answer: Callable[[bytes], bytes]) -> None:
-        """`answer` makes the whole reply to a request's body."""
+    def __init__(self, seconds: Callable[[], float], answer: Callable[[bytes], bytes]) -> None:
+        """`seconds` says how long the next reply takes; `answer` makes the reply to a request's body."""
         self._seconds, self._answer = seconds, answer
         self._taken = b""
         self._transport: asyncio.Transport
@@ -73,7 +75,7 @@ class Fixed(asyncio.Protocol):
         if len(body) >= length:
             self._taken = body[length:]
             reply = self._answer(body[:length])
-            asyncio.get_running_loop().call_later(self._seconds, self._say, reply)
+            asyncio.get_running_loop().call_later(self._seconds(), self._say, reply)
 
     def _say(self, reply: bytes) -> None:
         if not self._transport.is_closing():
@@ -86,7 +88,7 @@ def scripted(script: Script) -> Callable[[bytes], bytes]:
     return lambda body: response(script(json.loads(body)["messages"][-1]["content"], next(numbers)))
 
 
-async def main(seconds: float, name: str = "") -> None:
+async def main(mean: float, vary: float, name: str = "") -> None:
     """Serves until it is terminated."""
     if name:
         module, _, function = name.partition(":")
@@ -97,6 +99,9 @@ async def main(seconds: float, name: str = "") -> None:
         def answer(_: bytes) -> bytes:
             return always
 
+    def seconds() -> float:
+        return random.uniform(mean * (1 - vary), mean * (1 + vary))
+
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Fixed(seconds, answer), "127.0.0.1", 0, backlog=4096)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
@@ -104,4 +109,4 @@ async def main(seconds: float, name: str = "") -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1]), *sys.argv[2:]))
+    asyncio.run(main(float(sys.argv[1]), float(sys.argv[2]), *sys.argv[3:]))

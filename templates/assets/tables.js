@@ -305,6 +305,8 @@
     /* ---- columns ---- */
 
     columnChooser() {
+      const hasRoom = window.matchMedia("(min-width: 94rem)").matches; /* as in site.css */
+      const isOff = ({ classList }) => classList.contains("off") && !(hasRoom && classList.contains("wide"));
       const read = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
       const hide = read("hide"), show = read("show");
       const list = make("div", { class: "choices" });
@@ -312,7 +314,7 @@
       this.heads.forEach((head, column) => {
         const key = head.dataset.key;
         if (column < named || !key) return;
-        const optional = head.classList.contains("off"); /* such a column is not there until it is asked for */
+        const optional = isOff(head); /* such a column is not there until it is asked for */
         const box = make("input", { type: "checkbox" });
         box.checked = optional ? show.has(key) : !hide.has(key);
         this.showColumn(column, box.checked);

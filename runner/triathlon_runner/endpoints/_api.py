@@ -12,6 +12,8 @@ from typing import Literal, Protocol
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.records import Reply, Usage
 
+EMPTY_REPLIES_THAT_COUNT = 5
+"""After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 ModelKind = Literal["instruct", "base"]
 """Instruct models are asked by `Chat`, base models by `Completion`."""
 
@@ -201,6 +203,9 @@ class NullContent(Retryable):
     """A whole reply without any content; after several of them it is the model's answer."""
 
     def __init__(self, answer: Answer) -> None:
-        super().__init__("a reply without content")
+        super().__init__(
+            f"a reply without content ({EMPTY_REPLIES_THAT_COUNT} in a row count as the model's answer,"
+            " where --attempts allows as many)"
+        )
         self.answer = answer
         """The answer with the empty reply, for when it counts."""

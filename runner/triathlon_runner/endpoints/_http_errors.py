@@ -155,7 +155,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
     text = raw.decode("utf-8", "replace")
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = " ".join(text.split())
     if isinstance(body, list) and body:
         body = body[0]

@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from triathlon_runner.endpoints._api import NullContent, Retryable, Throttled
+from triathlon_runner.endpoints._api import EMPTY_REPLIES_THAT_COUNT, NullContent, Retryable, Throttled
 from triathlon_runner.endpoints._config import Limits
 
-_EMPTY_REPLIES_THAT_COUNT = 5
-"""After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 _LONGEST_FIRST_WAIT = 2.0
 """Most seconds between two requests to a server that no connection was ever made to."""
 
@@ -61,7 +59,7 @@ class RetryState:
     @property
     def empty_reply_counts(self) -> bool:
         """Whether the last replies were without content so often that the model means it."""
-        return self._empty >= _EMPTY_REPLIES_THAT_COUNT
+        return self._empty >= EMPTY_REPLIES_THAT_COUNT
 
 
 class Outage:

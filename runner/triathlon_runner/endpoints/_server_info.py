@@ -131,7 +131,7 @@ async def _fetch(client: Client, path: str, body: dict[str, Any] | None = None) 
     reply = await (client.get(path) if body is None else client.post(path, json.dumps(body).encode()))
     try:
         return _object(json.loads(reply.body)) if reply.status == 200 else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -287,7 +287,7 @@ def _read_line(text: bytes, place: str) -> Line:
     try:
         line: Line = json.loads(text)
         _key(line)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise UserError(
             f"{place}: expected a graded sample, got {text[:60]!r}; name another file at --out"
         ) from None

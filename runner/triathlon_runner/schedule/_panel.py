@@ -5,7 +5,7 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from rich.console import Console, ConsoleRenderable, Group, RenderableType
@@ -221,14 +221,14 @@ class ConsoleProgress:
         self._last_line = time.monotonic()
         account = self._models[model].account
         tally = self._models[model].suites[suite]
-        cells = cells_of_tally(tally)
+        cells = cells_of_tally(tally) | {"cached": f"{tally.from_earlier_run or ''}"}
+        line = "  ".join((f"{model} {suite}", *_named(cells)))
         if account:
-            cells |= cells_of_server(account.stats) if account.stats.answered else {}
-            cells["cached"] = f"{tally.from_earlier_run or ''}"
-        parts = [f"{cell} {name}" for name, cell in cells.items() if cell]
-        if account:
-            parts += [f"limit {account.stats.limit}", *([f"{account.usd:.2f} USD"] if account.price else [])]
-        self._print("  ".join((f"{model} {suite}", *parts)))
+            cells = cells_of_server(account.stats) if account.stats.answered else {}
+            usd = [f"{account.usd:.2f} USD"] if account.price else []
+            so_far = "  ".join((*_named(cells | {"cached": ""}), f"limit {account.stats.limit}", *usd))
+            line += f"; all of {model} so far: {so_far}"
+        self._print(line)
 
     def _print(self, message: str) -> None:
         text = indented(visible(message))
@@ -269,6 +269,11 @@ class _Panel(Live):
         if not narrower:
             return drawn
         return [_cleared(self.console.height), *self.lines, *drawn[1:]]
+
+
+def _named(cells: Mapping[str, str]) -> Iterator[str]:
+    """`3/3 done`, `0 open`, …: what is not empty."""
+    return (f"{cell} {name}" for name, cell in cells.items() if cell)
 
 
 def _cleared(height: int) -> Control:

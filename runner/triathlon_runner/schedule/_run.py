@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from triathlon_runner.schedule._context import RunContext, Summary
 from triathlon_runner.schedule._model_run import ModelRun
 from triathlon_runner.schedule._plan import RunPlan, Work
-from triathlon_runner.schedule._stop import Stop
+from triathlon_runner.schedule._stop import CTRL_C, Stop
 from triathlon_runner.store import Unit
 from triathlon_runner.terminal import counted
 
@@ -87,9 +87,10 @@ class Runner(RunContext):
         while self.control.may_send():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), _CHECK_SECONDS)
+        ctrl_c = "a second Ctrl-C" if self.stop.reason == CTRL_C else "Ctrl-C"
         self.progress.say(
             f"{self.stop.reason}: finishing what is in flight ({self._in_flight()}), for at most"
-            f" {self.stop_seconds:g} s; the next run goes on from here; a second Ctrl-C stops at once"
+            f" {self.stop_seconds:g} s; what is finished is kept; {ctrl_c} stops at once"
         )
         clock = asyncio.get_running_loop().time
         ends, say_again = clock() + self.stop_seconds, clock() + _SAY_SECONDS

@@ -14,6 +14,8 @@ from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.terminal import money
 
+CTRL_C = "Ctrl-C"
+"""The reason of a stop that a person asked for."""
 _STOPPED = "the run was stopped"
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"

@@ -26,6 +26,8 @@ from triathlon_site.render.formats import px
 _PAD: Final = 16
 """Between the ends of the axis and its first and last number."""
 _MOST_TICKS: Final = 8
+_BESIDE: Final = 5
+"""From an interval to the dashed line of the same point, which would be hidden by it."""
 _LINE: Final = 14
 """From one line of names to the next."""
 _LONGEST: Final = 30
@@ -52,8 +54,8 @@ class TokenPoint:
 
 
 def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_maximum: float) -> Markup:
-    """A line through the points in the order of their tokens, each with its interval; above a point, dashed,
-    how far its score could rise with more tokens.
+    """A line through the points in the order of their tokens, each with its interval; beside it, dashed, how
+    far its score could rise with more tokens.
 
     The axis of tokens is logarithmic, since budgets are multiples of each other. That of scores begins at 0
     and ends above the highest value, at `y_maximum` at most.
@@ -65,7 +67,8 @@ def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_ma
     marks = [line([(x, y) for _, x, y in placed])]
     for point, x, y in placed:
         if point.most is not None:
-            marks.append(line([(x, y), (x, up(point.most, y_end))], "rule"))
+            beside = x + _BESIDE
+            marks.append(line([(beside, y), (beside, up(point.most, y_end))], "rule"))
         marks.append(line([(x, up(point.low, y_end)), (x, up(point.high, y_end))]))
         marks.append(dot(point.name, x, y))
     spans = [(point.name, x, up(point.top, y_end), up(point.low, y_end)) for point, x, _ in placed]

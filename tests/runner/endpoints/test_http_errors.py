@@ -53,6 +53,12 @@ def test_throttled(status: int, body: Any, headers: dict[str, str], wait: float 
     assert caught.value.retry_after == wait
 
 
+def test_an_error_nested_too_deeply_is_a_text() -> None:
+    """A hundred thousand brackets are no JSON that can be read, and no error of this program."""
+    with pytest.raises(Retryable):
+        judge(502, "[" * 100_000)
+
+
 @pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 520, 529])
 def test_tried_again(status: int) -> None:
     """Time-outs, conflicts and server errors are tried again, and are no throttling."""

@@ -229,11 +229,11 @@ def lines_of(
 def test_line_of_replies_from_the_cache() -> None:
     """Units that the cache answered are said to be of the cache, and count as no tokens and no speed."""
     (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3), from_earlier_run=True)
-    assert "1/1 done  0 open  1 cached  limit 2" in line and "tokens" not in line
+    assert line.endswith("m evolved/x  1/1 done  0 open  1 cached; all of m so far: limit 2  0.00 USD")
     stats = EndpointStats(limit=2, from_cache=3)
     stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
     (line,) = lines_of(200, stats, from_earlier_run=True)
-    assert "5 tokens  10 tokens/s  1 cached" in line
+    assert "1 cached; all of m so far: 5 tokens  10 tokens/s  limit 2" in line
 
 
 def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,17 @@ def test_a_column_comes_when_it_is_asked_for(page: Page, site: Path) -> None:
     assert cells.count() == page.locator("table.board thead th:visible").count()
 
 
+@pytest.mark.parametrize(("width", "seen"), [(1280, 0), (1600, 1)])
+def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width: int, seen: int) -> None:
+    """A narrower one has them in the menu; the table never needs to be moved sideways."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    visit(page, (site / "index.html").as_uri())
+    for name in ("Licence", "Price"):
+        expect(page.get_by_role("columnheader", name=name)).to_have_count(seen)
+    expect(page.locator(".table-frame.fits > table.all-models")).to_be_visible()
+    page.close()
+
+
 def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) -> None:
     """Every row is in the page; filters choose by grade and by having two disciplines or more."""
     visit(page, (site / "index.html").as_uri())

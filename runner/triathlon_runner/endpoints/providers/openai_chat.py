@@ -172,7 +172,7 @@ def read_json(raw: bytes) -> dict[str, Any]:
         raise Malformed("an empty reply")
     try:
         body = json.loads(raw.decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter: a hundred thousand brackets
         # Keys are removed before the text is cut: half of one would no longer look like a key.
         beginning = remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
         raise Malformed(f"a reply that is no JSON ({error}): {beginning!r}") from None
