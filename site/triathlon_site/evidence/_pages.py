@@ -17,8 +17,8 @@ from triathlon_runner.records import (
     RuntimeRecord,
     UnitRecord,
 )
-from triathlon_runner.runtime import chains
 from triathlon_runner.unit_pages import model_slug
+from triathlon_site.evidence._answers import answer_rows
 from triathlon_site.evidence._lists import attempts, attempts_text, task_links, unit_links
 from triathlon_site.evidence._words import changed_words
 from triathlon_site.render import Environment
@@ -147,7 +147,7 @@ def render_evidence(
         kind = next((name for kind, name in _KINDS.items() if isinstance(record, kind)), "")
         parents = [source.parents.get(name) for name in getattr(record, "parents", ())]
         seeds = [parent for parent in parents if isinstance(parent, EvolvedRecord)]
-        articles.append(article(record, kind, f"u{index}", seeds, changed_words, chains))
+        articles.append(article(record, kind, f"u{index}", seeds, [*answer_rows(record)], changed_words))
     groups = list(_grouped(articles))
     names = [path.rpartition("/")[2] for path in source.paths(len(groups))]
     pages = [

@@ -149,6 +149,15 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def kind(outcome: str) -> str:
+    """The class of an outcome's colour: `partly` where some of several units passed."""
+    if outcome.endswith((" loop", " loops")):
+        return "passed"
+    if " of " in outcome:
+        return "failed" if outcome.startswith("0 of ") else "partly"
+    return outcome
+
+
 def sortable(value: float) -> str:
     """A number as scripts sort by it."""
     return f"{value:.6g}"

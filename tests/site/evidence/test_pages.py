@@ -2,7 +2,9 @@
 
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
+from triathlon_runner.records import RuntimeRecord
 from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
+from triathlon_site.evidence._answers import answer_rows
 from triathlon_site.render import installed_environment
 from triathlon_site.render.formats import LONGEST_TEXT, cut
 
@@ -36,6 +38,21 @@ def test_each_unit_has_a_page_and_an_anchor() -> None:
         assert f'id="u{index}"' in pages[number - 1]
     assert 'href="loop-core-2.html" rel="next"' in pages[0] and 'rel="prev"' not in pages[0]
     assert f'href="loop-core-{len(pages) - 1}.html" rel="prev"' in pages[-1] and "next" not in pages[-1]
+
+
+def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> None:
+    """And the output's, where it is wrong and all other answers are right."""
+    suite = FakeSuite(entries(["runtime/core"])[0], tasks=40)
+    for record in fake_records(FakeModel("m", 0.0, 0.7), suite):
+        assert isinstance(record, RuntimeRecord)
+        *chains, (line, _, (output,), _) = rows = list(answer_rows(record))
+        assert line is None and output.answer is record.output
+        for row in rows:
+            right = [answer.answer.correct for answer in row.answers]
+            before = [all(right[:place]) for place in range(len(right))]
+            assert [answer.right_so_far for answer in row.answers] == before or row is rows[-1]
+        others = [answer.answer.correct for row in chains for answer in row.answers]
+        assert len(others) == 3 * len(record.statements) and output.right_so_far == all(others)
 
 
 def test_a_path_is_plain_for_any_suite() -> None:
