@@ -35,7 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.datasets.official import humaneval, humaneval_rows
+from triathlon_runner.datasets.official import HUMANEVAL, humaneval
+from triathlon_runner.datasets.official._raw import read_rows
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import (
@@ -171,17 +172,17 @@ def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
 
 def task_rows(problems: list[Problem], store: DataStore, solutions: str) -> list[dict[str, Any]]:
     """The programs, in two parts, and what the peers need to grade them."""
-    rows = {row.task_id: row for row in humaneval_rows(store)}
+    rows = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
     return [
         {
             "task_id": problem.task_id,
-            "prompt": rows[problem.task_id].prompt if solutions == "own" else "",
-            "completion": rows[problem.task_id].canonical_solution
+            "prompt": rows[problem.task_id]["prompt"] if solutions == "own" else "",
+            "completion": rows[problem.task_id]["canonical_solution"]
             if solutions == "own"
             else problem.reference,
             "entry_point": problem.entry_point,
             "inputs": problem.inputs,
-            "test": rows[problem.task_id].test,
+            "test": rows[problem.task_id]["test"],
         }
         for problem in problems
     ]

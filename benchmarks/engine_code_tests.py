@@ -18,11 +18,11 @@ from pathlib import Path
 from triathlon_runner.datasets import ClassProblem, DataStore
 from triathlon_runner.datasets.official import mbpp_plus, problem_file
 from triathlon_runner.datasets.official._catalogue import MBPP_PLUS
-from triathlon_runner.datasets.official._rows import read_rows
+from triathlon_runner.datasets.official._raw import read_rows
 from triathlon_runner.grading import TEST_LIMITS, ClassGrader, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Call, Job, Language, Returned, Sandbox, SandboxError, open_sandbox
-from triathlon_runner.translation._mbxp import joined
+from triathlon_runner.translation import joined
 from triathlon_runner.translation._task import reference
 
 END = {

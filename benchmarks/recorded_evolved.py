@@ -31,7 +31,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import CachingGrader, VerdictCache
 from triathlon_runner.imports._foreign import ForeignProgram
-from triathlon_runner.imports._samples import read_evalplus
+from triathlon_runner.imports._readers import read_evalplus
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, build_suite

@@ -5,12 +5,16 @@ Each names line, key, what was expected and what came.
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.yaml_file import Place, YamlFile
+
+Model = TypeVar("Model", bound=BaseModel)
 
 _MAY_BE_SECRET: Final = re.compile(
     r"key|token(?!s)|secret|auth|cookie|passw|credential|header|env|url", re.IGNORECASE
@@ -18,24 +22,16 @@ _MAY_BE_SECRET: Final = re.compile(
 """Names whose values are never shown, whatever is wrong with them."""
 
 _WORDS: Final = {None: "null", True: "true", False: "false"}
-_EXPECTED: Final[Mapping[str, str]] = {
+_SENTENCES: Final[Mapping[str, str]] = {
     "missing": "required and not there; add it",
     "string_type": "expected text (a number or a word such as yes is text in quotes)",
     "string_too_short": "expected text that is not empty",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_from_float": "expected a whole number",
+    "int_type int_parsing int_from_float": "expected a whole number",
     "int_parsing_size": "expected a whole number of fewer digits",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
-    "finite_number": "expected a number",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "dict_type": "expected a mapping (`name: value`)",
-    "model_type": "expected a mapping (`name: value`)",
-    "model_attributes_type": "expected a mapping (`name: value`)",
-    "list_type": "expected a list (lines that begin with `- `, or [a, b])",
-    "tuple_type": "expected a list (lines that begin with `- `, or [a, b])",
+    "float_type float_parsing finite_number": "expected a number",
+    "bool_type bool_parsing": "expected true or false",
+    "dict_type model_type model_attributes_type": "expected a mapping (`name: value`)",
+    "list_type tuple_type": "expected a list (lines that begin with `- `, or [a, b])",
     "path_type": "expected a path",
     "greater_than": "expected a number above {gt:g}",
     "greater_than_equal": "expected a number of {ge:g} or more",
@@ -44,6 +40,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "too_short": "expected at least {min_length} of these",
     "literal_error": "expected {expected}",
 }
+_EXPECTED: Final = {kind: text for kinds, text in _SENTENCES.items() for kind in kinds.split()}
+"""By pydantic's kind of error."""
 
 
 def matching(pattern: str, expected: str) -> Callable[[str], str]:
@@ -58,8 +56,39 @@ def matching(pattern: str, expected: str) -> Callable[[str], str]:
     return check
 
 
-def faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> Iterator[str]:
-    """A line for each fault, in the file's order; several that pydantic finds with one value are one."""
+def id_form(most: int, example: str) -> AfterValidator:
+    """Validator of ids that may name a folder."""
+    expected = f"an id of at most {most} lower-case letters, digits, '.', '_' and '-', such as {example!r}"
+    return AfterValidator(matching(rf"[a-z0-9][a-z0-9._-]{{0,{most - 1}}}", expected))
+
+
+def misplaced(place: Place, message: str, *, also: Place | None = None) -> PydanticCustomError:
+    """The error of a validator about one place of the whole file; `also`: another place to look at."""
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place, "also": also})
+
+
+def check_ids_differ(ids: Sequence[str], *place: str) -> None:
+    """Refuses an id that stands twice in the list at `place`, as a validator of the whole file."""
+    for number, name in enumerate(ids):
+        if (first := ids.index(name)) != number:
+            message = f"expected an id of its own, but {name!r} stands twice; rename one"
+            raise misplaced((*place, number, "id"), message, also=(*place, first, "id"))
+
+
+def validated(file: YamlFile, model: type[Model], row: type[BaseModel] | None = None) -> Model:
+    """The file's content as `model`, whose values are of the type `row` where it is a list.
+
+    Raises:
+        UserError: a line for each fault, in the file's order.
+    """
+    try:
+        return model.model_validate(file.content)
+    except ValidationError as error:
+        raise UserError("\n".join(_faults_in_words(error, file, row or model))) from None
+
+
+def _faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> Iterator[str]:
+    """Several faults that pydantic finds with one value are one line."""
     faults: dict[Place, list[str]] = {}
     shown: dict[Place, str] = {}
     for fault in error.errors():

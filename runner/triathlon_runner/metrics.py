@@ -99,12 +99,7 @@ class Metric:
 
 
 def pass_at_k_metric(k: int, source: str) -> Metric:
-    """pass@k over the tasks that have at least k samples; pass@1 is the headline.
-
-    Args:
-        k: Samples of which one has to pass.
-        source: The paper and section that reports it so.
-    """
+    """pass@k over the tasks that have at least k samples, as `source` reports it; pass@1 is the headline."""
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         return [Contribution(task_id, share, 1.0) for task_id, share in pass_at_k_by_task(records, k).items()]

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
 
 from triathlon_runner import pasted_keys, yaml_file
-from triathlon_runner.config_errors import faults_in_words, in_words, matching
+from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
 from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.serving import ServeConfig
+from triathlon_runner.terminal import shortened
+
+_DAY: Final = r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?"
+Day = Annotated[str, AfterValidator(matching(_DAY, "YYYY, YYYY-MM or YYYY-MM-DD, such as 2024-11"))]
 
 
 class _Config(BaseModel):
@@ -48,15 +51,7 @@ class Settings(_Config):
 class ModelRow(Settings):
     """One model. Exactly one of `serve` (we start it) and `api` (it is there)."""
 
-    id: Annotated[
-        str,
-        AfterValidator(
-            matching(
-                r"[a-z0-9][a-z0-9._-]{0,99}",
-                "an id of at most 100 lower-case letters, digits, '.', '_' and '-', such as 'my-model-7b'",
-            )
-        ),
-    ]
+    id: Annotated[str, id_form(100, "my-model-7b")]
     """Lower-case letters, digits, '.', '_', '-'; names the folder of its results."""
     name: str = Field(default_factory=lambda row: str(row.get("id", "")))
     """As the board calls it; the id where the row has none."""
@@ -65,18 +60,7 @@ class ModelRow(Settings):
     """As people write it: 135M, 7B, 8x22B."""
     license: str | None = None
     open_weights: bool | None = None
-    released: (
-        Annotated[
-            str,
-            AfterValidator(
-                matching(
-                    r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?",
-                    "YYYY, YYYY-MM or YYYY-MM-DD, such as 2024-11",
-                )
-            ),
-        ]
-        | None
-    ) = None
+    released: Day | None = None
     """YYYY, YYYY-MM or YYYY-MM-DD."""
     kind: ModelKind = "instruct"
     """instruct: chat; base: it completes text."""
@@ -102,11 +86,10 @@ class ModelRow(Settings):
         return self
 
 
-def _wrong(
-    place: yaml_file.Place, message: str, *, also: yaml_file.Place | None = None
-) -> PydanticCustomError:
-    """What is wrong at one place of the whole file; `also`: another place to look at."""
-    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place, "also": also})
+def row_without_server(model_id: str, kind: ModelKind) -> ModelRow:
+    """The row of a model whose replies are stored and which is not asked."""
+    unused = ApiConfig(base_url="http://localhost/v1", model=model_id)
+    return ModelRow(id=model_id, name=model_id, kind=kind, api=unused)
 
 
 class Registry(_Config):
@@ -119,22 +102,14 @@ class Registry(_Config):
 
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
-        ids = [row.id for row in self.models]
-        doubled = sorted({name for name in ids if ids.count(name) > 1})
-        if doubled:
-            first, second = [number for number, name in enumerate(ids) if name == doubled[0]][:2]
-            raise _wrong(
-                ("models", second, "id"),
-                f"expected an id of its own, but {doubled[0]!r} stands twice; rename one",
-                also=("models", first, "id"),
-            )
-        if self.judge is not None and self.judge not in ids:
-            raise _wrong(
-                ("judge",),
-                f"expected the id of a model, but {self.judge!r} is none; ids are {', '.join(ids)}",
+        check_ids_differ(self.ids, "models")
+        if self.judge is not None and self.judge not in self.ids:
+            ids = ", ".join(self.ids)
+            raise misplaced(
+                ("judge",), f"expected the id of a model, but {self.judge!r} is none; ids are {ids}"
             )
         if self.judge is not None and self.row(self.judge).api is None:
-            raise _wrong(
+            raise misplaced(
                 ("judge",),
                 "expected a model with `api:`, because the judge works beside every other model, but"
                 f" {self.judge!r} has `serve:`; name another",
@@ -188,13 +163,14 @@ def check_names(names: Iterable[str], known: Sequence[str], *, what: str, comman
         command: lists all that are known, such as `triathlon models`.
 
     Raises:
-        UserError: naming all unknown ones, a line each.
+        UserError: a line for each unknown name.
     """
-    unknown = dict.fromkeys(name for name in names if name not in known)
-    if unknown:
-        raise UserError(
-            "\n".join(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in unknown)
-        )
+    _refuse(f"unknown {what} {name!r}; {_hint(name, known, command)}" for name in names if name not in known)
+
+
+def _refuse(faults: Iterable[str]) -> None:
+    if lines := list(dict.fromkeys(faults)):
+        raise UserError("\n".join(lines))
 
 
 def check_have_results(
@@ -209,18 +185,15 @@ def check_have_results(
         is_known: whether a name without results is that of a suite or model all the same.
 
     Raises:
-        UserError: naming all without results, a line each.
+        UserError: a line for each name without results.
     """
-    names = dict.fromkeys(names)
-    without = [name for name in names if name not in measured and is_known(name)]
-    if without:
-        raise UserError(
-            "\n".join(
-                f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list`"
-                " lists those that there are, --results names others"
-                for name in without
-            )
-        )
+    names = list(names)
+    _refuse(
+        f"no results of {what} {name!r} here; `triathlon run` makes some, `triathlon results list` lists"
+        " those that there are, --results names others"
+        for name in names
+        if name not in measured and is_known(name)
+    )
     check_names(names, measured, what=what, command="triathlon results list")
 
 
@@ -262,15 +235,11 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
     file = yaml_file.read(path, _NUMBERS)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
-        text = repr(file.content)
-        got = "nothing" if file.content is None else text if len(text) <= 80 else f"{text[:79]}…"
+        got = "nothing" if file.content is None else shortened(repr(file.content), 79)
         raise UserError(
             f"{path}: expected a mapping with the key 'models', got {got}; see the README, 'Add a model'"
         )
-    try:
-        return Registry.model_validate(file.content)
-    except ValidationError as error:
-        raise UserError("\n".join(faults_in_words(error, file, Registry))) from None
+    return validated(file, Registry)
 
 
 def single(

@@ -49,17 +49,15 @@ class NoiseBudget:
         """Half the width of the 95 % interval of the mean over so many tasks and samples of each."""
         return Z_95 * math.sqrt((self.between + self.within / samples) / tasks)
 
-    def sentence(self, *, maximum: float = 1.0, tasks: int | None = None, samples: int | None = None) -> str:
-        """What more samples, and what more tasks, would make of the interval.
+    def sentence(self, *, maximum: float = 1.0, tasks: int | None = None) -> str:
+        """What more samples (those that there are, at least 3), and what more tasks, make of the interval.
 
         Args:
             maximum: Of the score: a share of 1 is shown in per cent, another score on its own scale.
             tasks: Of the run that is planned; left out, those that there are.
-            samples: Of each task, to compare one with; left out, those that there are, 3 where there are
-                fewer.
         """
         n = tasks or self.tasks
-        k = samples or max(3, round(self.samples))
+        k = max(3, round(self.samples))
         scale, digits = (100, 1) if maximum == 1 else (1, 1 if maximum > 10 else 2)
         widths = (scale * self.half_width(*size) for size in ((n, 1), (n, k), (n + MORE_TASKS, 1)))
         now, repeated, larger = (f"±{width:.{digits}f}" for width in widths)
@@ -83,10 +81,9 @@ def median_budget(budgets: Sequence[NoiseBudget]) -> NoiseBudget:
 
 
 def noise_budget(samples: Sequence[Sequence[float]]) -> NoiseBudget | None:
-    """The noise budget of a score; None where fewer than two tasks, or no task has two samples.
+    """The noise budget of a score, from the scores of each task's samples, however many a task has.
 
-    Args:
-        samples: The scores of each task's samples, a task each; tasks may have different numbers of them.
+    None where fewer than two tasks, or no task has two samples.
     """
     tasks = [list(map(float, scores)) for scores in samples if scores]
     n, total = len(tasks), sum(map(len, tasks))

@@ -6,7 +6,7 @@ folder (`--prompts`) holds `<discipline>/<name>.txt` for the templates to replac
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from triathlon_runner.errors import UserError
 
 ESSENTIAL: Final = frozenset(
-    {
+    [
         "task",
         "code",
         "description",
@@ -29,7 +29,7 @@ ESSENTIAL: Final = frozenset(
         "parents",
         "first_prompt",
         "second_prompt",
-    }
+    ]
 )
 """Values that differ from task to task: a replacement of a template that uses one must use it too."""
 
@@ -132,12 +132,7 @@ def _built_in(package: str) -> Mapping[str, str]:
 
 
 def _read(path: Path, ours: Mapping[str, str]) -> str:
-    """A user's template, which may use the values that ours of its name uses.
-
-    Raises:
-        UserError: it cannot be read, does not parse, asks for another value, or lacks one that tells tasks
-            apart.
-    """
+    """A user's template, which may use the values that ours of its name uses."""
     our_text = ours.get(path.stem)
     if our_text is None:
         raise UserError(
@@ -150,11 +145,6 @@ def _read(path: Path, ours: Mapping[str, str]) -> str:
     except (OSError, UnicodeDecodeError, TemplateError) as error:
         raise UserError(f"the prompt {str(path)!r} is no template: {error}. Mend it.") from None
     allowed = find_undeclared_variables(_ENVIRONMENT.parse(our_text))
-    _check_values(path, used, allowed)
-    return text
-
-
-def _check_values(path: Path, used: Set[str], allowed: Set[str]) -> None:
     if unknown := sorted(used - allowed):
         may = f"it may use {', '.join(sorted(allowed))}" if allowed else "it takes no values"
         raise UserError(f"the prompt {str(path)!r} asks for {unknown[0]!r}; {may}. Mend it.")
@@ -163,3 +153,4 @@ def _check_values(path: Path, used: Set[str], allowed: Set[str]) -> None:
             f"the prompt {str(path)!r} lacks {{{{ {missing[0]} }}}}, so that it would ask the same of every"
             " task. Put it in."
         )
+    return text

@@ -2,11 +2,9 @@
 
 
 def sign_test(one: int, other: int) -> float:
-    """Two-sided p-value of the exact sign test, McNemar's where outcomes are yes or no; 1 for no difference.
+    """Two-sided p-value of the exact sign test, of the pairs that differ in one and in the other direction.
 
-    Args:
-        one: pairs that differ in one direction.
-        other: pairs that differ in the other.
+    It is McNemar's where outcomes are yes or no; 1 for no difference.
     """
     from scipy.special import bdtr  # noqa: PLC0415  it takes a part of a second
 

@@ -197,18 +197,6 @@ class SuiteEntry:
         return self.sampling
 
 
-def _no_suites_of_user(_data: UserDataSet, _prompts: Path | None) -> tuple[SuiteEntry, ...]:
-    return ()
-
-
-def _no_suite_of_file(_text: str, _prompts: Path | None) -> SuiteEntry | None:
-    return None
-
-
-def _no_suite_of_results(_suite_id: str) -> SuiteEntry | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class DisciplineEntry:
     """A discipline's place in the catalogue: its suites, its prompts, and its place on the site."""
@@ -224,10 +212,10 @@ class DisciplineEntry:
     overall ranking. Empty for most."""
     one_board: bool = False
     """Whether its suites on one family of data are columns of one board; else each has a board of its own."""
-    suites_of_user: Callable[[UserDataSet, Path | None], tuple[SuiteEntry, ...]] = _no_suites_of_user
+    suites_of_user: Callable[[UserDataSet, Path | None], tuple[SuiteEntry, ...]] = lambda _data, _prompts: ()
     """The suites on a data set of suites.yaml, variants included; the second argument as of `suites`."""
-    suite_of_file: Callable[[str, Path | None], SuiteEntry | None] = _no_suite_of_file
+    suite_of_file: Callable[[str, Path | None], SuiteEntry | None] = lambda _text, _prompts: None
     """From a name at `--suites` and a user's folder of prompts to a suite of the user's own file; None for
     other names."""
-    suite_of_results: Callable[[str], SuiteEntry | None] = _no_suite_of_results
+    suite_of_results: Callable[[str], SuiteEntry | None] = lambda _suite_id: None
     """From the suite id of results to what they mean, where the user's own file is not at hand."""

@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from triathlon_runner import yaml_file
-from triathlon_runner.config_errors import faults_in_words, matching
+from triathlon_runner import pasted_keys, yaml_file
+from triathlon_runner.config_errors import check_ids_differ, id_form, validated
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
 
@@ -20,15 +19,7 @@ class DataSetRow(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
-    id: Annotated[
-        str,
-        AfterValidator(
-            matching(
-                r"[a-z0-9][a-z0-9._-]{0,59}",
-                "an id of at most 60 lower-case letters, digits, '.', '_' and '-', such as 'mine'",
-            )
-        ),
-    ]
+    id: Annotated[str, id_form(60, "mine")]
     """What the ids of its suites end in: `loop/mine`, `runtime/mine`, `evolved/mine`."""
     title: Annotated[str, Field(min_length=1)]
     """As the board calls it."""
@@ -43,18 +34,7 @@ class _Rows(RootModel[tuple[DataSetRow, ...]]):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        ids = [row.id for row in self.root]
-        for number, name in enumerate(ids):
-            if (first := ids.index(name)) != number:
-                raise PydanticCustomError(
-                    "misplaced",
-                    "{message}",
-                    {
-                        "message": f"expected an id of its own, but {name!r} stands twice; rename one",
-                        "place": (number, "id"),
-                        "also": (first, "id"),
-                    },
-                )
+        check_ids_differ([row.id for row in self.root])
         return self
 
 
@@ -72,16 +52,13 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
     if not path.exists():
         return ()
     file = yaml_file.read(path)
+    pasted_keys.check_file(file)
     if not isinstance(file.content, list):
         got = "nothing" if file.content is None else f"{file.content!r:.80}"
         raise UserError(
             f"{path}: expected a list of data sets, each as `- {{id: mine, title: My functions, problems:"
             f" mine.jsonl}}`, got {got}; remove the file if you want none"
         )
-    try:
-        rows = _Rows.model_validate(file.content).root
-    except ValidationError as error:
-        raise UserError("\n".join(faults_in_words(error, file, DataSetRow))) from None
     return tuple(
         UserDataSet(
             row.id,
@@ -90,5 +67,5 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
             f"{path}, line {file.line((number, 'problems'))}",
             row.private,
         )
-        for number, row in enumerate(rows)
+        for number, row in enumerate(validated(file, _Rows, DataSetRow).root)
     )

@@ -10,12 +10,14 @@ import sys
 import time
 import traceback
 import unicodedata
+from collections.abc import Collection, Sequence
 from functools import cache
 from json import dumps, loads
 from types import TracebackType
 from typing import Any, Final
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
+from rich.table import Table
 from rich.text import Text
 
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -24,8 +26,6 @@ line and paragraph separators."""
 _KEPT: Final = frozenset("\n\t")
 _WIDTH_OF_FILES: Final = 10_000
 """Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""
-
-
 _PROGRESS_SECONDS: Final = 10.0
 
 
@@ -40,10 +40,7 @@ def visible(text: str) -> str:
 def _visible(character: str) -> str:
     if character in _KEPT or unicodedata.category(character) not in _HIDDEN:
         return character
-    number = ord(character)
-    if number < 0x100:
-        return {"\r": "\\r"}.get(character, f"\\x{number:02x}")
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return character.encode("unicode_escape").decode()
 
 
 def indented(text: str) -> str:
@@ -56,6 +53,35 @@ def counted(number: int, noun: str) -> str:
     if number == 1:
         return f"{number} {noun}"
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+def shortened(text: str, most: int) -> str:
+    """The first `most` characters of `text`, and `…` behind them where there are others."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def first_of(lines: Sequence[str], most: int, about_others: str = "") -> list[str]:
+    """The first `most` lines, and behind them `and 3 more` with `about_others` where there are others."""
+    others = len(lines) - most
+    return [*lines[:most], f"and {others} more{about_others}"] if others > 0 else list(lines)
+
+
+def table(
+    *columns: str, right: Collection[str] = (), whole: Collection[str] = (), titles: bool = True
+) -> Table:
+    """A table without lines; cells too long for it are continued in the next line.
+
+    Args:
+        columns: the titles.
+        right: titles of columns that stand on the right, such as numbers.
+        whole: titles of columns whose cells stay in one line.
+        titles: whether they are shown.
+    """
+    made = Table(box=None, pad_edge=False, header_style="bold", show_header=titles)
+    for title in columns:
+        side: JustifyMethod = "right" if title in right else "left"
+        made.add_column(title, justify=side, no_wrap=title in whole, overflow="fold")
+    return made
 
 
 def money(usd: float) -> str:

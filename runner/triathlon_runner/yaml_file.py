@@ -42,7 +42,7 @@ class YamlFile:
 
         What an alias repeats comes once.
         """
-        return _scalars(self.root, (), set())
+        return ((place, node) for place, node in _nodes(self.root) if isinstance(node, yaml.ScalarNode))
 
     def _walk(self, place: Sequence[int | str]) -> tuple[int, int]:
         node, line = self.root, self.root.start_mark.line + 1
@@ -127,7 +127,7 @@ def _size(node: yaml.Node, path: Path, sizes: dict[int, int], above: set[int]) -
         )
     if id(node) not in sizes:
         inside = above | {id(node)}
-        sizes[id(node)] = 1 + sum(_size(child, path, sizes, inside) for child in _children(node))
+        sizes[id(node)] = 1 + sum(_size(child, path, sizes, inside) for _, child in _inner(node, ()))
     if sizes[id(node)] > _MOST_VALUES:
         raise UserError(
             f"{where}: expected at most {_MOST_VALUES:,} values, what an alias (`*name`) repeats counted each"
@@ -136,29 +136,37 @@ def _size(node: yaml.Node, path: Path, sizes: dict[int, int], above: set[int]) -
     return sizes[id(node)]
 
 
-def _children(node: yaml.Node) -> list[yaml.Node]:
+def _inner(node: yaml.Node, place: Place) -> list[tuple[Place, yaml.Node]]:
+    """Keys, values and members of a node; keys stand at the place of their values."""
     if isinstance(node, yaml.MappingNode):
-        return [part for pair in node.value for part in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+        return [((*place, str(key.value)), part) for key, value in node.value for part in (key, value)]
+    if isinstance(node, yaml.SequenceNode):
+        return [((*place, index), value) for index, value in enumerate(node.value)]
+    return []
 
 
-def _check_values(root: yaml.Node, path: Path, loader: _Loader, numbers: Mapping[str, str]) -> None:
-    """Refuses what JSON does not have, and keys that stand twice: YAML would silently keep the last."""
+def _nodes(root: yaml.Node) -> Iterator[tuple[Place, yaml.Node]]:
+    """Every node with its place, in the file's order; what an alias repeats comes once."""
     seen: set[int] = set()
     left: list[tuple[Place, yaml.Node]] = [((), root)]
     while left:
         place, node = left.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.ScalarNode):
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield place, node
+            left += reversed(_inner(node, place))
+
+
+def _check_values(root: yaml.Node, path: Path, loader: _Loader, numbers: Mapping[str, str]) -> None:
+    """Refuses what JSON does not have, and keys that stand twice: YAML would silently keep the last."""
+    keys: set[int] = set()
+    for place, node in _nodes(root):
+        if isinstance(node, yaml.MappingNode):
+            _check_keys(node, path, place)
+            keys |= {id(key) for key, _ in node.value}
+        elif isinstance(node, yaml.ScalarNode) and id(node) not in keys:
             expected = numbers.get(str(place[-1])) if place else None
             _check_scalar(node, _where(path, node, place), loader, expected)
-        elif isinstance(node, yaml.MappingNode):
-            _check_keys(node, path, place)
-            left += [((*place, key.value), value) for key, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            left += [((*place, index), value) for index, value in enumerate(node.value)]
 
 
 def _where(path: Path, node: yaml.Node, place: Place) -> str:
@@ -195,22 +203,6 @@ def _check_keys(node: yaml.MappingNode, path: Path, place: Place) -> None:
             again = "stands twice in it" if first == line else f"also stands in line {first}"
             raise UserError(f"{path}, line {line}: key {key.value!r} {again}; keep one")
         lines[key.value] = line
-
-
-def _scalars(node: yaml.Node, place: Place, seen: set[int]) -> Iterator[tuple[Place, yaml.ScalarNode]]:
-    if id(node) in seen:
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.ScalarNode):
-        yield place, node
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inside = (*place, str(key.value))
-            yield from _scalars(key, inside, seen)
-            yield from _scalars(value, inside, seen)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            yield from _scalars(value, (*place, index), seen)
 
 
 _SYNTAX: Final = (

@@ -12,13 +12,21 @@ _GOES_ON: Final = "what was finished is kept, and the same command goes on from 
 _ENDS: Final = {
     "run": (1, _GOES_ON),
     "gate": (3, f"undecided; {_GOES_ON}"),
-    "import": (_INTERRUPTED, _GOES_ON),
+    "import": (_INTERRUPTED, "verdicts are kept in --verdicts, and the same command goes on from there"),
     "evolve": (_INTERRUPTED, _GOES_ON),
     "grade": (_INTERRUPTED, "what was graded is kept in --out, and the same command goes on from there"),
     "build": (_INTERRUPTED, "the site stays as it was"),
     "export": (_INTERRUPTED, "delete what is in --out before the next try"),
 }
 """By command, how it ends where Ctrl-C interrupts it: the exit code, and what is kept."""
+_KEPT_IN: Final = {
+    "grade": ("--out", "nothing is kept without --out"),
+    "import": (
+        "--verdicts",
+        "files that were read to their end are imported; nothing of the rest is kept without --verdicts",
+    ),
+}
+"""By command, the option that names where its work is kept, and what is kept without it."""
 
 
 def main() -> None:
@@ -41,8 +49,9 @@ def _end_interrupted(arguments: list[str]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     command = next(iter(arguments), "")
     code, kept = _ENDS.get(command, (_INTERRUPTED, "no stored result is lost"))
-    if command == "grade" and not any(word.partition("=")[0] == "--out" for word in arguments):
-        kept = "nothing is kept without --out"
+    keeps, without = _KEPT_IN.get(command, ("", ""))
+    if keeps and not any(word.partition("=")[0] == keeps for word in arguments):
+        kept = without
     line = f"{f'triathlon {command}'.strip()}: interrupted; {kept}"
     if sys.stderr.isatty():  # which has printed ^C in front of it
         line = textwrap.fill(line, shutil.get_terminal_size().columns - len("^C"))

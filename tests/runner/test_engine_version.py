@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "9fb3f0f6953b2be8c8bd78a3a53f6e02995800c81fd2ba9f4d27fc4940a607c4")
+DECIDED = (1, "066be443a5b6a438dd089838eb10757d5e43e855b77a9be6a7c0058dbc82e4a7")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -1,9 +1,13 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
+from importlib import import_module
+
 from triathlon_runner.cli._app import app, examples, run_app
 from triathlon_runner.cli._names import Models, Suites, names
 
 __all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "run_app"]
+
+_COMMANDS = "cache doctor evolve gate grade import list questions results run sets submit translation verify"
 
 
 def add_commands() -> None:
@@ -12,20 +16,5 @@ def add_commands() -> None:
     They register themselves when they are imported, with all that they need: that takes as long as a small
     build, so that the site's own commands go without.
     """
-    from triathlon_runner.cli import (  # noqa: F401, PLC0415
-        _cache,
-        _contamination,
-        _doctor,
-        _evolve,
-        _gate,
-        _grade,
-        _import,
-        _list,
-        _questions,
-        _results,
-        _run,
-        _sets,
-        _submit,
-        _translation,
-        _verify,
-    )
+    for command in _COMMANDS.split():
+        import_module(f"triathlon_runner.cli._{command}")

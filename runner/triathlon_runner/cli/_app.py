@@ -33,6 +33,13 @@ app = App(
 )
 
 
+def group_of_commands(name: str, about: str, example: str) -> App:
+    """Returns a group of commands of `app`, such as `triathlon results`."""
+    group = App(help=about, epilog=examples(example), no_args_is_help=True)
+    app.add_typer(group, name=name)
+    return group
+
+
 _OUTPUT_LOST = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 """Errors without a file's name: of writing to the standard output."""
 

@@ -5,20 +5,14 @@ from typing import Annotated
 import typer
 
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.terminal import console, counted
 
-cache_app = App(help="The cache of replies.", epilog=examples("triathlon cache info"), no_args_is_help=True)
-app.add_typer(cache_app, name="cache")
+cache_app = group_of_commands("cache", "The cache of replies.", "triathlon cache info")
 
 
-@cache_app.command(
-    epilog=examples(
-        "triathlon cache info",
-    )
-)
+@cache_app.command(epilog=examples("triathlon cache info"))
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.table import Table
 
 from triathlon_runner import catalogue, models_yaml, sandbox
 from triathlon_runner.cache import cache_folder
@@ -17,7 +16,7 @@ from triathlon_runner.sandbox import attacks
 from triathlon_runner.schedule import why_not
 from triathlon_runner.serving import gpus
 from triathlon_runner.store import replace_file
-from triathlon_runner.terminal import Screen, console, counted
+from triathlon_runner.terminal import Screen, console, counted, table
 
 NOT_RUN: Final = "not run"
 """What manifests say where the hostile programs were never graded on this machine."""
@@ -99,11 +98,8 @@ async def _machine(screen: Screen) -> bool:
     else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
         summary = grader_integrity(health.level)
-        _say(
-            screen,
-            "attacks",
-            f"{summary}; `triathlon doctor --attack` tries them" if summary == NOT_RUN else summary,
-        )
+        advice = "; `triathlon doctor --attack` tries them" if summary == NOT_RUN else ""
+        _say(screen, "attacks", summary + advice)
     for language in health.languages:
         _say(screen, language.language, language.version or language.fault)
     names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]
@@ -132,8 +128,7 @@ def _say(screen: Screen, heading: str, finding: str) -> None:
     if not screen.is_terminal:
         screen.print(f"{heading:10} {finding}", soft_wrap=True)
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
-    table.add_column(width=10, no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(heading, finding)
-    screen.print(table)
+    line = table("heading", "finding", whole=["heading"], titles=False)
+    line.columns[0].width = 10
+    line.add_row(heading, finding)
+    screen.print(line)

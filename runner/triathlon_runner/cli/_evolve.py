@@ -12,9 +12,16 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import names
-from triathlon_runner.cli._options import Common, Data, ModelsFile, catalogue_beside, data_store
-from triathlon_runner.cli._seeds import read_seeds
-from triathlon_runner.datasets import Problem
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    ModelsFile,
+    catalogue_beside,
+    data_store,
+    open_local_grader,
+)
+from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
+from triathlon_runner.datasets.user import with_inputs
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
@@ -24,8 +31,10 @@ from triathlon_runner.evolved.evolve import (
     Progress,
     Workspace,
     apply_decisions,
+    cost,
     estimate,
     make_jobs,
+    parameter_types,
     read_decisions,
     run,
     summary,
@@ -33,7 +42,16 @@ from triathlon_runner.evolved.evolve import (
 )
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import Account, Bounds, Control, ControlledModel, ModelOpener, why_not
+from triathlon_runner.schedule import (
+    Account,
+    Bounds,
+    Control,
+    ControlledModel,
+    ModelOpener,
+    check_references,
+    why_not,
+)
+from triathlon_runner.suites import Programs, SuiteEntry
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1
@@ -68,13 +86,15 @@ def evolve(
     """
     screen, workspace = console(), Workspace(out)
     if apply:
-        screen.print_message(_applied(workspace))
+        applied = apply_decisions(workspace)
+        counts = {name: len(getattr(applied, name)) for name in ("accepted", "refused", "undecided")}
+        screen.print_message(", ".join(f"{count} {name}" for name, count in counts.items()))
         return
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems, left_out = asyncio.run(read_seeds(entry, data_store(data)))
+    problems, left_out = asyncio.run(_read_seeds(entry, data_store(data)))
     for line in left_out:
         screen.print_message(line)
     jobs = make_jobs(problems, names(transformations) or [], limit)
@@ -85,18 +105,8 @@ def evolve(
         raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
 
 
-def _applied(workspace: Workspace) -> str:
-    applied = apply_decisions(workspace)
-    accepted, refused = len(applied.accepted), len(applied.refused)
-    return f"{accepted} accepted, {refused} refused, {len(applied.undecided)} undecided"
-
-
 def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
-    """Checks that the model can be asked here within the budget.
-
-    Raises:
-        UserError: the model can't be asked here, or has no price where there is a budget.
-    """
+    """Checks that the model can be asked here, and has a price where there is a budget."""
     reason = why_not(row)
     if reason is not None and not dry_run:
         raise UserError(f"{row.id!r} cannot be asked here: {reason}")
@@ -107,15 +117,58 @@ def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bo
         )
 
 
+async def _read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Problem], list[str]]:
+    """Returns the functions of a suite, and a line for each of a user's own problems that is no seed."""
+    suite = entry.build(store)
+    if not isinstance(suite, Programs):
+        raise UserError(
+            f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
+        )
+    functions = suite.functions()
+    if entry.user_data is not None:
+        async with open_local_grader() as grader:
+            await check_references(entry.user_data.read(), grader, store.cache / "references")
+        return _seeds_of_user(entry.id, functions)
+    problems = [problem for problem in functions if isinstance(problem, Problem)]
+    if len(problems) < len(functions):
+        raise UserError(
+            f"the problems of {entry.id!r} are graded by assertions, and evolving needs inputs to run the"
+            " reference on; name another suite at --seeds, such as evolved/humaneval"
+        )
+    return problems, []
+
+
+def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple[list[Problem], list[str]]:
+    """Returns the seeds, and why others are none. Inputs come from the file or from calls in its tests."""
+    seeds, left_out = [], []
+    for problem in map(with_inputs, functions):
+        if not parameter_types(problem):
+            why = (
+                "its prompt has no function with parameters to rewrite; write the problem in the format of"
+                " HumanEval or EvalPlus"
+            )
+        elif not problem.inputs:
+            why = "its tests call it with no plain values to run the reference on; add them as base_input"
+        else:
+            seeds.append(problem)
+            continue
+        left_out.append(f"left out: {problem.task_id}: {why}")
+    if not seeds:
+        none = f"expected problems in {suite_id!r} that can be evolved, got none"
+        raise UserError("\n".join([none, *left_out]))
+    return seeds, left_out
+
+
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
     """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
-    expected = estimate(unfinished, row.price)
+    expected = estimate(unfinished)
+    usd = cost(expected, row.price)
     done = len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
-    money = "price unknown" if expected.cost_usd is None else f"about {expected.cost_usd:.2f} USD"
+    money = "price unknown" if usd is None else f"about {usd:.2f} USD"
     return (
-        f"{expected.jobs} problems to evolve{before}, about {expected.requests} requests,"
+        f"{len(unfinished)} problems to evolve{before}, about {expected.requests} requests,"
         f" {expected.input_tokens + expected.output_tokens} tokens, {money}"
     )
 

@@ -1,15 +1,15 @@
 """`triathlon gate`: is the candidate worse than the baseline?"""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import complete_models, complete_suites, names
@@ -23,65 +23,14 @@ from triathlon_runner.cli._options import (
     results_folder,
 )
 from triathlon_runner.cli._run_options import Budget, Options, limits_of
-from triathlon_runner.cli._run_report import about_replies, about_tokens, estimated_part
-from triathlon_runner.cli._session import Session, open_session, run_interruptible, runner_of
+from triathlon_runner.cli._run_report import about_cost, about_replies, about_tokens
+from triathlon_runner.cli._session import open_session, run_plan
 from triathlon_runner.errors import UserError
-from triathlon_runner.gate import (
-    Comparison,
-    GateReport,
-    count_stored,
-    plan_comparison,
-    report_of,
-    set_pace,
-)
-from triathlon_runner.schedule import (
-    PROFILES,
-    Bounds,
-    ConsoleProgress,
-    RunPlan,
-    Summary,
-    Wanted,
-    build_plan,
-    logged_errors,
-)
+from triathlon_runner.gate import Comparison, count_stored, plan_comparison, report_of, set_pace
+from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, RunPlan, Summary, Wanted
 from triathlon_runner.store import replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
-
-
-@dataclass(frozen=True, slots=True)
-class _GateRequest:
-    """Which models are compared, and how strictly."""
-
-    models: tuple[str, str]
-    alpha: float
-    margin: float
-    seed: int
-    max_tasks: int | None
-    site_url: str | None
-
-    def check(self, markdown: Path | None) -> None:
-        """Checks the options, and that the report can be written to `markdown`.
-
-        Raises:
-            UserError: one model against itself, a number that is out of range, a file in no folder.
-        """
-        baseline, candidate = self.models
-        if baseline == candidate:
-            raise UserError(f"expected two models at --baseline and --candidate, got {baseline!r} twice")
-        if not 0 < self.alpha < 1:
-            raise UserError(f"expected --alpha above 0 and below 1, such as 0.05, got {self.alpha!r}")
-        if not 0 <= self.margin < 1:
-            raise UserError(f"expected --margin from 0 to below 1, such as 0.02, got {self.margin!r}")
-        if self.site_url and not self.site_url.startswith(("https://", "http://")):
-            raise UserError(
-                "expected --site-url (TRIATHLON_URL) as the site's web address, such as"
-                f" 'https://example.org/board/', got {self.site_url!r}; leave it out for links to _site/"
-            )
-        if markdown is not None and not markdown.parent.is_dir():
-            raise UserError(
-                f"expected --markdown in a folder that exists, got {str(markdown)!r}; make it first"
-            )
 
 
 @app.command(
@@ -118,13 +67,10 @@ def gate(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")
     ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="File that gets the report, too.")
-    ] = None,
+    markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
     site_url: Annotated[
         str | None,
         typer.Option(
-            "--site-url",
             help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
             envvar="TRIATHLON_URL",
         ),
@@ -140,16 +86,12 @@ def gate(
 
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
     """
-    request = _GateRequest((baseline, candidate), alpha, margin, seed, max_tasks, site_url)
-    request.check(markdown)
+    _check(baseline, candidate, alpha, margin, markdown, site_url)
     listed = models_yaml.load(models_file)
+    suite_ids = names(suites) or [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
+    catalogue = catalogue_beside(models_file)
     options = Options(
-        wanted=Wanted(
-            PROFILES["standard"],
-            request.models,
-            names(suites) or _core_suites(),
-            catalogue=catalogue_beside(models_file),
-        ),
+        wanted=Wanted(PROFILES["standard"], (baseline, candidate), suite_ids, catalogue=catalogue),
         bounds=Bounds(budget),
         limits=limits_of("10m", 12, "15m", budget),
         folder=results_folder(results),
@@ -157,7 +99,24 @@ def gate(
     )
     options.check(listed)
     screen = Screen(stderr=True) if as_json else console()
-    report = asyncio.run(_gate(options, request, listed, screen))
+    planned = partial(
+        plan_comparison,
+        models=(baseline, candidate),
+        seed=seed,
+        max_tasks=max_tasks,
+        margin=margin,
+        alpha=alpha,
+    )
+    comparison, summary = asyncio.run(_compare(options, planned, listed, screen))
+    report = report_of(
+        comparison,
+        options.folder,
+        summary,
+        suites=suite_ids,
+        seed=seed,
+        usd=_known_cost(options.bounds),
+        site=site_url or SITE_FOLDER,
+    )
     if markdown is not None:
         replace_file(markdown, report.markdown())
     if as_json:
@@ -168,70 +127,50 @@ def gate(
     raise typer.Exit(report.exit_code)
 
 
-def _core_suites() -> list[str]:
-    """Returns the ids of the core suites that the profile quick takes."""
-    return [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
+def _check(
+    baseline: str, candidate: str, alpha: float, margin: float, markdown: Path | None, site_url: str | None
+) -> None:
+    if baseline == candidate:
+        raise UserError(f"expected two models at --baseline and --candidate, got {baseline!r} twice")
+    if not 0 < alpha < 1:
+        raise UserError(f"expected --alpha above 0 and below 1, such as 0.05, got {alpha!r}")
+    if not 0 <= margin < 1:
+        raise UserError(f"expected --margin from 0 to below 1, such as 0.02, got {margin!r}")
+    if site_url and not site_url.startswith(("https://", "http://")):
+        raise UserError(
+            "expected --site-url (TRIATHLON_URL) as the site's web address, such as"
+            f" 'https://example.org/board/', got {site_url!r}; leave it out for links to _site/"
+        )
+    if markdown is not None and not markdown.parent.is_dir():
+        raise UserError(f"expected --markdown in a folder that exists, got {str(markdown)!r}; make it first")
 
 
-async def _gate(
-    options: Options, request: _GateRequest, listed: models_yaml.Registry, screen: Screen
-) -> GateReport:
-    progress = ConsoleProgress(screen)
-    summary = Summary()
+async def _compare(
+    options: Options, planned: Callable[[RunPlan], Comparison], listed: models_yaml.Registry, screen: Screen
+) -> tuple[Comparison, Summary]:
+    """Counts stored results, and asks both models until the comparison is decided."""
+    progress, summary = ConsoleProgress(screen), Summary()
+    accounts = options.bounds.accounts
     async with AsyncExitStack() as stack:
         with progress:
             session = await open_session(stack, options, listed, progress)
-            plan = await build_plan(
-                listed, session.grader, options.data, options.wanted, session.judge, progress.status
-            )
-            comparison = _comparison(plan, request, options)
+            comparison = planned(session.plan)
+            for model in comparison.models:
+                count_stored(comparison, session.plan.work[model], options.folder)
         if not comparison.decided:
-            summary = await _ask(options, session, plan, comparison, progress)
+            set_pace(session.plan, comparison, session.control)
+            summary = await run_plan(options, session, progress)
+            if (part := about_cost(accounts)) and any(account.price for account in accounts):
+                summary.notes.insert(0, f"cost: {part}")
     if progress.has_accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
-    for account in options.bounds.accounts:
+    for account in accounts:
         for message in filter(None, (about_tokens(account), about_replies(account))):
             screen.print_message(message)
-    asked_accounts = [account for account in options.bounds.accounts if account.stats.answered]
-    cost_is_known = not asked_accounts or any(account.price for account in asked_accounts)
-    return report_of(
-        comparison,
-        options.folder,
-        summary,
-        suites=options.wanted.suites or (),
-        seed=request.seed,
-        usd=options.bounds.spent if cost_is_known else None,
-        site=request.site_url or SITE_FOLDER,
-    )
+    return comparison, summary
 
 
-def _comparison(plan: RunPlan, request: _GateRequest, options: Options) -> Comparison:
-    """Returns the comparison with all stored results counted."""
-    comparison = plan_comparison(
-        plan,
-        request.models,
-        seed=request.seed,
-        max_tasks=request.max_tasks,
-        margin=request.margin,
-        alpha=request.alpha,
-    )
-    for model in request.models:
-        count_stored(comparison, plan.work[model], options.folder)
-    return comparison
-
-
-async def _ask(
-    options: Options, session: Session, plan: RunPlan, comparison: Comparison, progress: ConsoleProgress
-) -> Summary:
-    """Asks both models until the comparison is decided."""
-    set_pace(plan, comparison, session.control)
-    errors = cache_folder() / "logs" / "errors.log"
-    with progress, logged_errors(errors, None):
-        summary = await run_interruptible(runner_of(options, session, progress), plan, progress)
-    if part := estimated_part(options.bounds.accounts):
-        summary.notes.append(f"cost: {part}")
-    if session.judge is not None and session.judge.lost:
-        summary.notes.append(session.judge.lost)
-    if summary.broken:
-        summary.notes.append(f"{summary.broken} units met an error in this program; please report {errors}")
-    return summary
+def _known_cost(bounds: Bounds) -> float | None:
+    """Returns what asking has cost; None where models were asked and none of them has a price."""
+    asked = [account for account in bounds.accounts if account.stats.answered]
+    return bounds.spent if not asked or any(account.price for account in asked) else None

@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.table import Table
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import AsJson, Data, catalogue_beside, data_store
+from triathlon_runner.cli._options import AsJson, Data, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
-from triathlon_runner.terminal import ProgressLines, console, counted
+from triathlon_runner.terminal import ProgressLines, console, counted, first_of, table
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
+_LISTED = ("missing", "broken", "refused", "open", "replaced", "not_replaced")
+"""Fields of a report that `--json` has under the same name."""
 
 
 @app.command(
@@ -41,9 +42,7 @@ def grade(
     base_only: Annotated[
         bool, typer.Option("--base-only", help="Grade on the data set's base inputs alone.")
     ] = False,
-    k: Annotated[
-        str, typer.Option("--k", help="Numbers of samples for pass@k, separated by commas: 1,10.")
-    ] = "1",
+    k: Annotated[str, typer.Option(help="Numbers of samples for pass@k, separated by commas: 1,10.")] = "1",
     partial: Annotated[
         bool, typer.Option("--partial", help="Tasks without a sample are no fault (exit code 0).")
     ] = False,
@@ -59,19 +58,13 @@ def grade(
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
     2: something is for you to mend.
     """
-    ks = _numbers(k)
+    ks = numbers("--k", k)
     functions, inputs = _problems(suite, problems, data_store(data))
     report = asyncio.run(
         grade_samples(
             samples,
             functions,
-            GradeOptions(
-                out=out,
-                model=model,
-                inputs="base" if base_only else inputs,
-                jobs=jobs,
-                keys=cache_folder() / "keys",
-            ),
+            GradeOptions(out, model, "base" if base_only else inputs, jobs, cache_folder() / "keys"),
             ProgressLines("triathlon grade", "sample").show,
         )
     )
@@ -81,18 +74,6 @@ def grade(
     else:
         _show(report, ks, partial=partial)
     raise typer.Exit(0 if whole else 1)
-
-
-def _numbers(text: str) -> list[int]:
-    """Returns the numbers of `1,10`, sorted.
-
-    Raises:
-        UserError: a part is no whole number from 1.
-    """
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
-        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
-    return sorted({int(part) for part in parts})
 
 
 def _problems(
@@ -122,22 +103,17 @@ def _rows(report: GradeReport) -> dict[str, bool]:
 
 def _show(report: GradeReport, ks: Sequence[int], *, partial: bool) -> None:
     screen = console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("outcome")
-    table.add_column("samples", justify="right")
+    outcomes = table("outcome", "samples", right=["samples"])
     for outcome, count in sorted(report.outcomes().items(), key=lambda pair: (-pair[1], pair[0])):
-        table.add_row(outcome, str(count))
-    if table.row_count:
-        screen.print(table)
-    scores = Table(box=None, pad_edge=False, header_style="bold")
-    scores.add_column("tests")
-    for name in ("tasks", *(f"pass@{k}" for k in ks)):
-        scores.add_column(name, justify="right")
-    sampled = report.samples()
+        outcomes.add_row(outcome, str(count))
+    if outcomes.row_count:
+        screen.print(outcomes)
+    columns = ("tasks", *(f"pass@{k}" for k in ks))
+    scores = table("tests", *columns, right=columns)
     for name, base in _rows(report).items():
         values = [report.pass_at(k, base=base) for k in ks]
         shown = ["–" if value is None else f"{value:.4f}" for value in values]
-        scores.add_row(name, f"{len(sampled)} of {len(report.tasks)}", *shown)
+        scores.add_row(name, f"{len(report.samples())} of {len(report.tasks)}", *shown)
     screen.print(scores)
     for line in _notes(report, ks, partial=partial):
         screen.print_message(line)
@@ -163,33 +139,22 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
     for k in ks:
         if fewer := sum(count < k for count in counts):
             yield f"no pass@{k}: {fewer} of {len(counts)} tasks have fewer than {k} samples"
-    unknown, missing = report.unknown, report.missing
-    if missing:
+    if missing := report.missing:
         accepted = ", as --partial accepts" if partial else ""
-        yield f"{len(missing)} of {len(report.tasks)} tasks have no sample{accepted}: {_some(missing)}"
-    if unknown:
+        listed = ", ".join(first_of(missing, _SHOWN))
+        yield f"{len(missing)} of {len(report.tasks)} tasks have no sample{accepted}: {listed}"
+    if unknown := report.unknown:
         amount = f"{counted(unknown.total(), 'sample')} of {counted(len(unknown), 'task')}"
-        yield f"{amount} that no problem has: {_some(list(unknown))}"
-    if report.broken:
-        yield f"{counted(len(report.broken), 'line')} cannot be read:"
-        yield from _first(report.broken)
-    if report.refused:
-        yield f"refused, because they cannot grade: {counted(len(report.refused), 'problem')}:"
-        yield from _first(list(report.refused.values()))
-    if report.open:
-        yield f"{counted(len(report.open), 'sample')} could not be graded; the next call tries again:"
-        yield from _first(report.open)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
-
-
-def _first(lines: Sequence[str]) -> Iterator[str]:
-    yield from (f"  {line}" for line in lines[:_SHOWN])
-    if len(lines) > _SHOWN:
-        yield f"  and {len(lines) - _SHOWN} more"
+        yield f"{amount} that no problem has: {', '.join(first_of(list(unknown), _SHOWN))}"
+    refused = list(report.refused.values())
+    for sentence, noun, lines in (
+        ("{} cannot be read:", "line", report.broken),
+        ("refused, because they cannot grade: {}:", "problem", refused),
+        ("{} could not be graded; the next call tries again:", "sample", report.open),
+    ):
+        if lines:
+            yield sentence.format(counted(len(lines), noun))
+            yield from (f"  {line}" for line in first_of(lines, _SHOWN))
 
 
 def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[str, Any]:
@@ -204,14 +169,9 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
         "pass_at_k": {
             name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
         },
-        "missing": report.missing,
         "unknown": dict(report.unknown),
-        "broken": report.broken,
-        "refused": report.refused,
-        "open": report.open,
+        **{name: getattr(report, name) for name in _LISTED},
         "kept": report.reused,
-        "replaced": report.replaced,
-        "not_replaced": report.not_replaced,
         "others": report.other_lines,
         "sandbox_level": report.level,
     }

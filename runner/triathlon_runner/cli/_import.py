@@ -11,13 +11,17 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._executor import open_local_grader
 from triathlon_runner.cli._names import names
-from triathlon_runner.cli._options import Common, Data, Results, catalogue_beside, data_store
-from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import ApiConfig, ModelKind
+from triathlon_runner.cli._options import (
+    Common,
+    Data,
+    Results,
+    catalogue_beside,
+    data_store,
+    open_local_grader,
+)
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -36,11 +40,10 @@ from triathlon_runner.imports import (
     read_source,
     settings_of,
 )
-from triathlon_runner.models_yaml import ModelRow, check_names
+from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import Screen, console, counted
+from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 
 _SHOWN = 10
 """Units left out that are named; all are counted."""
@@ -56,18 +59,6 @@ class _Log:
     row: ModelRow
     suite: str | None
     """The suite that the file's name stands for; None where it stands for none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ImportRequest:
-    """What to import, and into which suites."""
-
-    log_format: Format
-    logs: Sequence[_Log]
-    suites: tuple[SuiteEntry, ...]
-    """Those named at --suite, or the source's."""
-    source: Source | None
-    """Of recorded results; None for an import."""
 
 
 @app.command(
@@ -132,12 +123,27 @@ def import_command(
     if address is not None:
         raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
     log_format = FORMATS[format_name]
-    paths_of_logs = logs_at(log_format, paths)
     source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(log_format, paths_of_logs, model, kind, source)
-    request = _ImportRequest(log_format, logs, _suites(suite, source, catalogue_beside()), source)
-    cache, screen = VerdictCache(verdicts), console()
-    any_left_out = asyncio.run(_import_all(request, ResultsFolder(results), data_store(data), cache, screen))
+    logs = _logs(log_format, logs_at(log_format, paths), model, kind, source)
+    catalogue, screen, any_left_out = catalogue_beside(), console(), False
+    if suite is None and source is None:
+        raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
+    entries = catalogue.select(source.suites if source is not None and suite is None else names(suite))
+    folder, store, cache = ResultsFolder(results), data_store(data), VerdictCache(verdicts)
+
+    async def import_all() -> None:
+        nonlocal any_left_out
+        async with open_local_grader() as grader:
+            for entry in entries:  # one after another: a suite's data can be large
+                built = await build_suite(entry, store, grader, PROFILES["standard"])
+                scope = built.entry.set_name and f"{built.suite.data.name}\0"
+                caching_grader = CachingGrader(grader, cache, scope)
+                for log in (log for log in logs if log.suite in {None, built.entry.id}):
+                    report = await _import(log_format, log, source, built, folder, caching_grader)
+                    _show(report, screen)
+                    any_left_out = any_left_out or bool(report.left_out)
+
+    asyncio.run(import_all())
     if log_format.note:
         screen.print_message(f"note: {log_format.note}")
     raise typer.Exit(1 if any_left_out else 0)
@@ -162,18 +168,12 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
     )
 
 
-def _suites(suite: str | None, source: Source | None, catalogue: Catalogue) -> tuple[SuiteEntry, ...]:
-    if suite is not None:
-        return catalogue.select(names(suite))
-    if source is None:
-        raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
-    return catalogue.select(source.suites)
-
-
 def _logs(
     log_format: Format, paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None
 ) -> list[_Log]:
     """Returns each log with the model that its file's name, or --model, stands for.
+
+    Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
 
     Raises:
         UserError: an id that cannot be one, or one id for several logs.
@@ -182,78 +182,50 @@ def _logs(
         raise UserError(
             f"expected one log with --model, got {len(paths)}; leave it out: each is filed under its name"
         )
-    logs = [_log(log_format, path, model, kind, source) for path in paths]
+    logs = []
+    for path in paths:
+        name, suite = (log_format.model_and_suite(path) if source else None) or (model_of(path), None)
+        model_id = model or (source.models.get(name, name) if source is not None else name)
+        try:
+            logs.append(_Log(path, row_without_server(model_id, kind), suite))
+        except ValidationError:
+            raise UserError(
+                "expected --model (or a file's name) as an id of lower-case letters, digits, '.', '_' and"
+                f" '-', got {model_id!r}"
+            ) from None
     for (model_id, _), count in Counter((log.row.id, log.suite) for log in logs).items():
         if count > 1:
             raise UserError(f"expected one log a model, got {count} of {model_id!r}; name one of them")
     return logs
 
 
-def _log(log_format: Format, path: Path, model: str | None, kind: ModelKind, source: Source | None) -> _Log:
-    """Returns a log with its model, and with the suite in its name where it is filed as recorded.
-
-    An import goes to the suite that the command names.
-    """
-    name, suite = (log_format.model_and_suite(path) if source else None) or (model_of(path), None)
-    if source is not None:
-        name = source.models.get(name, name)
-    return _Log(path, _row(model or name, kind), suite)
-
-
-def _row(model: str, kind: ModelKind) -> ModelRow:
-    unused_api = ApiConfig(base_url="http://localhost/v1", model=model)
-    try:
-        return ModelRow(id=model, name=model, kind=kind, api=unused_api)
-    except ValidationError:
-        raise UserError(
-            "expected --model (or a file's name) as an id of lower-case letters, digits, '.', '_' and '-',"
-            f" got {model!r}"
-        ) from None
-
-
-async def _import_all(
-    request: _ImportRequest, results: ResultsFolder, data: DataStore, cache: VerdictCache, screen: Screen
-) -> bool:
-    """Imports every log; returns whether a unit was left out."""
-    any_left_out = False
-    async with open_local_grader() as grader:
-        for entry in request.suites:  # one after another: a suite's data can be large
-            built = await build_suite(entry, data, grader, PROFILES["standard"])
-            scope = built.entry.set_name and f"{built.suite.data.name}\0"
-            caching_grader = CachingGrader(grader, cache, scope)
-            for log in request.logs:
-                if log.suite not in {None, built.entry.id}:
-                    continue
-                report = await _import(request, log, built, results, caching_grader)
-                _show(report, screen)
-                any_left_out = any_left_out or bool(report.left_out)
-    return any_left_out
-
-
 async def _import(
-    request: _ImportRequest, log: _Log, built: BuiltSuite, results: ResultsFolder, grader: CachingGrader
+    log_format: Format,
+    log: _Log,
+    source: Source | None,
+    built: BuiltSuite,
+    results: ResultsFolder,
+    grader: CachingGrader,
 ) -> ImportReport:
-    log_format = request.log_format
-    if request.source is None:
+    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
+    if source is None:
         work = Work(log.row, built, settings_of(log_format, log.path))
-        return await import_log(log_format, log.path, work, results, grader)
-    work = Work(log.row, built, {"recorded": request.source.id})
-    return await import_recording(Recording(log_format, log.path, request.source), work, results, grader)
+        return await import_log(log_format, log.path, work, results, grader, show)
+    work = Work(log.row, built, {"recorded": source.id})
+    return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 
 def _show(report: ImportReport, screen: Screen) -> None:
     """Prints what became of one log's units."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
     imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
-    if report.faults:
+    if not report.written:
         imported = f"nothing was written to {report.lines}: call again for what could not be graded"
     screen.print_message(imported if report.units else "nothing was imported")
     if report.compared:
         screen.print_message(f"{report.equal} of {counted(report.compared, 'verdict')} equal the authors'")
-    for name, why in list(report.left_out.items())[:_SHOWN]:
-        screen.print_message(f"left out {name}: {why}")
-    if len(report.left_out) > _SHOWN:
-        screen.print_message(f"and {len(report.left_out) - _SHOWN} more")
+    for line in first_of([f"left out {name}: {why}" for name, why in report.left_out.items()], _SHOWN):
+        screen.print_message(line)
     for why, count in Counter(report.left_out.values()).most_common() if len(report.left_out) > 1 else ():
         screen.print_message(f"{count} × {why}")
     if report.left_out:

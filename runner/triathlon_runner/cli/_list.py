@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
@@ -13,7 +12,7 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import why_not
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import console
+from triathlon_runner.terminal import console, table
 
 
 @app.command(
@@ -30,12 +29,17 @@ def models(
 ) -> None:
     """The models of models.yaml and whether they can run here."""
     listed = models_yaml.load(models_file)
-    rows = [_model(row) for row in listed.select(None if model is None else [model])]
+    chosen = listed.select(None if model is None else [model])
+    rows = [_model(row) for row in chosen]
     if as_json:
         console().print_json(data=rows)
     elif model is not None:
-        (row,) = listed.select([model])
-        _show_all(rows[0] | _details(row))
+        (row,) = chosen
+        facts = table("field", "value", whole=["field"], titles=False)
+        for name, value in (rows[0] | _details(row)).items():
+            if value:
+                facts.add_row(name, value)
+        console().print(facts)
     else:
         _show([{**row, "here": _in_short(row["here"])} for row in rows], ["id", "kind", "parameters", "here"])
 
@@ -77,7 +81,11 @@ def suites(
     entries = catalogue_beside(models_file).entries()
     chosen = [entry for entry in entries if variants or entry.variant_of is None]
     data_of = {entry.id: _data(entry, store) for entry in entries if entry.variant_of is None}
-    rows = [_suite(entry, *data_of[entry.variant_of or entry.id]) for entry in chosen]
+    rows = []
+    for entry in chosen:
+        name, here = data_of[entry.variant_of or entry.id]
+        facts = {"id": entry.id, "title": entry.title, "graded": entry.graded}
+        rows.append({**facts, "data": name, "here": here})
     if as_json:
         console().print_json(data=rows)
         return
@@ -103,18 +111,12 @@ def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
     return f"{data.name} {data.version}", "in the package" if entry.core else "here"
 
 
-def _suite(entry: SuiteEntry, data: str, here: str) -> dict[str, str]:
-    return {"id": entry.id, "title": entry.title, "graded": entry.graded, "data": data, "here": here}
-
-
 def _show(rows: list[dict[str, str]], columns: Sequence[str]) -> None:
     """Prints some columns of the rows; --json has them all."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, overflow="fold", no_wrap=name == "id")
+    shown = table(*columns, whole=["id"])
     for row in rows:
-        table.add_row(*(row[name] for name in columns))
-    console().print(table)
+        shown.add_row(*(row[name] for name in columns))
+    console().print(shown)
 
 
 def _details(row: ModelRow) -> dict[str, str]:
@@ -134,13 +136,3 @@ def _in_words(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     return str(value)
-
-
-def _show_all(row: dict[str, str]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in row.items():
-        if value:
-            table.add_row(name, value)
-    console().print(table)

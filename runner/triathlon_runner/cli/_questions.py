@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
-from triathlon_runner.cli._options import Data, catalogue_beside, data_store
+from triathlon_runner.cli._app import examples, group_of_commands
+from triathlon_runner.cli._options import Data, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError
@@ -18,24 +16,14 @@ from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, wr
 from triathlon_runner.schedule import check_references
 from triathlon_runner.terminal import console
 
-questions_app = App(
-    help="Questions about what programs do while they run.",
-    epilog=examples("triathlon questions build --dataset humaneval --out questions.json"),
-    no_args_is_help=True,
+questions_app = group_of_commands(
+    "questions",
+    "Questions about what programs do while they run.",
+    "triathlon questions build --dataset humaneval --out questions.json",
 )
-app.add_typer(questions_app, name="questions")
 
 
-@questions_app.callback()
-def questions() -> None:
-    """Questions about what programs do while they run."""
-
-
-@questions_app.command(
-    epilog=examples(
-        "triathlon questions build --dataset humaneval --out questions.json",
-    )
-)
+@questions_app.command(epilog=examples("triathlon questions build --dataset humaneval --out questions.json"))
 def build(
     dataset: Annotated[
         str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")

@@ -1,18 +1,16 @@
 """The rows of `triathlon results list`: what each results file holds, and in which state it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
-
-from rich.console import JustifyMethod
-from rich.table import Table
+from typing import Any, Final
 
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
+    Archived,
     RecordedFile,
     ResultsFolder,
     UnreadableManifestError,
@@ -20,7 +18,7 @@ from triathlon_runner.store import (
     count_lines,
     recorded_files,
 )
-from triathlon_runner.terminal import Screen, counted
+from triathlon_runner.terminal import Screen, counted, first_of, table
 
 CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "altered"
 """States: as a run would make it; made under another protocol, data or model revision; with a line or
@@ -37,29 +35,6 @@ FileId = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One results file, as `results list` shows it."""
-
-    model: str
-    suite: str
-    units: int
-    """Lines that count."""
-    open: int | None
-    """None where the manifest is damaged or missing."""
-    protocol: str
-    ended: str
-    """Empty where the last run did not come to its end."""
-    short: str
-    """The state in a word or two, for the table."""
-    state: str
-    """In sentences: `current`, or what it was made with instead, or why that is not known, and more."""
-    reasons: tuple[str, ...] = ()
-    """The sentences of `state` that `short` leaves out."""
-    origin: str = ""
-    """Where an import or recording comes from, or where an archived file is."""
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """A part of the state of a results file."""
 
@@ -70,35 +45,50 @@ class Finding:
     """How many lines count in a file with a damaged or altered line."""
 
 
-IMPORTED_STATE: Final = Finding("imported")
-RECORDED_STATE: Final = "recorded"
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One results file, as `results list` shows it."""
+
+    model: str
+    suite: str
+    units: int
+    """Lines that count."""
+    findings: Sequence[Finding]
+    open: int | None = None
+    """None where the manifest is damaged or missing."""
+    protocol: str = "?"
+    ended: str = ""
+    """Empty where the last run did not come to its end."""
+    origin: str = ""
+    """Where an import or recording comes from, or where an archived file is."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields with the state in a word or two (`short`) and in sentences (`state`)."""
+        sentences = [finding.reason or finding.short for finding in self.findings]
+        if self.origin and sentences:
+            sentences[0] += f": {self.origin}"
+        return {
+            **{
+                name: getattr(self, name) for name in ("model", "suite", "units", "open", "protocol", "ended")
+            },
+            "short": ", ".join(dict.fromkeys(finding.short for finding in self.findings)),
+            "state": "; ".join(sentences),
+            "reasons": [finding.reason for finding in self.findings if finding.reason],
+            "origin": self.origin,
+        }
 
 
-def _row_of(
-    file_id: FileId,
-    units: int,
-    findings: Sequence[Finding],
-    *,
-    open_units: int | None = None,
-    protocol: str = "?",
-    ended: str = "",
-    origin: str = "",
-) -> Row:
-    reasons = tuple(finding.reason for finding in findings if finding.reason)
-    sentences = [finding.reason or finding.short for finding in findings]
-    if origin:
-        sentences[0] += f": {origin}"
-    short = ", ".join(dict.fromkeys(finding.short for finding in findings))
-    return Row(*file_id, units, open_units, protocol, ended, short, "; ".join(sentences), reasons, origin)
+_RECORDED: Final = Finding("recorded")
 
 
 def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
     """Returns a row for every results file: measured, imported, recorded and archived."""
+    imported = ResultsFolder(folder.root / IMPORTED)
     return [
-        *(_row(folder, model, suite, states.get((model, suite), ())) for model, suite in folder.files()),
-        *_imported_rows(folder),
+        *(_row(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
+        *(_row(imported, file_id, [Finding("imported")]) for file_id in imported.files()),
         *map(_recorded_row, recorded_files(folder.root)),
-        *_archived_rows(folder),
+        *map(_archived_row, archived(folder)),
     ]
 
 
@@ -107,22 +97,19 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
     Recorded files without a reason are summed up, a line a source: a board has hundreds.
     """
-    recorded = [row for row in rows if row.short == RECORDED_STATE]
-    rows = [row for row in rows if row.short != RECORDED_STATE]
+    recorded = [row for row in rows if row.findings == [_RECORDED]]
+    rows = [row for row in rows if row.findings != [_RECORDED]]
     columns = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        justify: JustifyMethod = "right" if name in {"units", "open"} else "left"
-        title = (_COLUMNS | _WIDE_COLUMNS)[name]
-        table.add_column(title, overflow="fold", justify=justify, no_wrap=name in {"model", "suite"})
+    titles = _COLUMNS | _WIDE_COLUMNS
+    shown = table(*(titles[name] for name in columns), right=["units", "open"], whole=["model", "suite"])
     files: dict[str, list[str]] = {}
     for row in rows:
-        cells = asdict(row)
-        table.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
-        for reason in row.reasons:
+        cells = row.as_json()
+        shown.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
+        for reason in cells["reasons"]:
             files.setdefault(reason, []).append(f"{row.model} {row.suite}")
     if rows:
-        screen.print(table)
+        screen.print(shown)
     for source, rows_of_source in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
         listed = list(rows_of_source)
         models = counted(len({row.model for row in listed}), "model")
@@ -130,24 +117,24 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
             f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
         )
     for reason, names in files.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        screen.print_message(f"{', '.join(names[:_NAMED])}{more}: {reason}")
+        screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding], origin: str = "") -> Row:
+def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
     """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
-    units, torn = count_lines(folder.lines(model, suite))
+    lines, torn = count_lines(folder.lines(*file_id))
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
-    units = units if usable is None else usable
+    units = lines if usable is None else usable
     cut = [Finding("cut", f"its last line was cut before its end; {MAKE_MISSING}")] if torn else []
     try:
-        manifest = folder.read_manifest(model, suite)
+        manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
-        unreadable = dict.fromkeys([Finding(UNREADABLE, str(error)), *findings])
-        return _row_of((model, suite), units, list(unreadable))
-    if manifest is None:
-        return _row_of((model, suite), units, [*_no_manifest(folder, model, suite, findings), *cut])
+        return Row(*file_id, units, [Finding(UNREADABLE, str(error)), *findings])
+    if manifest is None:  # and so not `current`: its lines may be another model's
+        findings = [finding for finding in findings if finding.short != CURRENT]
+        findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))
+        return Row(*file_id, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
@@ -156,23 +143,16 @@ def _row(folder: ResultsFolder, model: str, suite: str, state: Sequence[Finding]
         findings.append(Finding("changed", f"its manifest counts {counted(counted_units, 'unit')}{lost}"))
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
-    return _row_of(
-        (model, suite),
+    log = manifest.origin or {}
+    return Row(
+        *file_id,
         units,
         [*findings, *cut],
-        open_units=max(0, counted_units + manifest.open_units - units),
+        open=max(0, counted_units + manifest.open_units - units),
         protocol=manifest.protocol,
         ended=manifest.ended,
-        origin=origin,
+        origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
     )
-
-
-def _no_manifest(
-    folder: ResultsFolder, model: str, suite: str, findings: Sequence[Finding]
-) -> Iterator[Finding]:
-    """Yields the findings about lines without a manifest; not `current`: they may be another model's."""
-    yield from (finding for finding in findings if finding.short != CURRENT)
-    yield Finding("no manifest", about_missing_manifest(folder, model, suite))
 
 
 def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str:
@@ -187,53 +167,29 @@ def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str
     )
 
 
-def _imported_rows(folder: ResultsFolder) -> Iterator[Row]:
-    imported = ResultsFolder(folder.root / IMPORTED)
-    for model, suite in imported.files():
-        origin = _origin(imported, model, suite)
-        where = f"{origin.get('format', '?')}, {origin.get('file', '?')}"
-        yield _row(imported, model, suite, [IMPORTED_STATE], where)
-
-
-def _origin(imported: ResultsFolder, model: str, suite: str) -> dict[str, str]:
-    """Returns the origin in an import's manifest; empty where there is none."""
-    try:
-        manifest = imported.read_manifest(model, suite)
-    except UnreadableManifestError:
-        return {}
-    return (manifest.origin if manifest else None) or {}
-
-
 def _recorded_row(file: RecordedFile) -> Row:
     file_id = file.model, file.suite
     units, _ = count_lines(file.lines)
     try:
         manifest = file.read_manifest()
     except UserError as error:
-        return _row_of(file_id, units, [Finding(UNREADABLE, str(error))])
+        return Row(*file_id, units, [Finding(UNREADABLE, str(error))])
     receipt = manifest.receipt
-    findings = [Finding(RECORDED_STATE)]
+    findings = [_RECORDED]
     if engine := graded_otherwise(manifest.engine_versions):
         findings.append(Finding("other version", engine))
-    return _row_of(
-        file_id,
+    return Row(
+        *file_id,
         units,
         findings,
-        open_units=0,
+        open=0,
         protocol=manifest.protocol,
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",
     )
 
 
-def _archived_rows(folder: ResultsFolder) -> list[Row]:
-    return [
-        _row_of(
-            (file.model, file.suite),
-            count_lines(file.lines)[0],
-            [Finding("archived")],
-            protocol=file.lines.stem,
-            origin=str(file.lines),
-        )
-        for file in archived(folder)
-    ]
+def _archived_row(file: Archived) -> Row:
+    units, _ = count_lines(file.lines)
+    findings = [Finding("archived")]
+    return Row(file.model, file.suite, units, findings, protocol=file.lines.stem, origin=str(file.lines))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +11,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -22,6 +21,7 @@ from triathlon_runner.cli._options import (
     Results,
     catalogue_beside,
     data_store,
+    open_local_grader,
 )
 from triathlon_runner.cli._result_rows import (
     ALTERED,
@@ -50,14 +50,11 @@ from triathlon_runner.store import (
     usable_units,
 )
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import console, counted
+from triathlon_runner.terminal import console, counted, first_of
 
-results_app = App(
-    help="What was measured: list, archive, diff.",
-    epilog=examples("triathlon results list"),
-    no_args_is_help=True,
+results_app = group_of_commands(
+    "results", "What was measured: list, archive, diff.", "triathlon results list"
 )
-app.add_typer(results_app, name="results")
 
 
 _SHOWN = 50
@@ -81,10 +78,15 @@ def list_command(
 ) -> None:
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder = ResultsFolder(results)
+    if not folder.root.is_dir():
+        raise UserError(
+            f"expected a folder of results at {str(results)!r}, there is none; run `triathlon run` first or"
+            " name another with --results"
+        )
     states = _states(folder, models_file, data) if check else {}
     rows = rows_of(folder, states)
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
+        typer.echo(json.dumps([row.as_json() for row in rows], indent=1))
         return
     screen = console()
     if not rows:
@@ -140,12 +142,7 @@ def archive_command(
     console().print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
-@results_app.command(
-    "diff",
-    epilog=examples(
-        "triathlon results diff old/results results",
-    ),
-)
+@results_app.command("diff", epilog=examples("triathlon results diff old/results results"))
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
@@ -165,12 +162,11 @@ def diff_command(
     for name, changes in compared.items():
         if changes:
             screen.print_message(f"{name}: {counted(len(changes), 'unit')} with another outcome")
-        for change in changes[:_SHOWN]:
-            screen.print_message(
-                f"  {change.task_id} #{change.sample}: {change.before or '-'} → {change.after or '-'}"
-            )
-        if len(changes) > _SHOWN:
-            screen.print_message(f"  and {len(changes) - _SHOWN} more")
+        lines = [
+            f"{unit.task_id} #{unit.sample}: {unit.before or '-'} → {unit.after or '-'}" for unit in changes
+        ]
+        for line in first_of(lines, _SHOWN):
+            screen.print_message(f"  {line}")
     screen.print_message(counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
 
@@ -194,35 +190,26 @@ def _states(folder: ResultsFolder, models_file: Path, data: Path | None) -> dict
     """Returns what is damaged in each file, and whether a run would add to it."""
     listed = models_yaml.load(models_file, missing_ok=models_file == Common.models_file)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
-    return asyncio.run(_check_files(folder, listed, catalogue, store))
-
-
-async def _check_files(
-    folder: ResultsFolder, listed: Registry, catalogue: Catalogue, data: DataStore
-) -> dict[FileId, list[Finding]]:
-    files = list(folder.files())
-    states: dict[FileId, list[Finding]] = {}
     judge = _judge(listed)
-    async with open_local_grader() as grader:
-        for suite in dict.fromkeys(suite for _, suite in files):
-            entry = _entry(catalogue, suite)
-            built = await _built(entry, data, grader) if entry else Finding("no such suite")
-            for model in (model for model, suite_of_file in files if suite_of_file == suite):
-                damage = _damage(folder, model, suite, entry)
-                if isinstance(built, Finding):
-                    states[model, suite] = [*damage, built]
-                elif not any(row.id == model for row in listed.models):
-                    states[model, suite] = [*damage, Finding("not in models.yaml")]
-                else:
-                    states[model, suite] = damage or [_state(folder, listed, model, built, judge)]
-    return states
+
+    async def check_files() -> dict[FileId, list[Finding]]:
+        states: dict[FileId, list[Finding]] = {}
+        by_suite = sorted(folder.files(), key=lambda file: file[1])
+        async with open_local_grader() as grader:
+            for suite, files in groupby(by_suite, key=lambda file: file[1]):
+                entry = _entry(catalogue, suite)
+                built = await _built(entry, store, grader) if entry else Finding("no such suite")
+                for model, _ in files:
+                    states[model, suite] = _findings(folder, listed, model, suite, entry, built, judge)
+        return states
+
+    return asyncio.run(check_files())
 
 
 def _judge(listed: Registry) -> DryRunModel | None:
     """Returns a stand-in for the judge that a run would have; None where it would have none."""
-    if listed.judge is None or why_not(listed.row(listed.judge)) is not None:
-        return None
-    return DryRunModel(listed.judge, listed.row(listed.judge).kind)
+    row = None if listed.judge is None else listed.row(listed.judge)
+    return None if row is None or why_not(row) is not None else DryRunModel(row.id, row.kind)
 
 
 def _entry(catalogue: Catalogue, suite: str) -> SuiteEntry | None:
@@ -243,30 +230,35 @@ async def _built(entry: SuiteEntry, data: DataStore, grader: Grader) -> BuiltSui
         return Finding("not checked", str(error))
 
 
-def _damage(folder: ResultsFolder, model: str, suite: str, entry: SuiteEntry | None) -> list[Finding]:
-    """Returns what is damaged in a manifest and, for a known suite, in the lines beside it."""
+def _findings(
+    folder: ResultsFolder,
+    listed: Registry,
+    model: str,
+    suite: str,
+    entry: SuiteEntry | None,
+    built: BuiltSuite | Finding,
+    judge: DryRunModel | None,
+) -> list[Finding]:
+    """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
     findings: list[Finding] = []
-    try:
-        folder.read_manifest(model, suite)
-    except UnreadableManifestError as error:
-        findings.append(Finding(UNREADABLE, str(error)))
-    if entry is None:
+    if entry is not None:
+        file = ResultsFile(folder.lines(model, suite), entry.record)
+        try:
+            file.scan()
+        except DamagedLineError as error:
+            short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
+            usable_lines = len(usable_units(file.path, entry.record))
+            findings.append(Finding(short, str(error), usable_lines))
+    if isinstance(built, Finding):
+        return [*findings, built]
+    if model not in listed.ids:
+        return [*findings, Finding("not in models.yaml")]
+    if findings:
         return findings
-    path = folder.lines(model, suite)
     try:
-        ResultsFile(path, entry.record).scan()
-    except DamagedLineError as error:
-        short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
-        findings.append(Finding(short, str(error), usable_lines=len(usable_units(path, entry.record))))
-    return findings
-
-
-def _state(
-    folder: ResultsFolder, listed: Registry, model: str, built: BuiltSuite, judge: DryRunModel | None
-) -> Finding:
-    """Returns whether a run would add to an undamaged file of a listed model, or ask its units anew."""
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return []  # the file's row says that
     (work,) = work_for(listed, listed.row(model), [built], judge)
-    file = ResultsFile(folder.lines(model, work.suite_id), work.built.entry.record)
-    file.scan()
-    why = differs(work, file, folder.read_manifest(model, work.suite_id))
-    return Finding(OUTDATED, f"made with {why}") if why else Finding(CURRENT)
+    why = differs(work, file, manifest)
+    return [Finding(OUTDATED, f"made with {why}") if why else Finding(CURRENT)]

@@ -4,59 +4,33 @@ import asyncio
 import re
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._executor import ExecutorOption, RayAddress, check_executor
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
+    ExecutorOption,
     ModelsFile,
+    RayAddress,
     Results,
     catalogue_beside,
+    check_executor,
     data_store,
     results_folder,
 )
-from triathlon_runner.cli._run_options import (
-    Budget,
-    Options,
-    SingleModelOptions,
-    limits_of,
-    models_to_run,
-    profile_of,
-    seconds,
-)
+from triathlon_runner.cli._run_options import Budget, Options, limits_of, models_to_run, seconds
 from triathlon_runner.cli._run_report import show_estimates, show_summary
-from triathlon_runner.cli._session import (
-    ignore_interrupts,
-    open_session,
-    run_interruptible,
-    runner_of,
-)
+from triathlon_runner.cli._session import ignore_interrupts, open_session, run_plan
 from triathlon_runner.estimates import estimate
-from triathlon_runner.schedule import (
-    PROFILES,
-    Bounds,
-    ConsoleProgress,
-    JsonLog,
-    RunPlan,
-    Wanted,
-    build_plan,
-    logged_errors,
-)
+from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, JsonLog, RunPlan, Wanted
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console, counted
-
-
-def _complete_profiles(incomplete: str) -> list[str]:
-    """Names of profiles, for the shell."""
-    return [name for name in PROFILES if name.startswith(incomplete)]
 
 
 @app.command(
@@ -72,23 +46,18 @@ def run(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model",
-            help="One model without a models file: its name at --base-url. Results go under that name.",
+            help="One model without a models file: its name at --base-url. Results go under that name."
         ),
     ] = None,
     base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1."),
+        str | None, typer.Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")
     ] = None,
     key_env: Annotated[
-        str | None,
-        typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+        str | None, typer.Option(help="Environment variable with the key of --model, never the key itself.")
     ] = None,
     price: Annotated[
         str | None,
-        typer.Option(
-            "--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."
-        ),
+        typer.Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
     ] = None,
     suites: Suites = None,
     variants: Annotated[
@@ -97,10 +66,7 @@ def run(
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
     ] = None,
-    profile: Annotated[
-        str,
-        typer.Option(help="How much: " + ", ".join(PROFILES) + ".", autocompletion=_complete_profiles),
-    ] = "quick",
+    profile: Annotated[Literal["quick", "standard", "full"], typer.Option(help="How much.")] = "quick",
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
     samples: Annotated[
         int | None, typer.Option(min=1, help="Samples a task; left out: the profile's.")
@@ -128,7 +94,7 @@ def run(
         typer.Option("--ask-again", help="Archive results of another protocol, data or revision; ask anew."),
     ] = False,
     log_json: Annotated[
-        Path | None, typer.Option("--log-json", help="File that gets one JSON line an event, for machines.")
+        Path | None, typer.Option(help="File that gets one JSON line an event, for machines.")
     ] = None,
     outage: Annotated[
         str,
@@ -144,8 +110,7 @@ def run(
         typer.Option(help="Longest wait for one answer, as 90s or 10m; left out: as the row says."),
     ] = None,
     longest_wait: Annotated[
-        str,
-        typer.Option("--longest-wait", help="Longest wait that a server may ask for; then its model stops."),
+        str, typer.Option(help="Longest wait that a server may ask for; then its model stops.")
     ] = "15m",
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
@@ -159,10 +124,8 @@ def run(
     2: a model was stopped, or something else is for you to mend.
     """
     check_executor(executor, ray_address)
-    run_profile = profile_of(profile).with_own(limit=limit, samples=samples, temperature=temperature)
-    listed, model_ids = models_to_run(
-        models_file, models, SingleModelOptions(model, base_url, key_env, price)
-    )
+    run_profile = PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature)
+    listed, model_ids = models_to_run(models_file, models, model, base_url, key_env, price)
     options = Options(
         wanted=Wanted(
             run_profile,
@@ -195,31 +158,20 @@ def run(
 
 
 async def _run(options: Options, listed: models_yaml.Registry) -> int:
-    screen, cache = console(), cache_folder()
+    screen = console()
     async with AsyncExitStack() as stack:
         progress = ConsoleProgress(screen)
         with progress:
             session = await open_session(stack, options, listed, progress)
-            grader, judge = session.grader, session.judge
-            plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
-        _say_skipped(plan, screen)
-        _say_copies(plan, screen)
+        _say_skipped(session.plan, screen)
+        _say_copies(session.plan, screen)
         if options.dry_run:
-            show_estimates(await estimate(plan, options.folder, grader), screen)
+            show_estimates(await estimate(session.plan, options.folder, session.grader), screen)
             return 0
-        _record_skipped(plan, options.folder)
+        _record_skipped(session.plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         progress.log = log
-        errors = cache / "logs" / "errors.log"
-        with progress, logged_errors(errors, log):
-            runner = runner_of(options, session, progress)
-            summary = await run_interruptible(runner, plan, progress)
-        if judge is not None and judge.lost:
-            summary.notes.append(judge.lost)
-        if summary.broken:
-            summary.notes.append(
-                f"{counted(summary.broken, 'unit')} met an error in this program; please report {errors}"
-            )
+        summary = await run_plan(options, session, progress, log)
         if options.single is not None and any(map(_names_a_row, (*summary.errors, *summary.failures))):
             summary.notes.append(
                 f"{options.single} was named with --model, so it has no row: its `model`, `base_url` and"

@@ -4,15 +4,13 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.table import Table
-
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome
 from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import Screen, counted
+from triathlon_runner.terminal import Screen, counted, table
 
 _REASONS = 5
 _PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
@@ -37,36 +35,27 @@ _UNUSABLE = {
     ),
 }
 """By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""
+_ESTIMATED = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
 _WIDE_ONLY = ("units", "requests", "tokens in")
 """Columns that a narrow window leaves out."""
 
 
 def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
-    """Checks that every model behind an API has a price, as a budget needs.
-
-    Args:
-        rows: Of the models that may be asked.
-        single: The id of the model that --model names; its price is an option.
-
-    Raises:
-        UserError: a model has no price.
-    """
+    """Checks that every model behind an API has a price, as a budget needs; `single`: the id of --model."""
     for row in rows:
         if row.api is not None and row.price is None and why_not(row) is None:
-            raise UserError(
-                f"--budget needs the price of {row.id!r}: "
-                + (_PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW)
-            )
+            remedy = _PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW
+            raise UserError(f"--budget needs the price of {row.id!r}: {remedy}")
 
 
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
-    wide = screen.width >= _WIDE
-    names = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
-    table = _table(*(name for name in names if wide or name not in _WIDE_ONLY), left=("model, suite",))
-    table.add_column("estimated from", overflow="fold")
+    columns = [name for name in _ESTIMATED if screen.width >= _WIDE or name not in _WIDE_ONLY]
+    by_suite = table(
+        "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
+    )
     for model in estimates:
-        table.add_row(model.model)
+        by_suite.add_row(model.model)
         for suite in model.suites:
             cells = {
                 "units": f"{suite.units}",
@@ -75,18 +64,16 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
                 "tokens in": _round(suite.cost.input_tokens),
                 "tokens out": _round(suite.cost.output_tokens),
                 "pass@1 ±": f"{100 * suite.half_width:.1f}",
-                "estimated from": suite.cost.basis if suite.open else "done",
             }
-            shown_cells = [cell for name, cell in cells.items() if wide or name not in _WIDE_ONLY]
-            table.add_row(f"  {suite.suite}", *shown_cells)
-    screen.print(table)
-    totals = _table("requests", "tokens in", "tokens out", "USD", "hours", left=("model",))
+            basis = suite.cost.basis if suite.open else "done"
+            by_suite.add_row(f"  {suite.suite}", *(cells[name] for name in columns), basis)
+    screen.print(by_suite)
+    columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
+    totals = table("model", *columns, right=columns, whole=["model", *columns])
     for model in estimates:
         totals.add_row(
             model.model,
-            _round(model.requests),
-            _round(model.input_tokens),
-            _round(model.output_tokens),
+            *map(_round, (model.requests, model.input_tokens, model.output_tokens)),
             "no price" if model.usd is None else f"{model.usd:.2f}",
             "" if model.hours is None else f"{model.hours:.2f}",
         )
@@ -110,30 +97,25 @@ def show_summary(
     """Prints what was done, what stays open and why, and what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
-    for account in bounds.accounts:
-        if message := about_tokens(account):
-            screen.print_message(message)
-    if any(account.price for account in bounds.accounts):
-        part = estimated_part(bounds.accounts)
-        screen.print_message(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
-    if summary.stopped:
-        screen.print_message(f"stopped: {summary.stopped}")
+    accounts = bounds.accounts
     errors = [progress.once(error) for error in summary.errors]
-    for line in _open_units(summary, bounds.accounts, errors, progress):
-        screen.print_message(line)
-    for note in summary.notes:
-        screen.print_message(note)
-    for account in bounds.accounts:
-        if warning := about_replies(account):
-            screen.print_message(warning)
-    for name, why in summary.other_protocol.items():
-        screen.print_message(
-            f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
-        )
-    for error in errors:
-        screen.print_message(f"not finished: {error}")
+    lines = list(map(about_tokens, accounts))
+    if any(account.price for account in accounts):
+        part = about_cost(accounts)
+        lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+    if summary.stopped:
+        lines.append(f"stopped: {summary.stopped}")
+    lines += [*_open_units(summary, accounts, errors, progress), *summary.notes]
+    lines += map(about_replies, accounts)
+    lines += [
+        f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
+        for name, why in summary.other_protocol.items()
+    ]
+    lines += [f"not finished: {error}" for error in errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
-    screen.print_message(f"{finished}; results in {folder.root}{os.sep}")
+    lines.append(f"{finished}; results in {folder.root}{os.sep}")
+    for line in filter(None, lines):
+        screen.print_message(line)
 
 
 def _open_units(
@@ -180,8 +162,11 @@ def about_tokens(account: Account) -> str:
     return f"the server of {account.model} gave no token counts for {replies}: {unknown}"
 
 
-def estimated_part(accounts: Sequence[Account]) -> str:
-    """Returns which part of the cost is an estimate, and why; empty where none is."""
+def about_cost(accounts: Sequence[Account]) -> str:
+    """Returns what the cost leaves out and which part of it is estimated, and why; empty for neither."""
+    parts = []
+    if names := ", ".join(sorted({one.model for one in accounts if one.stats.answered and not one.price})):
+        parts.append(f"without {names}, for which no price is known")
     priced = [account for account in accounts if account.price]
     reasons = []
     if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
@@ -189,16 +174,9 @@ def estimated_part(accounts: Sequence[Account]) -> str:
     if lost := sum(account.stats.lost for account in priced):
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     usd = sum(account.usd_estimated for account in priced)
-    return f"{usd:.4f} of it estimated {' and '.join(reasons)}" if reasons else ""
-
-
-def _table(*numbers: str, left: tuple[str, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in left:
-        table.add_column(name, overflow="fold", no_wrap=True)
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    if reasons:
+        parts.append(f"{usd:.4f} of it estimated {' and '.join(reasons)}")
+    return "; ".join(parts)
 
 
 def _round(amount: float) -> str:

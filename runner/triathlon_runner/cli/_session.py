@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._doctor import grader_integrity
-from triathlon_runner.cli._executor import open_grader
+from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader
@@ -20,13 +20,17 @@ from triathlon_runner.schedule import (
     Conditions,
     ConsoleProgress,
     Control,
+    JsonLog,
     JudgeModel,
     ModelOpener,
     Runner,
     RunPlan,
     Summary,
+    build_plan,
+    logged_errors,
     why_not,
 )
+from triathlon_runner.terminal import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +41,16 @@ class Session:
     opener: ModelOpener
     control: Control
     judge: JudgeModel | None
+    plan: RunPlan
 
 
 async def open_session(
     stack: AsyncExitStack, options: Options, listed: models_yaml.Registry, progress: ConsoleProgress
 ) -> Session:
-    """Opens the sandbox, the cache of replies and the judge; the stack closes them.
+    """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
 
     Raises:
-        UserError: the cluster, the cache or the judge cannot be used.
+        UserError: the cluster, the cache or the judge cannot be used; data or a suite has a fault.
         SandboxError: nothing can be executed here.
     """
     cache = cache_folder()
@@ -63,14 +68,17 @@ async def open_session(
         timeout_seconds=options.timeout_seconds,
     )
     judge = await _open_judge(listed, opener, stack, progress, control)
-    return Session(grader, opener, control, judge)
+    plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
+    return Session(grader, opener, control, judge, plan)
 
 
-def runner_of(options: Options, session: Session, progress: ConsoleProgress) -> Runner:
-    """Returns a runner that writes into the results folder of the options."""
+async def run_plan(
+    options: Options, session: Session, progress: ConsoleProgress, log: JsonLog | None = None
+) -> Summary:
+    """Asks the planned models; writes into the results folder of the options. Ctrl-C stops it."""
     level = session.grader.sandbox.level
     conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
-    return Runner(
+    runner = Runner(
         options.folder,
         session.grader,
         session.opener,
@@ -80,6 +88,15 @@ def runner_of(options: Options, session: Session, progress: ConsoleProgress) -> 
         ask_again=options.ask_again,
         stop_seconds=options.stop_seconds,
     )
+    errors = cache_folder() / "logs" / "errors.log"
+    with progress, logged_errors(errors, log):
+        summary = await _run_interruptible(runner, session.plan, progress)
+    if session.judge is not None and session.judge.lost:
+        summary.notes.append(session.judge.lost)
+    if summary.broken:
+        units = counted(summary.broken, "unit")
+        summary.notes.append(f"{units} met an error in this program; please report {errors}")
+    return summary
 
 
 async def _open_judge(
@@ -105,7 +122,7 @@ async def _open_judge(
     return JudgeModel(opened, control, progress.say)
 
 
-async def run_interruptible(runner: Runner, plan: RunPlan, progress: ConsoleProgress) -> Summary:
+async def _run_interruptible(runner: Runner, plan: RunPlan, progress: ConsoleProgress) -> Summary:
     """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel

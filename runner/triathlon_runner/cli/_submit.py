@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
-from triathlon_runner.cli._executor import open_local_grader
-from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store
+from triathlon_runner.cli._app import examples, group_of_commands
+from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store, open_local_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.store import replace_file
 from triathlon_runner.submit import (
     SHOWN,
     FileCheck,
@@ -29,20 +27,17 @@ from triathlon_runner.submit import (
     check_statement,
     check_texts,
     read_submission,
-    result_in_words,
-    scores_in_words,
     statement,
     submission_at,
 )
-from triathlon_runner.terminal import ProgressLines, Screen, console, write
-from triathlon_runner.verify import CountMismatch, Mismatch, verify_file, work_of
+from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
+from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
 
-submit_app = App(
-    help="Results that are handed in: may they join the committed ones?",
-    epilog=examples("triathlon submit check results/runs/my-model"),
-    no_args_is_help=True,
+submit_app = group_of_commands(
+    "submit",
+    "Results that are handed in: may they join the committed ones?",
+    "triathlon submit check results/runs/my-model",
 )
-app.add_typer(submit_app, name="submit")
 
 
 @submit_app.command(
@@ -55,8 +50,7 @@ app.add_typer(submit_app, name="submit")
 def check_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
     markdown: Annotated[
-        Path | None,
-        typer.Option("--markdown", help="File for the report as Markdown, for a pull request; - prints it."),
+        Path | None, typer.Option(help="File for the report as Markdown, for a pull request; - prints it.")
     ] = None,
     statement_file: Annotated[
         Path | None,
@@ -78,19 +72,17 @@ def check_command(
         raise UserError("expected --json or --markdown -, got both: one document is printed; name a file")
     submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
-    checks = asyncio.run(_check_all(submission, data_store(data), screen)) if submission.suites else []
+    checks = asyncio.run(_check_all(submission, data_store(data), screen))
     stored_statement = submission.folder.verified(submission.model)
     is_replaced = statement_file is not None and statement_file.resolve() == stored_statement
-    if submission.suites and not is_replaced:
+    if checks and not is_replaced:
         problems += check_statement(submission, {check.suite: check.sha256 for check in checks})
-    has_row = models_file.exists() and submission.model in {
-        row.id for row in models_yaml.load(models_file).models
-    }
+    has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:
-        _write(statement_file, json.dumps(statement(report), indent=1) + "\n")
+        replace_file(statement_file, json.dumps(statement(report), indent=1) + "\n")
     if markdown is not None and not printed:
-        _write(markdown, report.markdown())
+        replace_file(markdown, report.markdown())
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1))
     elif printed:
@@ -100,15 +92,9 @@ def check_command(
     raise typer.Exit(0 if report.accepted else 1)
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {str(path)!r}: {error.strerror}; name another file") from None
-
-
 async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
+    if not submission.suites:
+        return []
     async with open_local_grader() as grader:
         return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
 
@@ -121,19 +107,18 @@ async def _check(
     check.problems = list(check_texts(submission, suite))
     if check.problems:  # further problems would quote values, and the key could be one
         return check
-    entry, manifest, records, check.problems = read_submission(submission, suite)
+    manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
     check.open_units = manifest.open_units if manifest is not None else 0
-    if entry is None or manifest is None or (check.problems and not records):
+    if manifest is None or (check.problems and not records):
         return check
     built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
     if isinstance(built, str):
         check.problems.append(Problem(f"{suite}.jsonl", f"expected the suite's data here: {built}"))
         return check
     work = work_of(submission.model, built, manifest)
-    other_protocol = list(check_protocol(work, manifest))
-    check.problems += other_protocol
-    if other_protocol:
+    if other_protocol := list(check_protocol(work, manifest)):
+        check.problems += other_protocol
         return check
     screen.print_message(f"{suite}: grading again")
     progress = ProgressLines(f"triathlon submit: {suite}", "unit")
@@ -151,7 +136,7 @@ async def _check(
 
 
 def _problem(suite: str, mismatch: Mismatch) -> Problem:
-    if isinstance(mismatch, CountMismatch):
+    if mismatch.sentence == COUNTS_DIFFER:
         expected = "expected the counts of its lines"
         return Problem(f"{suite}.manifest.json, {mismatch.what}", f"{expected}: {mismatch.in_words()}")
     message = f"expected {mismatch.expected} (graded again), got {mismatch.stored}"
@@ -163,25 +148,14 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("suite", overflow="fold", no_wrap=True)
-    for name in ("units", "equal", "open"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("scores", overflow="fold")
-    table.add_column("result", no_wrap=True)
+    numbers = ("units", "equal", "open")
+    suites = table("suite", *numbers, "scores", "result", right=numbers, whole=("suite", *numbers, "result"))
     for file in report.files:
-        counts = (str(file.units), str(file.verified), str(file.open_units))
-        table.add_row(file.suite, *counts, scores_in_words(file), result_in_words(file))
-    screen.print(table)
+        suites.add_row(*file.cells())
+    screen.print(suites)
     if not report.listed:
         screen.print_message(report.about_missing_row())
-    _show_problems(report.problems, screen)
-    for file in report.files:
-        _show_problems(file.problems, screen)
-
-
-def _show_problems(problems: list[Problem], screen: Screen) -> None:
-    for problem in problems[:SHOWN]:
-        screen.print_message(f"{problem.place}: {problem.message}")
-    if len(problems) > SHOWN:
-        screen.print_message(f"and {len(problems) - SHOWN} more, which --json lists")
+    for problems in (report.problems, *(file.problems for file in report.files)):
+        lines = [f"{problem.place}: {problem.message}" for problem in problems]
+        for line in first_of(lines, SHOWN, ", which --json lists"):
+            screen.print_message(line)

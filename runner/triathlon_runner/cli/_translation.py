@@ -6,21 +6,12 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import translation
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._options import Data, data_store
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.terminal import console
 
-translation_app = App(
-    help="The translation loop.", epilog=examples("triathlon translation check"), no_args_is_help=True
-)
-app.add_typer(translation_app, name="translation")
-
-
-@translation_app.callback()
-def translation_loop() -> None:
-    """The translation loop."""
+translation_app = group_of_commands("translation", "The translation loop.", "triathlon translation check")
 
 
 @translation_app.command(

@@ -59,12 +59,7 @@ async def open_cluster(
 
 
 async def _check_address(address: str | None) -> None:
-    """Connects once: Ray itself would look for many minutes for a cluster that is not there.
-
-    Raises:
-        ClusterError: it is no address.
-        OSError: nothing listens there.
-    """
+    """Connects once: Ray itself would look for many minutes for a cluster that is not there."""
     if address in (None, "auto", "local"):
         return
     host, _, port = str(address).rpartition(":")
@@ -76,11 +71,7 @@ async def _check_address(address: str | None) -> None:
 
 
 async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> set[str]:
-    """Returns the isolation levels of all nodes; a head without CPUs gets no work from Ray.
-
-    Raises:
-        ClusterError: a node cannot execute anything, or there is none.
-    """
+    """Returns the isolation levels of all nodes; a head without CPUs gets no work from Ray."""
     import ray  # noqa: PLC0415
 
     listed = await asyncio.to_thread(ray.nodes)
@@ -96,11 +87,7 @@ async def _check_nodes(keys: Path | None, report: Callable[[str], object]) -> se
 
 
 async def _level_of(node: dict[str, Any], keys: Path | None) -> str:
-    """Returns the isolation level of a node's sandbox; empty where the node is lost, though still listed.
-
-    Raises:
-        ClusterError: nothing can be executed there.
-    """
+    """Returns the isolation level of a node's sandbox; empty where the node is lost, though still listed."""
     import ray  # noqa: PLC0415
     from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: PLC0415

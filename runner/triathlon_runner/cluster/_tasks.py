@@ -56,11 +56,7 @@ class NodeTasks:
         return result
 
     async def _wait(self, reference: Any) -> Any:
-        """Returns the result of a task.
-
-        Raises:
-            SandboxError: the cluster has no CPU any more, so that Ray would wait for ever.
-        """
+        """Returns the result of a task."""
         task = asyncio.ensure_future(reference)
         try:
             while not (await asyncio.wait([task], timeout=_CHECK_SECONDS))[0]:

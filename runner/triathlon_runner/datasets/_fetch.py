@@ -12,27 +12,16 @@ _MAX_BYTES: Final = 64 << 20
 """More than any file of the catalogue; limits the memory that a wrong server can make us use."""
 
 
-class FetchError(Exception):
-    """The download failed; the message says why."""
+stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
 
 
+@stamina.retry(on=httpx2.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
 def fetch(url: str) -> bytes:
     """The content at `url`.
 
     Raises:
-        FetchError: the server cannot be reached or refuses, after some attempts.
+        httpx2.HTTPError: the server cannot be reached or refuses, after some attempts.
     """
-    try:
-        return _download(url)
-    except httpx2.HTTPError as error:
-        raise FetchError(f"{type(error).__name__}: {error}") from error
-
-
-stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported, by `FetchError`
-
-
-@stamina.retry(on=httpx2.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0)
-def _download(url: str) -> bytes:
     with httpx2.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
         response.raise_for_status()
         data = bytearray()

@@ -2,7 +2,7 @@
 
 import gzip
 import hashlib
-import tempfile
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,14 +76,17 @@ class DataStore:
 
     def _download(self, file: DataFile, target: Path) -> bytes:
         """The content of a downloaded file; it gets its name only after it was verified."""
-        from triathlon_runner.datasets._fetch import FetchError, fetch  # noqa: PLC0415  see there
+        import httpx2  # noqa: PLC0415  takes long to import, and few commands fetch
+
+        from triathlon_runner.datasets._fetch import fetch  # noqa: PLC0415
 
         try:
             data = fetch(file.url)
             content = _verified(data, file, file.url)
             _write(target, data)
-        except FetchError as error:
-            raise DataUnavailableError(self._missing(file, f"and fetching it failed ({error})")) from error
+        except httpx2.HTTPError as error:
+            why = f"and fetching it failed ({type(error).__name__}: {error})"
+            raise DataUnavailableError(self._missing(file, why)) from error
         except OSError as error:
             why = f"and the cache can't be written ({error})"
             raise DataUnavailableError(self._missing(file, why)) from error
@@ -92,14 +95,12 @@ class DataStore:
 
 def _write(target: Path, data: bytes) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as partial:
-        path = Path(partial.name)
-        try:
-            partial.write(data)
-            partial.close()
-            path.replace(target)
-        finally:
-            path.unlink(missing_ok=True)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(data)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def unpacked(data: bytes) -> bytes:

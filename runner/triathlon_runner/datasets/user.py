@@ -12,6 +12,7 @@ from triathlon_runner.datasets.official import (
     FileProblem,
     example_assertion,
     file_problems,
+    named_calls,
     problem_bytes,
 )
 from triathlon_runner.errors import UserError
@@ -137,11 +138,7 @@ def with_inputs(problem: FunctionProblem) -> Problem:
 def _called_with(tests: str, entry_point: str) -> Iterator[str]:
     """The arguments of each call of the function in the tests, where they are plain values."""
     module = parse_or_none(tests)
-    for node in ast.walk(module) if module is not None else ():
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-            continue
-        if node.func.id not in (_CALLED_AS, entry_point) or node.keywords:
-            continue
-        arguments = ast.Tuple(node.args, ast.Load())
-        if is_literal(arguments):
+    for name, call in named_calls(module) if module is not None else ():
+        arguments = ast.Tuple(call.args, ast.Load())
+        if name in (_CALLED_AS, entry_point) and not call.keywords and is_literal(arguments):
             yield ast.unparse(arguments)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from triathlon_runner import terminal
 from triathlon_runner.endpoints._api import (
     ModelUnavailableError,
     Retryable,
@@ -145,8 +146,8 @@ class HttpFailure:
 
 def shortened(text: str) -> str:
     """Returns a server's text for a message: without keys, and cut where it is long."""
-    text = remove_keys(text)  # before it is cut: half of a key would no longer look like one
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    # keys are removed before it is cut: half of a key would no longer look like one
+    return terminal.shortened(remove_keys(text), _SHOWN)
 
 
 def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFailure:

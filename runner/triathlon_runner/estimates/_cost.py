@@ -1,7 +1,7 @@
 """What one unit of a suite takes: by earlier results, else by the suite's first prompts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader
@@ -23,12 +23,9 @@ class Cost:
 
     def times(self, factor: float, divisor: float = 1) -> "Cost":
         """Returns factor / divisor times the cost."""
-        return replace(
-            self,
-            requests=self.requests * factor / divisor,
-            input_tokens=self.input_tokens * factor / divisor,
-            output_tokens=self.output_tokens * factor / divisor,
-        )
+        amounts = (self.requests, self.input_tokens, self.output_tokens)
+        requests, input_tokens, output_tokens = (amount * factor / divisor for amount in amounts)
+        return Cost(requests, input_tokens, output_tokens, self.basis)
 
 
 def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:
@@ -61,11 +58,9 @@ class DryRunModel:
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:  # noqa: ARG002  `Model` has it
         """Counts the question; the reply is empty."""
-        texts = (
-            [prompt.text] if isinstance(prompt, Completion) else [each.content for each in prompt.messages]
-        )
         self.requests += 1
-        self.characters += sum(map(len, texts))
+        messages = [prompt.text] if isinstance(prompt, Completion) else [m.content for m in prompt.messages]
+        self.characters += sum(map(len, messages))
         self.limit += sampling.max_tokens
         return Answer(Reply(text=""), Usage(), 0.0, self.id)
 

@@ -1,17 +1,22 @@
 """Estimates requests, tokens, money and time of a plan."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.estimates._cost import Cost, highest_cost, observed_cost
-from triathlon_runner.estimates._noise import noise_sentence
 from triathlon_runner.grading import Grader
+from triathlon_runner.metrics import Metric
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.noise import Z_95
-from triathlon_runner.records import Manifest, Outcome
+from triathlon_runner.noise import Z_95, NoiseBudget, median_budget, noise_budget
+from triathlon_runner.records import Manifest, Outcome, UnitRecord
 from triathlon_runner.schedule import RunPlan, Work
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.store import ResultsFolder, read_records, recorded_files
+from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.terminal import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def _suite(work: Work, cost: Cost, folder: ResultsFolder, manifests: Sequence[Ma
         open=left,
         cost=cost.times(left),
         half_width=half_width(tasks, _pass_rate(work, manifests)),
-        noise=noise_sentence(work.built.entry, tasks, folder, manifests) if left else "",
+        noise=_noise_sentence(work.built.entry, tasks, folder, manifests) if left else "",
     )
 
 
@@ -126,3 +131,53 @@ def half_width(tasks: int, passed: float = 0.5) -> float:
         return 0.5
     spread = passed * (1 - passed) / tasks + Z_95 * Z_95 / (4 * tasks * tasks)
     return Z_95 * math.sqrt(spread) / (1 + Z_95 * Z_95 / tasks)
+
+
+def _noise_sentence(
+    entry: SuiteEntry, tasks: int, folder: ResultsFolder, manifests: Sequence[Manifest]
+) -> str:
+    """What three repeats, and what more tasks, would make of the interval of the suite's headline score.
+
+    Empty where no model has several samples a task of this suite, or its score is no mean over units.
+    """
+    metric = next((metric for metric in entry.metrics if metric.headline), None)
+    if metric is None:
+        return ""
+    repeated = _repeated(entry, folder, manifests)
+    budgets = [budget for records in repeated if (budget := _budget(metric, records)) is not None]
+    if not budgets:
+        return ""
+    sentence = median_budget(budgets).sentence(maximum=metric.maximum, tasks=tasks)
+    return f"{sentence} (from {counted(len(budgets), 'model')} with repeats)"
+
+
+def _repeated(
+    entry: SuiteEntry, folder: ResultsFolder, manifests: Sequence[Manifest]
+) -> Iterator[Sequence[UnitRecord]]:
+    """The records of every model with more units than tasks; the build names files that cannot be read."""
+    for manifest in manifests:
+        if manifest.suite == entry.id and _has_repeats(manifest):
+            with suppress(UserError):
+                records = list(read_records(folder.lines(manifest.model, entry.id), entry.record))
+                yield [record for record in records if record.protocol == manifest.protocol]
+    for file in recorded_files(folder.root):
+        if file.suite == entry.id:
+            with suppress(UserError):
+                if _has_repeats(file.read_manifest()):
+                    yield file.read()
+
+
+def _has_repeats(manifest: Manifest) -> bool:
+    units = sum(manifest.outcomes.values()) + manifest.open_units
+    return units > manifest.tasks_planned and not manifest.has_copies
+
+
+def _budget(metric: Metric, records: Sequence[UnitRecord]) -> NoiseBudget | None:
+    """None where a unit has no score of its own: F1 is a ratio of sums."""
+    tasks: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        tasks[record.task_id].append(metric.score([record]))
+    if not tasks:
+        return None
+    mean = sum(sum(scores) / len(scores) for scores in tasks.values()) / len(tasks)
+    return noise_budget(list(tasks.values())) if math.isclose(mean, metric.score(records)) else None

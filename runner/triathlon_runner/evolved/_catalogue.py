@@ -43,6 +43,7 @@ _NOT_IN_QUICK: Final = frozenset(
     ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
 )
 
+Load = Callable[[DataStore], tuple[FunctionProblem, ...]]
 Read = Callable[[DataStore], tuple[DataSetInfo, tuple[FunctionProblem, ...]]]
 
 
@@ -66,20 +67,22 @@ class _Set:
     @property
     def seeds(self) -> str | None:
         """The id of the suite that its problems stem from."""
-        return None if self.user_data else f"{self.family}{self._seeds}"
-
-    @property
-    def _seeds(self) -> str:
-        return "seeds" if self.core else seed_of(self.name)
+        if self.user_data is not None:
+            return None
+        return f"{self.family}{'seeds' if self.core else seed_of(self.name)}"
 
 
-def _reader_of(file: DataFile, load: Callable[[DataStore], tuple[FunctionProblem, ...]]) -> Read:
+def _reader_of(file: DataFile, load: Load) -> Read:
     return lambda store: (DataSetInfo.of(file), load(store))
 
 
 def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
     load = partial(official.evoeval, name=name)
     return _Set(name, f"EvoEval {name}: {_ABOUT[name]}", _reader_of(official.EVOEVAL[name], load), inputs)
+
+
+def _pro(name: str, title: str, file: DataFile, load: Load) -> _Set:
+    return _Set(name, f"{title}: {_SELF_INVOKING}", _reader_of(file, load), self_invoking=True)
 
 
 def _humaneval(store: DataStore) -> tuple[Problem, ...]:
@@ -110,19 +113,9 @@ _OFFICIAL: Final = (
     _evoeval("verbose", "base"),
     _evoeval("concise", "base"),
     _Set("combine_naive", f"HumanEval combine_naive: {_IN_SEQUENCE}", _combine_naive),
-    _Set(
-        "humaneval-pro",
-        f"HumanEval Pro: {_SELF_INVOKING}",
-        _reader_of(official.HUMANEVAL_PRO, official.humaneval_pro),
-        self_invoking=True,
-    ),
+    _pro("humaneval-pro", "HumanEval Pro", official.HUMANEVAL_PRO, official.humaneval_pro),
     _Set("mbpp-plus", "MBPP+", _reader_of(official.MBPP_PLUS, official.mbpp_plus)),
-    _Set(
-        "mbpp-pro",
-        f"MBPP Pro: {_SELF_INVOKING}",
-        _reader_of(official.MBPP_PRO, official.mbpp_pro),
-        self_invoking=True,
-    ),
+    _pro("mbpp-pro", "MBPP Pro", official.MBPP_PRO, official.mbpp_pro),
 )
 
 
@@ -146,11 +139,7 @@ _OURS: Final = (
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """All suites of the discipline, ours first; each asks for one greedy sample.
-
-    Args:
-        prompts: a folder whose `evolved/<name>.txt` replace our prompts.
-    """
+    """All suites of the discipline, ours first; each asks for one greedy sample. `prompts` is `--prompts`."""
     return tuple(_entry(problem_set, prompts) for problem_set in (*_OURS, *_OFFICIAL))
 
 

@@ -47,25 +47,20 @@ class EvolvedSuite:
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns data set, sampling, prompts, and whether the model is instructed or completes."""
-        completes = kind == "base"
+        template = self._template(kind)
+        shown = "instruction" if template else "prompt"
         return {
             "data": {**asdict(self.data), "inputs": self.inputs},
-            "sampling": asdict(self._sampling(completes=completes)),
-            "asked": self._asked(completes=completes),
-            "prompts": self.prompts.digest(self._template) if self._instructs(completes=completes) else "",
+            "sampling": asdict(self._sampling(kind)),
+            "asked": f"completion of the {shown}" if kind == "base" else "instruction",
+            "prompts": self.prompts.digest(template) if template else "",
         }
 
-    @property
-    def _template(self) -> str:
-        return "solve-pro" if self.self_invoking else "solve"
-
-    def _instructs(self, *, completes: bool) -> bool:
-        return self.self_invoking or not completes
-
-    def _asked(self, *, completes: bool) -> str:
-        if not completes:
-            return "instruction"
-        return "completion of the instruction" if self.self_invoking else "completion of the prompt"
+    def _template(self, kind: ModelKind) -> str:
+        """The name of the instruction; empty for a base model that continues the problem's own prompt."""
+        if self.self_invoking:
+            return "solve-pro"
+        return "" if kind == "base" else "solve"
 
     async def run(
         self,
@@ -82,15 +77,14 @@ class EvolvedSuite:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
         problem = self.problems[task_id]
-        completes = model.kind == "base"
-        question = self._question(problem, completes=completes)
-        asked = Completion(question) if completes else Chat((Message("user", question),))
-        answer = await model.ask(asked, self._sampling(completes=completes), sample=sample)
+        template, question = self._template(model.kind), self._question(problem, model.kind)
+        asked = Completion(question) if model.kind == "base" else Chat((Message("user", question),))
+        answer = await model.ask(asked, self._sampling(model.kind), sample=sample)
         taken = extract_program(
             answer.reply,
             entry_point=problem.entry_point,
-            prompt=problem.prompt if self._instructs(completes=completes) else question,
-            completes=completes and not self.self_invoking,
+            prompt=problem.prompt if template else question,
+            completes=not template,
             typing_names=self.typing_names,
         )
         outcome, verdict = taken.outcome, None
@@ -114,20 +108,18 @@ class EvolvedSuite:
             parents=problem.parents,
         )
 
-    def _question(self, problem: FunctionProblem, *, completes: bool) -> str:
-        if not self._instructs(completes=completes):
+    def _question(self, problem: FunctionProblem, kind: ModelKind) -> str:
+        template = self._template(kind)
+        if not template:
             return problem.prompt.rstrip() + "\n"
-        instruction = self._instruction(problem)
-        return f"{instruction}\n\n```python\n" if completes else instruction
-
-    def _instruction(self, problem: FunctionProblem) -> str:
-        return self.prompts.render(
-            self._template,
+        instruction = self.prompts.render(
+            template,
             prompt=problem.prompt.strip("\n"),
             entry_point=problem.entry_point,
             helpers=problem.prompt.count("\ndef ") + problem.prompt.startswith("def ") > 1,
         )
+        return f"{instruction}\n\n```python\n" if kind == "base" else instruction
 
-    def _sampling(self, *, completes: bool) -> Sampling:
+    def _sampling(self, kind: ModelKind) -> Sampling:
         stop = STOP_SELF_INVOKING if self.self_invoking else STOP
-        return replace(self.sampling, stop=stop if completes else ())
+        return replace(self.sampling, stop=stop if kind == "base" else ())

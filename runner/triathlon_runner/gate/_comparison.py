@@ -1,24 +1,40 @@
 """Two models compared task by task, in a fixed random order of clusters, until the test has a verdict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.gate._clusters import Cluster, TaskKey
 from triathlon_runner.gate._sequential import SequentialTest, Verdict
 
 SAME: Final = 1e-9
 """Scores that differ by less are equal."""
 
 
+TaskKey = tuple[str, str]
+"""(suite, task_id)."""
+
+
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """A task on which the candidate's score was lower."""
+class Cluster:
+    """Tasks whose outcomes are not independent of each other."""
+
+    name: str
+    """The seed problem, or the program."""
+    tasks: tuple[TaskKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """Both models' scores on one task."""
 
     suite: str
     task_id: str
     baseline: float
     candidate: float
+
+    @property
+    def difference(self) -> float:
+        return self.candidate - self.baseline
 
 
 class Comparison:
@@ -55,35 +71,27 @@ class Comparison:
         self._scale = self._largest * len(population) / sum(len(cluster.tasks) for cluster in population)
         self._test = SequentialTest(margin / self._scale, alpha)
         self._scores: dict[tuple[str, TaskKey], float | None] = {}
-        self._compared: list[Cluster] = []
-        self._looked_at = 0
+        self.clusters = 0
+        """Clusters that were compared."""
+        self._compared: list[TaskScores] = []
+        self.position = 0
+        """Index of the planned cluster that comes next."""
 
     def add(self, model: str, task: TaskKey, score: float | None) -> None:
         """Takes a model's score on a task; None: the task stays open, and its cluster does not count."""
         self._scores[model, task] = score
         while self.position < len(self.planned) and not self.decided:
-            cluster = self.planned[self.position]
-            if any(key not in self._scores for key in self._keys(cluster)):
+            tasks = self.planned[self.position].tasks
+            if any((each, key) not in self._scores for each in self.models for key in tasks):
                 return
-            self._looked_at += 1
-            if all(self._scores[key] is not None for key in self._keys(cluster)):
-                self._compared.append(cluster)
-                self._test.add(self._difference(cluster))
-
-    def _keys(self, cluster: Cluster) -> Iterator[tuple[str, TaskKey]]:
-        return ((model, task) for model in self.models for task in cluster.tasks)
-
-    def _difference(self, cluster: Cluster) -> float:
-        baseline, candidate = self.models
-        return sum(self.score(candidate, task) - self.score(baseline, task) for task in cluster.tasks) / (
-            self._largest
-        )
-
-    def score(self, model: str, task: TaskKey) -> float:
-        """Returns a score that has been added."""
-        score = self._scores[model, task]
-        assert score is not None, "only clusters without open tasks are compared"
-        return score
+            self.position += 1
+            baseline, candidate = self.models
+            pairs = [(key, self._scores[baseline, key], self._scores[candidate, key]) for key in tasks]
+            scores = [TaskScores(*key, a, b) for key, a, b in pairs if a is not None and b is not None]
+            if len(scores) == len(tasks):
+                self.clusters += 1
+                self._compared += scores
+                self._test.add(sum(task.difference for task in scores) / self._largest)
 
     def misses(self, model: str) -> bool:
         """Returns whether a planned task of a model was neither scored nor left open yet."""
@@ -92,11 +100,6 @@ class Comparison:
             for cluster in self.planned[self.position :]
             for task in cluster.tasks
         )
-
-    @property
-    def position(self) -> int:
-        """Index of the planned cluster that comes next."""
-        return self._looked_at
 
     @property
     def verdict(self) -> Verdict:
@@ -109,17 +112,12 @@ class Comparison:
     @property
     def tasks(self) -> int:
         """Tasks that were compared."""
-        return sum(len(cluster.tasks) for cluster in self._compared)
-
-    @property
-    def clusters(self) -> int:
-        """Clusters that were compared."""
         return len(self._compared)
 
     @property
     def left_out(self) -> int:
         """Clusters that do not count, because a task of theirs stays open."""
-        return self._looked_at - len(self._compared)
+        return self.position - self.clusters
 
     @property
     def difference(self) -> float:
@@ -132,25 +130,14 @@ class Comparison:
         low, high = self._test.interval
         return _clipped(low * self._scale), _clipped(high * self._scale)
 
-    def lost(self) -> list[Loss]:
+    def lost(self) -> list[TaskScores]:
         """Returns the tasks on which the candidate's score was lower, the largest loss first."""
-        baseline, candidate = self.models
-        losses = [
-            Loss(*task, self.score(baseline, task), self.score(candidate, task))
-            for cluster in self._compared
-            for task in cluster.tasks
-        ]
-        losses = [loss for loss in losses if loss.baseline - loss.candidate > SAME]
-        return sorted(losses, key=lambda loss: (loss.candidate - loss.baseline, loss.suite, loss.task_id))
+        lost = [task for task in self._compared if task.difference < -SAME]
+        return sorted(lost, key=lambda task: (task.difference, task.suite, task.task_id))
 
     def won(self) -> int:
         """Returns on how many tasks the candidate's score was higher."""
-        baseline, candidate = self.models
-        return sum(
-            self.score(candidate, task) - self.score(baseline, task) > SAME
-            for cluster in self._compared
-            for task in cluster.tasks
-        )
+        return sum(task.difference > SAME for task in self._compared)
 
 
 def _clipped(difference: float) -> float:

@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from triathlon_runner.gate._clusters import TaskKey
 from triathlon_runner.gate._comparison import Comparison
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule import Control
@@ -40,12 +39,8 @@ class GatePace:
     ) -> None:
         """Begins before any question was asked.
 
-        Args:
-            comparison: gets the scores.
-            entries: the suites, by id.
-            control: stopped once the verdict is known.
-            served: ids of models that we start a server for. Where the machine has no room for both, the
-                second one starts when the first has ended, so the first must not wait for the second.
+        `served` are the models that we start a server for. Where the machine has no room for both, the second
+        one starts when the first has ended, so the first must not wait for the second.
         """
         self._comparison = comparison
         self._entries = entries
@@ -83,11 +78,8 @@ class GatePace:
         """Takes the score; a unit that stays open takes its cluster out of the comparison."""
         if record is None and self._control.stop.asked:
             return  # a later gate asks it: nothing has failed
-        self._add(model, (suite, unit[0]), record)
-
-    def _add(self, model: str, task: TaskKey, record: UnitRecord | None) -> None:
-        score = None if record is None else score_of(self._entries[task[0]], record)
-        self._comparison.add(model, task, score)
+        score = None if record is None else score_of(self._entries[suite], record)
+        self._comparison.add(model, (suite, unit[0]), score)
         if self._comparison.decided:
             self._control.stop.ask(f"the comparison is decided after {self._comparison.tasks} tasks")
         self._wake()

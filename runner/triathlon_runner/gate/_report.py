@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from triathlon_runner.gate._comparison import Comparison
+from triathlon_runner.gate._comparison import Comparison, TaskScores
 from triathlon_runner.gate._sequential import Verdict
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
@@ -21,13 +21,9 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class LostTask:
+class LostTask(TaskScores):
     """A task on which the candidate's score was lower, with file and line of both replies."""
 
-    suite: str
-    task_id: str
-    baseline: float
-    candidate: float
     baseline_file: str
     candidate_file: str
     baseline_line: int
@@ -89,34 +85,39 @@ class GateReport:
         lines = [
             f"{self.candidate} against {self.baseline}: {self.headline}",
             f"difference {self.measured}",
-            f"{self.effort}",
+            self.effort,
         ]
         if self.clusters_left_out:
             lines.append(
                 f"{counted(self.clusters_left_out, 'cluster')} of tasks not compared: a server failed on a"
                 " task of each; run the same command again to ask it"
             )
-        if self.stopped and not self.is_decided:
-            lines.append(f"stopped: {self.stopped}")
-        lines += [f"error: {error}" for error in self.errors]
-        lines += self.notes
+        lines += [text if kind == "note" else f"{kind}: {text}" for kind, text in self._remarks()]
         if self.lost:
-            lines.append(f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}; lost:")
+            lines.append(f"{self._lost_and_won}; lost:")
             lines += [
                 f"  {lost.suite} {lost.task_id}: {lost.baseline:.2f} to {lost.candidate:.2f}, {lost.evidence}"
                 for lost in self.lost[:_SHOWN]
             ]
             if len(self.lost) > _SHOWN:
                 lines.append(f"  and {len(self.lost) - _SHOWN} more (--json has all)")
-            lines.append(
-                f"after `triathlon build` as a page: {self.lost[0].candidate_page.partition('#')[0]}"
-            )
+            page = self.lost[0].candidate_page.partition("#")[0]
+            lines.append(f"after `triathlon build` as a page: {page}")
         return lines
 
+    def _remarks(self) -> list[tuple[str, str]]:
+        """Why it stopped without a verdict, errors and notes, each with its kind."""
+        open_end = self.stopped and self.verdict in ("undecided", "none")
+        stopped = [("stopped", self.stopped)] if open_end else []
+        return [
+            *stopped,
+            *(("error", text) for text in self.errors),
+            *(("note", text) for text in self.notes),
+        ]
+
     @property
-    def is_decided(self) -> bool:
-        """Whether there is a verdict."""
-        return self.verdict not in ("undecided", "none")
+    def _lost_and_won(self) -> str:
+        return f"{self.candidate} lost {counted(len(self.lost), 'task')} and won {self.won}"
 
     @property
     def headline(self) -> str:
@@ -155,20 +156,16 @@ class GateReport:
             ("suites", ", ".join(self.suites)),
             ("α, margin, seed", f"{self.alpha:g}, {self.margin:g}, {self.seed}"),
         ]
-        rows += [("stopped", self.stopped)] if self.stopped and not self.is_decided else []
-        rows += [("error", error) for error in self.errors] + [("note", note) for note in self.notes]
         text = f"## {_cell(self.candidate)} against {_cell(self.baseline)}\n\n| | |\n| --- | --- |\n"
-        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in rows)
+        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in (*rows, *self._remarks()))
         if self.lost:
-            text += (
-                f"\n{_cell(self.candidate)} lost {counted(len(self.lost), 'task')} and won {self.won}.\n\n"
-                "| suite | task | baseline | candidate | evidence | page |\n"
-                "| --- | --- | --- | --- | --- | --- |\n"
-            )
-            for lost in self.lost:
-                cells = (lost.suite, lost.task_id, f"{lost.baseline:.2f}", f"{lost.candidate:.2f}")
-                text += "".join(f"| {_cell(cell)} " for cell in (*cells, lost.evidence))
-                text += f"| [open](<{lost.candidate_page}>) |\n"
+            text += f"\n{_cell(self._lost_and_won)}.\n\n"
+            text += "| suite | task | baseline | candidate | evidence | page |\n"
+            text += "| --- | --- | --- | --- | --- | --- |\n"
+        for lost in self.lost:
+            scores = f"{lost.baseline:.2f}", f"{lost.candidate:.2f}"
+            cells = map(_cell, (lost.suite, lost.task_id, *scores, lost.evidence))
+            text += f"| {' | '.join(cells)} | [open](<{lost.candidate_page}>) |\n"
         return text
 
 
@@ -189,38 +186,11 @@ def report_of(
 ) -> GateReport:
     """Returns the result of the comparison, with file and line of the evidence for each lost task.
 
-    Args:
-        comparison: as it ended.
-        folder: where both models' results are.
-        summary: of the run that asked; an empty one where nothing was asked.
-        suites: ids of the suites.
-        seed: of the random order.
-        usd: what asking has cost; None where models were asked and none of them has a price.
-        site: folder or web address of the site, in front of the pages that are named.
+    `usd` is None where models were asked and none of them has a price; `site` is the folder or web address in
+    front of the pages that are named.
     """
     baseline, candidate = comparison.models
     errors = (*summary.errors, *_errors_of_other_models(summary))
-    losses = comparison.lost()
-    lines = {
-        (model, suite): _line_numbers(folder.lines(model, suite))
-        for model in comparison.models
-        for suite in {loss.suite for loss in losses}
-    }
-    lost = tuple(
-        LostTask(
-            loss.suite,
-            loss.task_id,
-            loss.baseline,
-            loss.candidate,
-            str(folder.lines(baseline, loss.suite)),
-            str(folder.lines(candidate, loss.suite)),
-            lines[baseline, loss.suite][loss.task_id],
-            lines[candidate, loss.suite][loss.task_id],
-            unit_address(site, baseline, loss.suite, loss.task_id),
-            unit_address(site, candidate, loss.suite, loss.task_id),
-        )
-        for loss in losses
-    )
     return GateReport(
         baseline=baseline,
         candidate=candidate,
@@ -238,10 +208,25 @@ def report_of(
         margin=comparison.margin,
         seed=seed,
         won=comparison.won(),
-        lost=lost,
+        lost=_lost_tasks(comparison, folder, site),
         stopped=summary.stopped,
         errors=errors,
         notes=tuple(summary.notes),
+    )
+
+
+def _lost_tasks(comparison: Comparison, folder: ResultsFolder, site: str) -> tuple[LostTask, ...]:
+    lost = comparison.lost()
+    files = {(m, task.suite): folder.lines(m, task.suite) for task in lost for m in comparison.models}
+    lines = {key: _line_numbers(path) for key, path in files.items()}
+    return tuple(
+        LostTask(
+            *astuple(task),
+            *(str(files[model, task.suite]) for model in comparison.models),
+            *(lines[model, task.suite][task.task_id] for model in comparison.models),
+            *(unit_address(site, model, task.suite, task.task_id) for model in comparison.models),
+        )
+        for task in lost
     )
 
 

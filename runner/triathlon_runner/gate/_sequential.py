@@ -45,10 +45,13 @@ class SequentialTest:
             raise ValueError(f"expected 0 <= margin < 1 and 0 < alpha < 1, got {margin!r} and {alpha!r}")
         self._limit = float(np.log(2 / alpha))
         self._margin = margin
-        self._worse, self._better, self._not_worse = (np.zeros(len(BETS)) for _ in range(3))
-        """Logarithms of the capital of the bets against each hypothesis."""
+        self._log_capital: dict[Verdict, _Array] = {
+            verdict: np.zeros(len(BETS)) for verdict in ("worse", "better", "not worse")
+        }
+        """Of the bets on each verdict."""
         self._differences: list[float] = []
-        self._verdict: Verdict = "undecided"
+        self.verdict: Verdict = "undecided"
+        """The first verdict that the differences allowed; later ones do not change it."""
 
     def add(self, difference: float) -> None:
         """Counts one more pair.
@@ -59,23 +62,16 @@ class SequentialTest:
         if not -1 <= difference <= 1:
             raise ValueError(f"expected a difference from -1 to 1, got {difference!r}")
         self._differences.append(difference)
-        self._worse += np.log1p(_gain_if_below(BETS, difference, -self._margin))
-        self._better += np.log1p(_gain_if_above(BETS, difference, 0.0))
-        self._not_worse += np.log1p(_gain_if_above(BETS, difference, -self._margin))
-        if self._verdict == "undecided":
-            self._verdict = self._decided()
-
-    def _decided(self) -> Verdict:
-        if _log_mean(self._worse) >= self._limit:
-            return "worse"
-        if _log_mean(self._better) >= self._limit:
-            return "better"
-        return "not worse" if _log_mean(self._not_worse) >= self._limit else "undecided"
-
-    @property
-    def verdict(self) -> Verdict:
-        """The first verdict that the differences allowed; later ones do not change it."""
-        return self._verdict
+        gains: dict[Verdict, _Array] = {
+            "worse": _gain_if_below(BETS, difference, -self._margin),
+            "better": _gain_if_above(BETS, difference, 0.0),
+            "not worse": _gain_if_above(BETS, difference, -self._margin),
+        }
+        for verdict, gain in gains.items():
+            self._log_capital[verdict] += np.log1p(gain)
+            mean = np.logaddexp.reduce(self._log_capital[verdict]) - np.log(len(BETS))
+            if self.verdict == "undecided" and mean >= self._limit:
+                self.verdict = verdict
 
     @property
     def count(self) -> int:
@@ -115,8 +111,3 @@ def _gain_if_above(bet: Any, difference: Any, mean: Any) -> _Array:
 def _gain_if_below(bet: Any, difference: Any, mean: Any) -> _Array:
     """What a bet that the true mean is below `mean` gains of its capital."""
     return bet * (mean - difference) / (1 - mean)  # type: ignore[no-any-return]
-
-
-def _log_mean(log_capital: _Array) -> float:
-    """Logarithm of the average capital over the bets, without overflow."""
-    return float(np.logaddexp.reduce(log_capital) - np.log(len(BETS)))

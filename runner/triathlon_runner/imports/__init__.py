@@ -1,11 +1,10 @@
 """Other people's logs become our records: their replies, graded here, marked with where they come from."""
 
-from triathlon_runner.imports._formats import FORMATS, Format
+from triathlon_runner.imports._formats import FORMATS, Format, logs_at, model_of
 from triathlon_runner.imports._grade import graded_again
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
-from triathlon_runner.imports._paths import logs_at, model_of
+from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
 from triathlon_runner.imports._recorded import Recording, import_recording
-from triathlon_runner.imports._reported import REPORTED, file_livecodebench
 from triathlon_runner.imports._sources import Source, read_source
 from triathlon_runner.imports._verdict_cache import CachingGrader, VerdictCache
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import (
+    QUESTIONS,
     Foreign,
     ForeignAnswers,
     ForeignLoop,
@@ -15,7 +16,6 @@ from triathlon_runner.imports._foreign import (
     text_of,
 )
 
-_KINDS: Final = ("coverage", "state", "path", "output")
 _Row = dict[str, Any]
 
 
@@ -26,8 +26,7 @@ def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
         UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
     """
     answers: dict[str, list[_Row]] = {}
-    for number, row in enumerate(json_lines(path), start=1):
-        where = f"{path}, line {number}"
+    for where, row in json_lines(path):
         metadata = object_of(row.get("metadata"), f"{where}, metadata")
         if "question" in metadata:
             unit = text_of(row, "sample_id", where).rpartition("#")[0]
@@ -85,18 +84,12 @@ def _loop(row: _Row, where: str) -> ForeignLoop:
 
 
 def _answers(unit: str, rows: list[_Row], path: Path) -> ForeignAnswers:
-    replies: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    replies: dict[str, list[str]] = {kind: [] for kind in QUESTIONS}
     for row in rows:
         kind = str(row["metadata"]["question"]).partition("-")[0]
         if kind not in replies:
-            raise UserError(f"{path}, {unit}: expected a question of {', '.join(_KINDS)}, got {kind!r}")
+            raise UserError(f"{path}, {unit}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
         replies[kind].append(_reply(row, f"{path}, {unit}"))
     if len(replies["output"]) != 1:
         raise UserError(f"{path}, {unit}: expected one output question, got {len(replies['output'])}")
-    return ForeignAnswers(
-        _task(rows[0], f"{path}, {unit}"),
-        coverage=tuple(replies["coverage"]),
-        state=tuple(replies["state"]),
-        path=tuple(replies["path"]),
-        output=replies["output"][0],
-    )
+    return ForeignAnswers(_task(rows[0], f"{path}, {unit}"), replies)

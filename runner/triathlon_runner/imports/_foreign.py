@@ -1,13 +1,13 @@
 """The units of other programs' logs, as every reader yields them, and reading JSON."""
 
-import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from triathlon_runner.datasets import unpacked
 from triathlon_runner.errors import UserError
 
 
@@ -60,12 +60,12 @@ class ForeignAnswers:
     """The replies to all questions about one (program, input)."""
 
     task_id: str
-    coverage: tuple[str, ...]
-    state: tuple[str, ...]
-    path: tuple[str, ...]
-    output: str
+    replies: Mapping[str, Sequence[str]]
+    """By the kind of question: coverage, state and path have one for each statement, output has one."""
 
 
+QUESTIONS: Final = ("coverage", "state", "path", "output")
+"""REval's four kinds of question."""
 Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
 
 
@@ -76,21 +76,21 @@ def file_content(path: Path) -> bytes:
         UserError: it cannot be read.
     """
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        return unpacked(path.read_bytes())
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {str(path)!r}: {error}") from None
 
 
-def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the objects of a JSONL file.
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the objects of a JSONL file, each with the words for its place: `samples.jsonl, line 3`.
 
     Raises:
         UserError: a line that is no JSON object; names the line.
     """
     for number, line in enumerate(file_content(path).splitlines(), start=1):
         if line.strip():
-            yield as_object(line, f"{path}, line {number}")
+            where = f"{path}, line {number}"
+            yield where, as_object(line, where)
 
 
 def as_object(text: bytes, where: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
     """
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
     if not isinstance(document, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")

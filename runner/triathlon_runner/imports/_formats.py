@@ -1,16 +1,22 @@
-"""The formats, by the name that the command takes."""
+"""The formats by the name that the command takes, the logs at its paths, and the models that they name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from triathlon_runner.imports._cruxeval import cruxeval_model_and_suite, read_cruxeval
-from triathlon_runner.imports._evaloop import read_evaloop
+from triathlon_runner.errors import UserError
 from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
-from triathlon_runner.imports._reval import read_reval
-from triathlon_runner.imports._samples import read_evalplus, read_lm_eval
+from triathlon_runner.imports._readers import (
+    cruxeval_model_and_suite,
+    read_cruxeval,
+    read_evaloop,
+    read_evalplus,
+    read_lm_eval,
+    read_reval,
+)
 from triathlon_runner.records import (
     EvolvedRecord,
     LoopRecord,
@@ -26,7 +32,7 @@ class Format:
 
     name: str
     about: str
-    disciplines: frozenset[str]
+    disciplines: tuple[str, ...]
     """Disciplines of the suites that it can be imported into."""
     record: type[UnitRecord]
     """Record of these suites; `UnitRecord` where any suite of the disciplines will do."""
@@ -39,36 +45,34 @@ class Format:
     """What to know before comparing with the scores that the other program gave."""
 
 
-_PROGRAMS = frozenset({"evolved"})
-
 FORMATS = {
     log_format.name: log_format
     for log_format in (
         Format(
             "evalplus",
             "EvalPlus samples: task_id, solution or completion",
-            _PROGRAMS,
+            ("evolved",),
             EvolvedRecord,
             read_evalplus,
         ),
         Format(
             "evoeval",
             "EvoEval samples: task_id, solution or completion",
-            _PROGRAMS,
+            ("evolved",),
             EvolvedRecord,
             read_evalplus,
         ),
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
-            frozenset({"loop"}),
+            ("loop",),
             LoopRecord,
             read_evaloop,
         ),
         Format(
             "reval",
             "REval: the folder model_generations with its logs of all four tasks",
-            frozenset({"runtime"}),
+            ("runtime",),
             RuntimeRecord,
             read_reval,
             is_folder=True,
@@ -78,7 +82,7 @@ FORMATS = {
         Format(
             "cruxeval",
             "CRUXEval: one file of answers to output or input prediction, graded or generations.json",
-            frozenset({"runtime"}),
+            ("runtime",),
             PredictionRecord,
             read_cruxeval,
             model_and_suite=cruxeval_model_and_suite,
@@ -86,21 +90,21 @@ FORMATS = {
         Format(
             "every-eval-ever",
             "Every Eval Ever: a file of samples (*_samples.jsonl) with the models' replies",
-            frozenset({"loop", "runtime", "evolved"}),
+            ("loop", "runtime", "evolved"),
             UnitRecord,
             read_every_eval_ever,
         ),
         Format(
             "inspect",
             "inspect_ai: a log of humaneval or mbpp (.eval or .json)",
-            _PROGRAMS,
+            ("evolved",),
             EvolvedRecord,
             read_inspect,
         ),
         Format(
             "lm-eval",
             "lm-evaluation-harness: samples_humaneval*.jsonl, samples_mbpp*.jsonl",
-            _PROGRAMS,
+            ("evolved",),
             EvolvedRecord,
             read_lm_eval,
         ),
@@ -109,3 +113,42 @@ FORMATS = {
 
 WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "lm-eval"})
 """Formats whose samples are programs to be graded as they are, not replies."""
+_ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
+_DISCIPLINES: Final = ("loop-", "runtime-", "evolved-")
+
+
+def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
+    """Returns the logs at these paths; those in a folder in the order of their names.
+
+    Raises:
+        UserError: nothing is there, a folder holds no log, or a log is named twice.
+    """
+    logs = [log for path in paths for log in _logs_at(log_format, path)]
+    for log in logs:
+        if logs.count(log) > 1:
+            raise UserError(f"expected each log once, got {str(log)!r} twice; name it once")
+    return logs
+
+
+def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
+    if not path.exists():
+        raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
+    if log_format.is_folder or not path.is_dir():
+        yield path
+        return
+    logs = sorted(log for log in path.iterdir() if log.name.endswith(_ENDINGS) and log.is_file())
+    if not logs:
+        raise UserError(
+            f"expected files of {log_format.name} ({log_format.about}) in {str(path)!r}, got none"
+        )
+    yield from logs
+
+
+def model_of(log: Path) -> str:
+    """Returns the model's id that a log's file name stands for: `gpt-5` for `loop-gpt-5.json.gz`."""
+    name = log.name.lower()
+    while name.endswith(_ENDINGS):
+        name = name.rpartition(".")[0]
+    for discipline in _DISCIPLINES:
+        name = name.removeprefix(discipline)
+    return name

@@ -7,6 +7,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import (
+    QUESTIONS,
     Foreign,
     ForeignAnswers,
     ForeignLoop,
@@ -134,23 +135,20 @@ async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> Runti
     model = DryRunModel(work.row.id, work.row.kind)
     questions = await work.built.suite.run(foreign.task_id, 0, model, grader, work.settings_hash)
     assert isinstance(questions, RuntimeRecord)
-    count = len(questions.statements)
-    if not len(foreign.coverage) == len(foreign.state) == len(foreign.path) == count:
+    *kinds, _ = QUESTIONS
+    counts = {kind: len(foreign.replies[kind]) for kind in kinds}
+    if set(counts.values()) != {len(questions.statements)}:
         raise NotInEvidenceError(
-            f"we ask about {count} statements, the log has {len(foreign.coverage)} coverage,"
-            f" {len(foreign.state)} state and {len(foreign.path)} path answers"
+            f"we ask about {len(questions.statements)} statements, the log has {counts['coverage']} coverage,"
+            f" {counts['state']} state and {counts['path']} path answers"
         )
     statements = tuple(
         statement.model_copy(
-            update={
-                "coverage": _with_reply(statement.coverage, foreign.coverage[n]),
-                "state": _with_reply(statement.state, foreign.state[n]),
-                "path": _with_reply(statement.path, foreign.path[n]),
-            }
+            update={kind: _with_reply(getattr(statement, kind), foreign.replies[kind][n]) for kind in kinds}
         )
         for n, statement in enumerate(questions.statements)
     )
-    output = _with_reply(questions.output, foreign.output)
+    output = _with_reply(questions.output, foreign.replies["output"][0])
     return questions.model_copy(update={"statements": statements, "output": output})
 
 

@@ -2,14 +2,17 @@
 
 import asyncio
 import hashlib
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import run_all
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
@@ -21,7 +24,8 @@ from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
 from triathlon_runner.verify import NotInEvidenceError
 
-AT_ONCE = 8
+T = TypeVar("T")
+_AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
 _NO_FURTHER_REPLY = "passes here, failed there; the log has no further reply"
 """A loop's log ends where its last program failed: the reply that grading needs next is not in it."""
@@ -36,16 +40,27 @@ class ImportReport:
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: dict[str, str] = field(default_factory=dict)
     """Foreign units that became no record, and why."""
-    faults: dict[str, str] = field(default_factory=dict)
-    """Units of `left_out` that our machinery could not grade."""
+    ungraded: int = 0
+    """Units of `left_out` that could not be graded."""
+    written: bool = False
+    """Whether the results were written."""
     compared: int = 0
     """Units on which the authors published a verdict, where recorded results are filed."""
     equal: int = 0
     """Units of `compared` on which our verdict is the same."""
 
 
+OnProgress = Callable[[int, int], None]
+"""Called after each unit with the number of those that are done, and of all."""
+
+
 async def import_log(
-    log_format: Format, path: Path, work: Work, results: ResultsFolder, grader: Grader
+    log_format: Format,
+    path: Path,
+    work: Work,
+    results: ResultsFolder,
+    grader: Grader,
+    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs.
 
@@ -73,47 +88,88 @@ async def import_log(
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines)
-        records = await _grade_all(units, work, grader, report)
+        records = await grade_all(
+            units, work, report, lambda unit, n: _graded(unit, n, work, grader), on_progress
+        )
+        report.units, report.written = len(records), bool(records)
+        report.outcomes = Counter(record.outcome.value for record in records)
         if records:  # without records nothing is written, so that a mended log can still be imported
-            folder.write_manifest(_manifest(log_format, path, work, records))
+            task_ids = {record.task_id for record in records}
+            fields = manifest_fields(work, task_ids, report.outcomes)
+            folder.write_manifest(_manifest(log_format, path, work.row.kind, fields))
             replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
     return report
 
 
-async def _grade_all(
-    units: Sequence[Foreign], work: Work, grader: Grader, report: ImportReport
-) -> list[UnitRecord]:
-    """Returns the records in the suite's order; units that become no record are named in the report."""
+async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
+    try:
+        return await graded(foreign, sample, work, grader, work.settings_hash)
+    except NotInEvidenceError:
+        if isinstance(foreign, ForeignLoop):
+            raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
+        raise
+
+
+async def grade_all(
+    units: Sequence[Foreign],
+    work: Work,
+    report: ImportReport,
+    grade: Callable[[Foreign, int], Awaitable[T]],
+    on_progress: OnProgress,
+) -> list[T]:
+    """Returns what `grade` returns for each unit and its sample, in the suite's order.
+
+    The units that are left out, and why, are in the report afterwards.
+    """
     samples: Counter[str] = Counter()
-    limit = asyncio.Semaphore(AT_ONCE)
+    limit = asyncio.Semaphore(_AT_ONCE)
+    done = itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
 
-    async def grade(foreign: Foreign, sample: int) -> UnitRecord | None:
-        name = f"{foreign.task_id} #{sample}" if sample else foreign.task_id
-        if foreign.task_id not in position:
+    async def grade_one(unit: Foreign, sample: int) -> list[T]:
+        name = f"{unit.task_id} #{sample}" if sample else unit.task_id
+        if unit.task_id not in position:
             report.left_out[name] = "the suite has no such task"
-            return None
+            return []
         async with limit:
             try:
-                return await graded(foreign, sample, work, grader, work.settings_hash)
-            except NotInEvidenceError as error:
-                report.left_out[name] = _NO_FURTHER_REPLY if isinstance(foreign, ForeignLoop) else str(error)
+                return [await grade(unit, sample)]
             except InfrastructureError as error:
                 report.left_out[name] = str(error)
-        return None
+                report.ungraded += 1
+            finally:
+                on_progress(next(done), len(gradings))
+        return []
 
     gradings = []
-    for number, foreign in enumerate(units, start=1):
-        if isinstance(foreign, ForeignReply) and foreign.error:
-            name = f"{foreign.task_id}, sample {number} of the log"
-            report.left_out[name] = f"it ended in an error: {foreign.error}"
+    for number, unit in enumerate(units, start=1):
+        if isinstance(unit, ForeignReply) and unit.error:
+            name = f"{unit.task_id}, sample {number} of the log"
+            report.left_out[name] = f"it ended in an error: {unit.error}"
             continue
-        gradings.append(grade(foreign, samples[foreign.task_id]))
-        samples[foreign.task_id] += 1
-    records = [record for record in await run_all(gradings) if record is not None]
-    report.units = len(records)
-    report.outcomes = Counter(record.outcome.value for record in records)
-    return sorted(records, key=lambda record: (position[record.task_id], record.sample))
+        sample = samples[unit.task_id]
+        samples[unit.task_id] += 1
+        gradings.append((position.get(unit.task_id, 0), sample, grade_one(unit, sample)))
+    gradings.sort(key=lambda grading: grading[:2])
+    return [result for results in await run_all(grading for *_, grading in gradings) for result in results]
+
+
+def manifest_fields(work: Work, task_ids: set[str], outcomes: Counter[str]) -> dict[str, Any]:
+    """Returns the fields of a manifest that are the same for imported and for recorded results."""
+    data = work.built.suite.data
+    return {
+        "suite": work.suite_id,
+        "model": work.row.id,
+        "served_model": work.row.id,
+        "protocol": work.settings_hash,
+        "settings": dict(work.settings),
+        "data": DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
+        "engine_versions": (ENGINE_VERSION,),
+        "private": work.built.entry.private,
+        "tasks_in_suite": len(work.built.tasks),
+        "tasks_planned": len(task_ids),
+        "outcomes": dict(sorted(outcomes.items())),
+    }
 
 
 def _digest(path: Path) -> str:
@@ -131,30 +187,19 @@ def settings_of(log_format: Format, path: Path) -> dict[str, str]:
     return {"imported": log_format.name, "sha256": _digest(path)}
 
 
-def _manifest(log_format: Format, path: Path, work: Work, records: Sequence[UnitRecord]) -> Manifest:
+def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str, Any]) -> Manifest:
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    data = work.built.suite.data
     return Manifest(
-        suite=work.suite_id,
-        model=work.row.id,
-        served_model=work.row.id,
+        **fields,
         served_by=f"imported from a log of {log_format.name}",
-        protocol=work.settings_hash,
-        settings=dict(work.settings),
-        data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
-        engine_versions=(ENGINE_VERSION,),
         sandbox_level="",
         grader_integrity="not run",
         profile=IMPORTED,
-        private=work.built.entry.private,
-        tasks_in_suite=len(work.built.tasks),
-        tasks_planned=len({record.task_id for record in records}),
         open_units=0,
-        outcomes=dict(sorted(Counter(record.outcome.value for record in records).items())),
         usage=Usage(),
         cost_usd=None,
-        identity={"kind": work.row.kind},
+        identity={"kind": kind},
         origin={"format": log_format.name, "file": path.name, "sha256": _digest(path)},
         started=now,
         ended=now,

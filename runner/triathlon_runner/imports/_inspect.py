@@ -19,7 +19,6 @@ from triathlon_runner.imports._foreign import (
 
 _SHOWN: Final = 200
 """Characters of an error's message that are shown."""
-_DAMAGED: Final = (BadZipFile, NotImplementedError)
 _ZSTD: Final = 93
 """How a zip file names this compression."""
 _LOCAL_HEADER: Final = 30
@@ -33,11 +32,12 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
         UserError: the file is no such log.
     """
     for sample in _samples(path):
-        task = task_name(sample.get("id")) or ""
-        if sample.get("error") is None:
-            yield ForeignReply(task, _reply(sample, path), _prompt(sample))
+        task, error, prompt = task_name(sample.get("id")) or "", sample.get("error"), sample.get("input")
+        if error is None:
+            yield ForeignReply(task, _reply(sample, path), prompt if isinstance(prompt, str) else "")
         else:
-            yield ForeignReply(task, "", error=_message(sample["error"]))
+            message = str(error.get("message") if isinstance(error, dict) else error)
+            yield ForeignReply(task, "", error=message.partition("\n")[0][:_SHOWN])
 
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:
@@ -47,14 +47,18 @@ def _samples(path: Path) -> Iterator[dict[str, Any]]:
             raise UserError(f"{path}: expected inspect_ai's log with its samples, got keys {sorted(log)[:8]}")
         yield from (object_of(sample, f"{path}, samples") for sample in log["samples"])
         return
-    with _open_zip(path) as archive:
-        names = sorted(
-            (name for name in archive.namelist() if name.startswith("samples/")), key=_task_and_epoch
-        )
-        if not names:
-            raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {archive.namelist()[:8]}")
-        for name in names:
-            yield as_object(_read_member(archive, name), f"{path}, {name}")
+    try:
+        with ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if member.filename.startswith("samples/")]
+            if not members:
+                names = archive.namelist()[:8]
+                raise UserError(f"{path}: expected inspect_ai's samples/ inside, got {names}")
+            for member in sorted(members, key=lambda member: _task_and_epoch(member.filename)):
+                packed_with_zstd = member.compress_type == _ZSTD
+                data = _read_zstd(archive, member) if packed_with_zstd else archive.read(member)
+                yield as_object(data, f"{path}, {member.filename}")
+    except (BadZipFile, NotImplementedError, zlib.error, OSError, EOFError) as error:
+        raise UserError(f"{path}: cannot be unpacked: {error}; is the file whole?") from None
 
 
 def _task_and_epoch(name: str) -> tuple[str, int]:
@@ -78,43 +82,6 @@ def _reply(sample: dict[str, Any], path: Path) -> str:
         raise UserError(f"{where}: expected a text or its parts, got {content!r:.80}")
     parts = [object_of(part, where) for part in content]
     return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
-
-
-def _message(error: Any) -> str:
-    """The first line of an error's message."""
-    message = error.get("message") if isinstance(error, dict) else error
-    return next(iter(str(message).splitlines()), "")[:_SHOWN]
-
-
-def _prompt(sample: dict[str, Any]) -> str:
-    return sample["input"] if isinstance(sample.get("input"), str) else ""
-
-
-def _open_zip(path: Path) -> ZipFile:
-    """Opens a zip file and reads its list of members.
-
-    Raises:
-        UserError: it is damaged.
-    """
-    try:
-        return ZipFile(path)
-    except _DAMAGED as error:
-        raise UserError(f"{path}: cannot be unpacked: {error}; is the file whole?") from None
-
-
-def _read_member(archive: ZipFile, name: str) -> bytes:
-    """Returns the bytes of one member.
-
-    Raises:
-        UserError: it is damaged.
-    """
-    info = archive.getinfo(name)
-    try:
-        return _read_zstd(archive, info) if info.compress_type == _ZSTD else archive.read(info)
-    except (*_DAMAGED, zlib.error, OSError, EOFError) as error:
-        raise UserError(
-            f"{archive.filename}, {name}: cannot be unpacked: {error}; is the file whole?"
-        ) from None
 
 
 def _read_zstd(archive: ZipFile, info: ZipInfo) -> bytes:

@@ -1,24 +1,22 @@
 """Others' recordings, graded by us and filed as recorded: outcomes with a receipt, none of their texts."""
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from triathlon_runner.concurrency import run_all
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
-from triathlon_runner.imports._import import AT_ONCE, ImportReport
+from triathlon_runner.imports._import import ImportReport, OnProgress, grade_all, manifest_fields
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.records import (
-    DataSetRecord,
     EvolvedRecord,
     LoopRecord,
     Outcome,
@@ -59,7 +57,11 @@ class _GradedUnit:
 
 
 async def import_recording(
-    recording: Recording, work: Work, results: ResultsFolder, grader: CachingGrader
+    recording: Recording,
+    work: Work,
+    results: ResultsFolder,
+    grader: CachingGrader,
+    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 
@@ -70,6 +72,7 @@ async def import_recording(
         work: Model and suite.
         results: Where results lie.
         grader: Grades programs.
+        on_progress: Called after each unit with the number of those that are done, and of all.
 
     Raises:
         UserError: the suite is of another discipline, the file cannot be read, or the results cannot be
@@ -89,24 +92,25 @@ async def import_recording(
     file = RecordedFile(results.root, recording.source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
     units = [unit for unit in log_format.read(recording.path) if _belongs(unit, entry.set_name)]
-    graded_units = await _grade_all(units, work, grader, report)
+    graded_units = await grade_all(
+        units, work, report, lambda unit, n: _graded_unit(unit, n, work, grader), on_progress
+    )
     report.units = len(graded_units)
     report.outcomes = Counter(graded_unit.line.outcome.value for graded_unit in graded_units)
     report.compared = sum(graded_unit.compared for graded_unit in graded_units)
     report.equal = report.compared - sum(graded_unit.line.differs for graded_unit in graded_units)
-    if graded_units and not report.faults:
-        line_of_task = entry.default_samples > 1
-        lines = _by_task(graded_units) if line_of_task else [unit.line for unit in graded_units]
-        holds: dict[str, Any] = {"line_holds": "task"} if line_of_task else {}
-        file.write(_manifest(recording, work, lines, report).model_copy(update=holds), lines)
+    if graded_units and not report.ungraded:
+        line_holds: Literal["sample", "task"] = "task" if entry.default_samples > 1 else "sample"
+        lines = _by_task(graded_units) if line_holds == "task" else [unit.line for unit in graded_units]
+        fields = manifest_fields(work, {line.task_id for line in lines}, report.outcomes)
+        file.write(_manifest(recording, work, report, fields | {"line_holds": line_holds}), lines)
+        report.written = True
     return report
 
 
 def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
     """Returns a line for each task, in the order of its units."""
-    tasks: dict[str, list[_GradedUnit]] = {}
-    for graded_unit in graded_units:
-        tasks.setdefault(graded_unit.line.task_id, []).append(graded_unit)
+    by_task = groupby(graded_units, key=lambda graded_unit: graded_unit.line.task_id)
     return [
         RecordedTask(
             task_id=task_id,
@@ -114,7 +118,7 @@ def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
             answers=_hash("\0".join(_text(sample.foreign) for sample in samples)),
             differs=tuple(sample.line.sample for sample in samples if sample.line.differs),
         )
-        for task_id, samples in tasks.items()
+        for task_id, samples in ((task_id, list(group)) for task_id, group in by_task)
     ]
 
 
@@ -124,39 +128,8 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
     return subset in {"", set_name, set_name.removesuffix("-plus")}
 
 
-async def _grade_all(
-    units: Sequence[Foreign], work: Work, grader: CachingGrader, report: ImportReport
-) -> list[_GradedUnit]:
-    """Returns the units in the suite's order; those that cannot be graded are named in the report."""
-    position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
-    samples: Counter[str] = Counter()
-    limit = asyncio.Semaphore(AT_ONCE)
-
-    async def grade(unit: Foreign, sample: int) -> _GradedUnit | None:
-        async with limit:
-            try:
-                return await _graded_unit(unit, sample, work, grader)
-            except InfrastructureError as error:
-                report.left_out[unit.task_id] = report.faults[unit.task_id] = str(error)
-        return None
-
-    gradings = []
-    for unit in units:
-        if unit.task_id in position:
-            gradings.append(grade(unit, samples[unit.task_id]))
-            samples[unit.task_id] += 1
-        else:
-            report.left_out[unit.task_id] = "the suite has no such task"
-    graded_units = filter(None, await run_all(gradings))
-    return sorted(graded_units, key=lambda unit: (position[unit.line.task_id], unit.line.sample))
-
-
 async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
-    """Grades one unit.
-
-    Raises:
-        InfrastructureError: our machinery failed, or grading needs a reply that the recording does not have.
-    """
+    """Grades one unit."""
     outcome, loops = Outcome.FAILED, None
     parents: tuple[str, ...] = ()
     try:
@@ -165,10 +138,8 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         else:
             record = await graded(unit, sample, work, grader, work.settings_hash)
             outcome = record.outcome
-            if isinstance(record, LoopRecord):
-                loops = record.sustained_loops
-            elif isinstance(record, EvolvedRecord):
-                parents = record.parents
+            loops = record.sustained_loops if isinstance(record, LoopRecord) else None
+            parents = record.parents if isinstance(record, EvolvedRecord) else ()
         same = _same(unit, work, outcome, loops)
     except NotInEvidenceError:
         if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
@@ -229,32 +200,16 @@ def _hash(text: str) -> str:
 
 
 def _manifest(
-    recording: Recording, work: Work, lines: Sequence[RecordedLine | RecordedTask], report: ImportReport
+    recording: Recording, work: Work, report: ImportReport, fields: dict[str, Any]
 ) -> RecordedManifest:
-    data, source = work.built.suite.data, recording.source
-    settings = work.built.suite.settings(work.row.kind)
+    source = recording.source
     return RecordedManifest(
-        suite=work.suite_id,
-        model=work.row.id,
-        served_model=work.row.id,
-        protocol=work.settings_hash,
-        settings=dict(work.settings),
-        data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
-        engine_versions=(ENGINE_VERSION,),
-        private=work.built.entry.private,
-        tasks_in_suite=len(work.built.tasks),
-        tasks_planned=len({line.task_id for line in lines}),
-        outcomes=dict(sorted(report.outcomes.items())),
+        **fields,
         ended=source.date,
-        max_loops=settings.get("max_loops"),
+        max_loops=work.built.suite.settings(work.row.kind).get("max_loops"),
         receipt=Receipt(
+            **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,
-            title=source.title,
-            address=source.address,
-            commit=source.commit,
-            date=source.date,
-            licence=source.licence,
-            note=source.note,
             file=recording.path.name,
             sha256=hashlib.sha256(recording.path.read_bytes()).hexdigest(),
             engine_version=ENGINE_VERSION,

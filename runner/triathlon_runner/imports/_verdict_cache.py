@@ -7,16 +7,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import ValidationError
-
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.store import set_torn_line_aside
 
-Key = str
 _ENGINE: Final = "engine"
 """Key of the first line: the version of the engine whose verdicts follow."""
 
@@ -31,59 +29,42 @@ class VerdictCache:
             UserError: the file holds something else, or another engine version's verdicts.
         """
         self._file = file
-        self._verdicts: dict[Key, Verdict] = {}
-        if file is not None and file.exists():
-            self._read(file)
-        elif file is not None:
+        self.verdicts: dict[str, Verdict] = {}
+        if file is None:
+            return
+        line = b""
+        try:
+            set_torn_line_aside(file)
+            lines = file.read_bytes().splitlines() if file.exists() else []
+            for line in lines:
+                key, text = json.loads(line)
+                if key != _ENGINE:
+                    self.verdicts[key] = Verdict.model_validate_json(text)
+                elif text != str(ENGINE_VERSION):
+                    raise ValueError(f"verdicts of engine version {text!r}, not {ENGINE_VERSION}")
+        except (OSError, ValueError, TypeError, RecursionError) as error:
+            raise UserError(
+                f"{file}: expected keys and verdicts of engine version {ENGINE_VERSION}, got {line[:80]!r}"
+                f" ({error}); name another file at --verdicts"
+            ) from None
+        if not lines:
             self._append(_ENGINE, str(ENGINE_VERSION))
 
-    def get(self, key: Key) -> Verdict | None:
-        """Returns the verdict of this key; None where the cache has none."""
-        return self._verdicts.get(key)
-
-    def put(self, key: Key, verdict: Verdict) -> None:
+    def put(self, key: str, verdict: Verdict) -> None:
         """Stores a verdict.
 
         Raises:
             UserError: the file cannot be written.
         """
-        self._verdicts[key] = verdict
+        self.verdicts[key] = verdict
         self._append(key, verdict.model_dump_json())
 
-    def _read(self, file: Path) -> None:
-        try:
-            lines = file.read_bytes().split(b"\n")
-        except OSError as error:
-            raise UserError(f"cannot read the verdicts in {str(file)!r}: {error.strerror}") from None
-        for number, line in enumerate(lines[:-1], start=1):  # behind the last newline may be half a line
-            try:
-                key, text = json.loads(line)
-                if key != _ENGINE:
-                    self._verdicts[key] = Verdict.model_validate_json(text)
-            except (ValueError, TypeError, ValidationError):
-                raise UserError(
-                    f"{file}, line {number}: expected a key and a verdict, got {line[:80]!r};"
-                    " name another file at --verdicts"
-                ) from None
-            if key == _ENGINE and text != str(ENGINE_VERSION):
-                raise UserError(
-                    f"{file}: expected verdicts of engine version {ENGINE_VERSION}, got those of {text!r};"
-                    " name another file at --verdicts"
-                )
-        if lines[-1]:
-            self._append_bytes(b"", remove_from_end=len(lines[-1]))
-
-    def _append(self, key: Key, text: str) -> None:
-        self._append_bytes(json.dumps([key, text]).encode() + b"\n")
-
-    def _append_bytes(self, content: bytes, remove_from_end: int = 0) -> None:
+    def _append(self, key: str, text: str) -> None:
         if self._file is None:
             return
         try:
-            with self._file.open("ab") as lines:
-                if remove_from_end:
-                    lines.truncate(lines.tell() - remove_from_end)
-                lines.write(content)
+            with self._file.open("a") as lines:
+                lines.write(json.dumps([key, text]) + "\n")
         except OSError as error:
             raise UserError(
                 f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file at"
@@ -103,7 +84,7 @@ class CachingGrader:
             scope: The data set, where several number their problems alike, as EvoEval's do.
         """
         self._grader, self._cache, self._scope = grader, cache, scope
-        self._grading: dict[Key, asyncio.Future[Verdict]] = {}
+        self._grading: dict[str, asyncio.Future[Verdict]] = {}
 
     @property
     def sandbox(self) -> Sandbox:
@@ -131,12 +112,12 @@ class CachingGrader:
             SandboxError: our machinery failed.
         """
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if (stored := self._cache.get(key)) is not None:
+        if (stored := self._cache.verdicts.get(key)) is not None:
             return stored
         if key not in self._grading:
             self._grading[key] = asyncio.ensure_future(grade())
             self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
         verdict = await self._grading[key]
-        if self._cache.get(key) is None:
+        if self._cache.verdicts.get(key) is None:
             self._cache.put(key, verdict)
         return verdict

@@ -2,10 +2,18 @@
 
 from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, Variant, catalogue
 from triathlon_runner.loop._metrics import asl_of_counts, metrics
-from triathlon_runner.loop._sensitivity import Sensitivity, ranks, sensitivity
-from triathlon_runner.loop._setting import PAPER_LOOPS, Setting
+from triathlon_runner.loop._setting import PAPER_LOOPS, Setting, question, settings_of_questions
 from triathlon_runner.loop._suite import LoopSuite
-from triathlon_runner.loop._variants import COMPARED, ByModel, Change, Comparison, changes_of, compare
+from triathlon_runner.loop._variants import (
+    COMPARED,
+    ByModel,
+    Comparison,
+    Sensitivity,
+    compare,
+    ranks,
+    scores_before_and_after,
+    sensitivity,
+)
 
 __all__ = [
     "COMPARED",
@@ -13,7 +21,6 @@ __all__ = [
     "PAPER_LOOPS",
     "VARIANTS",
     "ByModel",
-    "Change",
     "Comparison",
     "LoopSuite",
     "Sensitivity",
@@ -21,9 +28,11 @@ __all__ = [
     "Variant",
     "asl_of_counts",
     "catalogue",
-    "changes_of",
     "compare",
     "metrics",
+    "question",
     "ranks",
+    "scores_before_and_after",
     "sensitivity",
+    "settings_of_questions",
 ]

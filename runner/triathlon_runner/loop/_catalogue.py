@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, core, official
+from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
 from triathlon_runner.loop._setting import BASE_STOPS, Attack, Setting, Summary
@@ -62,11 +62,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """Every loop suite; nothing is read for this.
-
-    Args:
-        prompts: A user's folder of prompts (`--prompts`).
-    """
+    """Every loop suite; nothing is read for this. `prompts` is `--prompts`."""
     return tuple(entry for source in _SOURCES for entry in _entries(source, prompts))
 
 
@@ -94,13 +90,18 @@ def _entry(
     source: _Source, prompts: Path | None, setting: Setting, variant: Variant | None = None
 ) -> SuiteEntry:
     suite_id = f"{source.id}@{variant.name}" if variant else source.id
+
+    def build(store: DataStore) -> LoopSuite:
+        problems, data = source.read(store)
+        return LoopSuite(suite_id, data, problems, load_prompts("loop", prompts), setting)
+
     return SuiteEntry(
         id=suite_id,
         title=f"{source.title} ({variant.title})" if variant else source.title,
         discipline="loop",
         metrics=metrics(setting.max_loops),
         record=LoopRecord,
-        build=partial(_build, suite_id, source, prompts, setting),
+        build=build,
         sampling=setting.sampling(),
         base_stop=BASE_STOPS,
         most_requests=2 * setting.max_loops - 1,  # a program and a summary a loop, none after the last
@@ -112,29 +113,21 @@ def _entry(
     )
 
 
-def _build(
-    suite_id: str, source: _Source, prompts: Path | None, setting: Setting, store: DataStore
-) -> LoopSuite:
-    problems, data = source.read(store)
-    return LoopSuite(suite_id, data, problems, load_prompts("loop", prompts), setting)
+def _official(
+    name: str, file: DataFile, load: Callable[[DataStore], Sequence[FunctionProblem]], title: str
+) -> _Source:
+    info = DataSetInfo.of(file, name=name)
+    return _Source(f"loop/{name}", f"Loop on {title}", lambda store: (load(store), info), as_written=True)
 
 
-def _core(_store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
+def _core(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:
     return core.problems("seeds"), DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
-
-
-def _mbpp_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
-    return official.mbpp_plus(store), DataSetInfo.of(official.MBPP_PLUS, name="mbpp-plus")
-
-
-def _humaneval_plus(store: DataStore) -> tuple[Sequence[Problem], DataSetInfo]:
-    return official.humaneval_plus(store), DataSetInfo.of(official.HUMANEVAL_PLUS, name="humaneval-plus")
 
 
 _SOURCES: Final = (
     _Source("loop/core", "Loop on our own problems", _core, core=True),
-    _Source("loop/mbpp-plus", "Loop on MBPP+", _mbpp_plus, as_written=True),
-    _Source("loop/humaneval-plus", "Loop on HumanEval+", _humaneval_plus, as_written=True),
+    _official("mbpp-plus", official.MBPP_PLUS, official.mbpp_plus, "MBPP+"),
+    _official("humaneval-plus", official.HUMANEVAL_PLUS, official.humaneval_plus, "HumanEval+"),
 )
 
 DISCIPLINE: Final = DisciplineEntry(

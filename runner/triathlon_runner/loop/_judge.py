@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelUnavailableError, Sampling
+from triathlon_runner.endpoints import Model, ModelUnavailableError, Sampling
 from triathlon_runner.extraction import visible_text
-from triathlon_runner.loop._setting import MAX_TOKENS
+from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage
 
@@ -60,7 +60,7 @@ async def compare_prompts(
     usage = Usage()
     for attempt in range(_ATTEMPTS):
         try:
-            answer = await judge.ask(_question(judge, text, attempt), _SAMPLING, sample=attempt)
+            answer = await judge.ask(question(judge.kind, text, attempt), _SAMPLING, sample=attempt)
         except ModelUnavailableError:  # `JudgeModel` reports it
             break
         replies.append(answer.reply)
@@ -78,7 +78,3 @@ def similarity_in(reply: Reply) -> float | None:
     """
     match = _NUMBER.fullmatch(visible_text(reply.text).strip().translate(_MARKS).strip())
     return float(match[1]) if match and reply.finish is Finish.STOP else None
-
-
-def _question(judge: Model, text: str, turn: int) -> Chat | Completion:
-    return Completion(text, turn) if judge.kind == "base" else Chat((Message("user", text),), turn)

@@ -1,19 +1,18 @@
 """The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import LoopRecord, RecordedLoop, UnitRecord
 
 _ASL = "EVALOOOP, equations 1 to 5"
+_CURVE = "EVALOOOP, section 4"
 
 
 def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     """s̄ of one task that sustained at least one loop (equation 4).
 
-    Args:
-        record: The task.
-        unknown: What stands for a similarity that no judge gave: 0 and 1 span the interval.
+    `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
     """
     sustained = record.sustained_loops
     if sustained == record.max_loops:
@@ -31,13 +30,7 @@ def task_share(record: LoopRecord | RecordedLoop, unknown: float) -> float:
 def asl_of_counts(
     counts: Mapping[int, int] | Sequence[int], max_loops: int, similarities: Mapping[int, float] | None = None
 ) -> float:
-    """Equation 1 from n_0 … n_M, such as a published leaderboard gives them.
-
-    Args:
-        counts: Tasks that sustained exactly i loops, by i.
-        max_loops: M.
-        similarities: s_i; 1 where not given.
-    """
+    """Equation 1 from n_0 … n_M, such as a published leaderboard gives them, and s_i, 1 where not given."""
     by_loops = dict(counts) if isinstance(counts, Mapping) else dict(enumerate(counts))
     known = similarities or {}
     total = sum(n * i**2 * known.get(i, 1.0) for i, n in by_loops.items())
@@ -46,59 +39,64 @@ def asl_of_counts(
 
 def metrics(max_loops: int) -> tuple[Metric, ...]:
     """The columns of a loop suite. Where M is 1 (an attack on the first prompt) only pass@1 is defined."""
+    pass_at_1 = Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _mean(_sustains(1)), role="baseline")
     if max_loops == 1:
-        return (pass_at_1(),)
+        return (pass_at_1,)
     return (
         Metric(
             "asl_low",
             "ASL (lower end)",
             _ASL,
-            _share(0.0),
+            _mean(lambda record: task_share(record, 0.0)),
             maximum=max_loops,
             role="headline",
             upper="asl_high",
             column="ASL",
         ),
-        Metric("asl_high", "ASL (upper end)", _ASL, _share(1.0), maximum=max_loops, role="upper_end"),
-        pass_at_1(),
-        Metric(  # unranked: a model that solves nothing loses nothing
-            "drop", f"Drop, loop 1 to {max_loops}", "EVALOOOP, section 4", _drop(max_loops), role="unranked"
+        Metric(
+            "asl_high",
+            "ASL (upper end)",
+            _ASL,
+            _mean(lambda record: task_share(record, 1.0)),
+            maximum=max_loops,
+            role="upper_end",
         ),
-        *(_curve_point(j) for j in range(2, max_loops + 1)),
+        pass_at_1,
+        Metric(  # unranked: a model that solves nothing loses nothing
+            "drop",
+            f"Drop, loop 1 to {max_loops}",
+            _CURVE,
+            _mean(lambda record: 1 <= record.sustained_loops < max_loops),
+            role="unranked",
+        ),
+        *(
+            Metric(
+                f"sustain_{j}",
+                f"Share of tasks that sustain {j} loops",
+                _CURVE,
+                _mean(_sustains(j)),
+                role="curve",
+            )
+            for j in range(2, max_loops + 1)
+        ),
     )
 
 
-def pass_at_1() -> Metric:
-    """Share of tasks whose first program passes: the first point of the degradation curve."""
-    return Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _at_least(1), role="baseline")
+def _sustains(loops: int) -> Callable[[LoopRecord | RecordedLoop], bool]:
+    return lambda record: record.sustained_loops >= loops
 
 
-def _curve_point(loop: int) -> Metric:
-    title = f"Share of tasks that sustain {loop} loops"
-    return Metric(f"sustain_{loop}", title, "EVALOOOP, section 4", _at_least(loop), role="curve")
+def _mean(
+    value: Callable[[LoopRecord | RecordedLoop], float],
+) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+    """Contributions to the mean of a value of each record; a TypeError for another discipline's record."""
 
+    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
+        parts = []
+        for record in records:
+            if not isinstance(record, LoopRecord | RecordedLoop):
+                raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
+            parts.append(Contribution(record.task_id, value(record), 1))
+        return parts
 
-def _share(unknown: float) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
-    return lambda records: [Contribution(r.task_id, task_share(r, unknown), 1) for r in _loops(records)]
-
-
-def _at_least(loop: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
-    return lambda records: [Contribution(r.task_id, r.sustained_loops >= loop, 1) for r in _loops(records)]
-
-
-def _drop(max_loops: int) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
-    return lambda records: [
-        Contribution(r.task_id, 1 <= r.sustained_loops < max_loops, 1) for r in _loops(records)
-    ]
-
-
-def _loops(records: Sequence[UnitRecord]) -> Iterator[LoopRecord | RecordedLoop]:
-    """Checks that all records are the loop's and returns them.
-
-    Raises:
-        TypeError: another discipline's record.
-    """
-    for record in records:
-        if not isinstance(record, LoopRecord | RecordedLoop):
-            raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
-        yield record
+    return contributions

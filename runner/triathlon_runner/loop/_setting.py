@@ -1,9 +1,11 @@
-"""The settings in which one loop protocol differs from another."""
+"""The settings in which one loop protocol differs from another, and its questions for each kind of model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from triathlon_runner.endpoints import Sampling
+from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
+from triathlon_runner.prompts import PromptSet
 
 PAPER_LOOPS: Final = 10
 """M of EVALOOOP, section 3.6."""
@@ -36,3 +38,70 @@ class Setting:
     def sampling(self, *stop: str) -> Sampling:
         """Decoding settings of both steps."""
         return Sampling(max_tokens=MAX_TOKENS, temperature=self.temperature, top_p=1.0, stop=stop)
+
+
+def question(kind: ModelKind, text: str, turn: int) -> Chat | Completion:
+    """A prompt as this kind of model is asked it; every turn is a new conversation, whatever was asked."""
+    return Completion(text, turn) if kind == "base" else Chat((Message("user", text),), turn)
+
+
+def settings_of_questions(
+    kind: ModelKind, prompts: PromptSet, names: set[str], sampling: Sampling
+) -> dict[str, Any]:
+    """What shapes the replies to these prompts, as part of a suite's settings."""
+    return {
+        "api": "completions" if kind == "base" else "chat",
+        "prompts": {name: prompts.digest(name) for name in sorted(names)},
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "stop": list(sampling.stop),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """The two questions of a loop. A base model completes two worked examples and the task."""
+
+    kind: ModelKind
+    prompts: PromptSet
+    setting: Setting
+
+    def generation(self, task: str, turn: int) -> Chat | Completion:
+        """The question for a program."""
+        return question(self.kind, self.prompts.render(self._generate, task=task), turn)
+
+    def summary(self, code: str, turn: int) -> Chat | Completion:
+        """The question for the sentence that becomes the next prompt."""
+        return question(self.kind, self.prompts.render(self._summarise, code=code), turn)
+
+    @property
+    def generation_sampling(self) -> Sampling:
+        return self.setting.sampling(*(BASE_STOPS if self.completes else ()))
+
+    @property
+    def summary_sampling(self) -> Sampling:
+        return self.setting.sampling(*(("\n",) if self.completes else ()))
+
+    @property
+    def completes(self) -> bool:
+        """Whether a reply continues the prompt instead of answering it."""
+        return self.kind == "base"
+
+    def settings(self) -> Mapping[str, Any]:
+        """Returns the settings that are part of the suite's."""
+        used = {self._generate, self._summarise} if self.setting.max_loops > 1 else {self._generate}
+        return {
+            **settings_of_questions(self.kind, self.prompts, used, self.generation_sampling),
+            "other_names": not self.setting.as_written,
+            **({"as_written": True} if self.setting.as_written else {}),
+        }
+
+    @property
+    def _generate(self) -> str:
+        return "base-generate" if self.completes else "generate"
+
+    @property
+    def _summarise(self) -> str:
+        name = "summary" if self.setting.summary == "initial" else f"summary-{self.setting.summary}"
+        return f"base-{name}" if self.completes else name

@@ -8,12 +8,11 @@ from typing import Any, Literal
 
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
-from triathlon_runner.extraction import Extraction, extract_program
+from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop import _judge
-from triathlon_runner.loop._phrasing import Phrasing
 from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, sentence_of
-from triathlon_runner.loop._setting import Setting
+from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
 from triathlon_runner.suites import DataSetInfo, Task
@@ -41,16 +40,13 @@ class LoopSuite:
     def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
         """Returns prompts, sampling, loops, attack, judge and data set."""
         attack = self.setting.attack
+        template = f"attack-{attack}" if attack and attack != "upper" else ""
         return {
             "max_loops": self.setting.max_loops,
             "attack": attack,
-            **(
-                {"attack_prompt": self.prompts.digest(f"attack-{attack}")}
-                if attack and attack != "upper"
-                else {}
-            ),
-            **self._phrasing(kind).settings(),
-            "judge": _judge.settings(judge, self.prompts) if judge and self._has_prompts_to_compare else None,
+            **({"attack_prompt": self.prompts.digest(template)} if template else {}),
+            **Phrasing(kind, self.prompts, self.setting).settings(),
+            "judge": _judge.settings(judge, self.prompts) if judge and self.setting.max_loops > 1 else None,
             "data": asdict(self.data),
         }
 
@@ -70,9 +66,13 @@ class LoopSuite:
         """
         begin = time.monotonic()
         problem = self._by_id[task_id]
-        unit = _LoopUnit(problem, self._phrasing(model.kind), model, grader, sample)
+        phrasing = Phrasing(model.kind, self.prompts, self.setting)
+        unit = _LoopUnit(problem, phrasing, model, grader, sample)
         await unit.run(first_prompt(problem, self.setting.attack, self.prompts))
-        judgement = await self._compared(unit, judge)
+        judgement = _judge.Judgement()
+        if judge is not None and 1 <= unit.sustained < len(unit.steps):
+            # Only a failure after a passed loop has prompts on both its sides.
+            judgement = await _judge.compare_prompts(judge, self.prompts, *unit.steps[-2:])
         return LoopRecord(
             suite=self.id,
             model=model.id,
@@ -90,21 +90,6 @@ class LoopSuite:
             judge_usage=judgement.usage,
         )
 
-    async def _compared(self, unit: "_LoopUnit", judge: Model | None) -> _judge.Judgement:
-        """Asks the judge about a failure after a passed loop: only that has prompts on both its sides."""
-        if judge is None or not self._has_prompts_to_compare or not 1 <= unit.sustained < len(unit.steps):
-            return _judge.Judgement()
-        before, failed = unit.steps[-2:]
-        return await _judge.compare_prompts(judge, self.prompts, before, failed)
-
-    @property
-    def _has_prompts_to_compare(self) -> bool:
-        """Whether there are two loops whose prompts a judge could compare."""
-        return self.setting.max_loops > 1
-
-    def _phrasing(self, kind: ModelKind) -> Phrasing:
-        return Phrasing(kind, self.prompts, self.setting)
-
     @cached_property
     def _by_id(self) -> dict[str, FunctionProblem]:
         return {problem.task_id: problem for problem in self.problems}
@@ -121,10 +106,8 @@ class _LoopUnit:
     sample: int
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    _extractions: dict[tuple[str, Reply], Extraction] = field(default_factory=dict)
-    """By prompt and reply: a model that has reached its fixed point writes one program again and again."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By program."""
+    """By program: a model that has reached its fixed point writes one again and again."""
 
     @property
     def max_loops(self) -> int:
@@ -160,7 +143,13 @@ class _LoopUnit:
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
-        extraction = self._extract(reply, program_part(prompt) if loop == 1 else "")
+        extraction = extract_program(
+            reply,
+            entry_point=self.problem.entry_point,
+            prompt=program_part(prompt) if loop == 1 else "",
+            completes=self.phrasing.completes,
+            as_written=self.phrasing.setting.as_written,
+        )
         verdict = None if extraction.outcome else await self._grade(extraction.program)
         outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
         goes_on = outcome is Outcome.PASSED and loop < self.max_loops
@@ -183,17 +172,6 @@ class _LoopUnit:
         sentence = sentence_of(reply.text, completes=self.phrasing.completes, as_written=as_written)
         whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
         return reply, sentence if whole and (sentence or as_written) else None
-
-    def _extract(self, reply: Reply, prompt: str) -> Extraction:
-        if (prompt, reply) not in self._extractions:
-            self._extractions[prompt, reply] = extract_program(
-                reply,
-                entry_point=self.problem.entry_point,
-                prompt=prompt,
-                completes=self.phrasing.completes,
-                as_written=self.phrasing.setting.as_written,
-            )
-        return self._extractions[prompt, reply]
 
     async def _grade(self, program: str) -> Verdict:
         if program not in self._verdicts:

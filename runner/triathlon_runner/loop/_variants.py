@@ -1,16 +1,15 @@
-"""The effect of variants on measured scores (EVALOOOP, RQ1 and RQ3), on the tasks that both sides have.
+"""The effect of variants on scores (EVALOOOP, RQ1 and RQ3), where measured on the tasks that both sides have.
 
 Functions here take the results of a metric's `contributions`, not records, so that many files can be read.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from triathlon_runner.loop._sensitivity import Sensitivity, sensitivity
 from triathlon_runner.metrics import Contribution
-from triathlon_runner.significance import sign_test
 
 ByModel = Mapping[str, Sequence[Contribution]]
 """One metric of one suite: what the tasks of each model contribute."""
@@ -21,6 +20,44 @@ COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "attacks": ("pass_at_1",),
 }
 """The ids of the metrics in which variants of a kind are compared with their baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How well a ranking holds under the variants of one kind."""
+
+    spearman: float
+    """Between the baseline's ranks and the mean ranks under the variants; nan for fewer than 3 models."""
+    baseline_ranks: dict[str, float]
+    mean_ranks: dict[str, float]
+
+    @property
+    def models(self) -> int:
+        return len(self.baseline_ranks)
+
+
+def ranks(scores: Mapping[str, float]) -> dict[str, float]:
+    """1 for the highest; equal scores share the smallest rank."""
+    from scipy.stats import rankdata  # noqa: PLC0415  it takes most of a second
+
+    values = rankdata([-score for score in scores.values()], method="min")
+    return dict(zip(scores, map(float, values), strict=True))
+
+
+def sensitivity(baseline: Mapping[str, float], variants: Mapping[str, Mapping[str, float]]) -> Sensitivity:
+    """Compares the models that the baseline and every variant have.
+
+    The paper gets 0.951 for the summary prompts (table 3) and 0.974 for the temperatures (table 4).
+    """
+    from scipy.stats import spearmanr  # noqa: PLC0415  it takes most of a second
+
+    common = [model for model in baseline if all(model in scores for scores in variants.values())]
+    columns = [ranks({model: scores[model] for model in common}) for scores in variants.values()]
+    base = ranks({model: baseline[model] for model in common})
+    mean = {model: fmean(column[model] for column in columns) for model in common} if columns else {}
+    enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
+    rho = spearmanr(list(base.values()), list(mean.values())).statistic if enough else float("nan")
+    return Sensitivity(float(rho), base, mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,48 +74,6 @@ class Comparison:
     """Models that were not run everywhere, with the variants that they lack."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The effect of one variant on one model, on the tasks that it has on both sides."""
-
-    model: str
-    variant: str
-    pairs: dict[str, tuple[float, float]]
-    """Score of each task before and after, the mean over its samples."""
-
-    @property
-    def tasks(self) -> int:
-        return len(self.pairs)
-
-    @property
-    def before(self) -> float:
-        return fmean(before for before, _ in self.pairs.values())
-
-    @property
-    def after(self) -> float:
-        return fmean(after for _, after in self.pairs.values())
-
-    @property
-    def difference(self) -> float:
-        """After minus before: a loss is negative."""
-        return self.after - self.before
-
-    @property
-    def lost(self) -> int:
-        """Tasks that are worse after it."""
-        return sum(after < before for before, after in self.pairs.values())
-
-    @property
-    def gained(self) -> int:
-        """Tasks that are better after it."""
-        return sum(after > before for before, after in self.pairs.values())
-
-    @property
-    def p_value(self) -> float:
-        """Of the exact sign test (of McNemar's, where a task is solved or not); 1 where no task differs."""
-        return sign_test(self.lost, self.gained)
-
-
 def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
     """Ranks of the baseline against mean ranks under the variants, as in EVALOOOP, tables 3 and 4.
 
@@ -93,43 +88,37 @@ def compare(baseline: ByModel, variants: Mapping[str, ByModel]) -> Comparison:
         if contributions
     }
     models = [model for model, names in lacking.items() if not names]
-    table = {name: {model: _by_task(by_model[model]) for model in models} for name, by_model in run.items()}
-    base = {model: _by_task(baseline[model]) for model in models}
-    scored = [scores for by_model in (base, *table.values()) for scores in by_model.values()]
-    shared = set(scored[0]).intersection(*scored[1:]) if scored else set()
-    before = _scores(base, shared)
-    after = {name: _scores(by_model, shared) for name, by_model in table.items()}
+    tables = [
+        {model: _by_task(by_model[model]) for model in models} for by_model in (baseline, *run.values())
+    ]
+    tasks = [by_task.keys() for by_model in tables for by_task in by_model.values()]
+    shared = set(tasks[0]).intersection(*tasks) if tasks else set()
+    before, *after = (
+        {model: fmean(by_task[task] for task in shared) for model, by_task in by_model.items() if shared}
+        for by_model in tables
+    )
+    varied = dict(zip(run, after, strict=True))
     left_out = {model: names for model, names in lacking.items() if names}
-    return Comparison(sensitivity(before, after), before, after, len(shared), left_out)
+    return Comparison(sensitivity(before, varied), before, varied, len(shared), left_out)
 
 
-def changes_of(variant: str, baseline: ByModel, varied: ByModel) -> tuple[Change, ...]:
-    """Each model's change under one variant (an attack: EVALOOOP, table 1), in the order of the baseline.
+def scores_before_and_after(baseline: ByModel, varied: ByModel) -> dict[str, dict[str, tuple[float, float]]]:
+    """By model and task, the score without and with a variant (an attack: EVALOOOP, table 1).
 
-    A model without a task on both sides has none.
+    Only of tasks on both sides, each with the mean over its samples; in the order of the baseline.
     """
-    changes = []
+    pairs_by_model = {}
     for model, contributions in baseline.items():
-        after = _by_task(varied.get(model, ()))
-        pairs = {
-            task: (before, after[task]) for task, before in _by_task(contributions).items() if task in after
-        }
-        if pairs:
-            changes.append(Change(model, variant, pairs))
-    return tuple(changes)
+        before, after = _by_task(contributions), _by_task(varied.get(model, ()))
+        if pairs := {task: (score, after[task]) for task, score in before.items() if task in after}:
+            pairs_by_model[model] = pairs
+    return pairs_by_model
 
 
 def _by_task(contributions: Iterable[Contribution]) -> dict[str, float]:
     """The mean over each task's samples."""
-    sums: dict[str, list[float]] = {}
+    parts: dict[str, list[Contribution]] = defaultdict(list)
     for part in contributions:
-        total = sums.setdefault(part.cluster, [0.0, 0.0])
-        total[0] += part.numerator
-        total[1] += part.denominator
-    return {task: numerator / count for task, (numerator, count) in sums.items() if count}
-
-
-def _scores(by_model: Mapping[str, Mapping[str, float]], tasks: Collection[str]) -> dict[str, float]:
-    if not tasks:
-        return {}
-    return {model: fmean(by_task[task] for task in tasks) for model, by_task in by_model.items()}
+        parts[part.cluster].append(part)
+    counts = {task: sum(part.denominator for part in of_task) for task, of_task in parts.items()}
+    return {task: sum(part.numerator for part in parts[task]) / n for task, n in counts.items() if n}

@@ -2,14 +2,24 @@
 
 from triathlon_runner.records._base import (
     SCHEMA_VERSION,
+    FailingCase,
     Finish,
     Outcome,
     Reply,
     Strict,
     UnitRecord,
     Usage,
+    Verdict,
 )
-from triathlon_runner.records._evolved import EvolvedRecord
+from triathlon_runner.records._disciplines import (
+    AnswerRecord,
+    EvolvedRecord,
+    LoopRecord,
+    LoopStep,
+    PredictionRecord,
+    RuntimeRecord,
+    StatementRecord,
+)
 from triathlon_runner.records._graded_again import (
     EngineVersion,
     GradedDigest,
@@ -18,7 +28,6 @@ from triathlon_runner.records._graded_again import (
     GradedStatement,
     GradingEngine,
 )
-from triathlon_runner.records._loop import LoopRecord, LoopStep
 from triathlon_runner.records._manifest import (
     ROW_SETTINGS,
     DataSetRecord,
@@ -31,12 +40,9 @@ from triathlon_runner.records._recorded import (
     RecordedLine,
     RecordedLoop,
     RecordedManifest,
-    RecordedProgram,
     RecordedTask,
     RecordedUnit,
 )
-from triathlon_runner.records._runtime import AnswerRecord, PredictionRecord, RuntimeRecord, StatementRecord
-from triathlon_runner.records._verdict import FailingCase, JudgedBy, Verdict
 
 __all__ = [
     "RECORDED",
@@ -53,7 +59,6 @@ __all__ = [
     "GradedResult",
     "GradedStatement",
     "GradingEngine",
-    "JudgedBy",
     "LoopRecord",
     "LoopStep",
     "Manifest",
@@ -63,7 +68,6 @@ __all__ = [
     "RecordedLine",
     "RecordedLoop",
     "RecordedManifest",
-    "RecordedProgram",
     "RecordedTask",
     "RecordedUnit",
     "Reply",

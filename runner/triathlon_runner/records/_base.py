@@ -1,4 +1,4 @@
-"""The parts that every record shares."""
+"""What every record is made of: outcomes, replies, usage, verdicts."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -73,13 +73,7 @@ class Usage(Strict):
         return fields
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            requests=self.requests + other.requests,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            uncounted=self.uncounted + other.uncounted,
-        )
+        return Usage(**{name: count + getattr(other, name) for name, count in self})
 
 
 class Reply(Strict):
@@ -88,6 +82,35 @@ class Reply(Strict):
     text: str
     reasoning: str = ""
     finish: Finish = Finish.STOP
+
+
+JudgedBy = Literal["outside", "same-process"]
+"""Where the comparison ran: always outside the program's process. Records of earlier versions may say
+`same-process`."""
+
+
+class FailingCase(Strict):
+    """The first test that a program did not pass, shortened for reading."""
+
+    index: int
+    """Position among the suite's inputs, from 0."""
+    input: str
+    expected: str
+    got: str
+    """The value that came, the exception with its message, or what the process died of."""
+
+
+class Verdict(Strict):
+    """How one program was graded. Equal inputs give equal verdicts on any machine at any load."""
+
+    outcome: Outcome
+    passed: int
+    """Inputs passed before the first failure (grading stops there)."""
+    total: int
+    failing: FailingCase | None = None
+    judged: JudgedBy = "outside"
+    detail: str = ""
+    """What a reader needs beside the failing case: a syntax error, the signal, the last output."""
 
 
 class UnitRecord(Strict):

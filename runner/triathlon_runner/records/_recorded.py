@@ -62,7 +62,7 @@ class RecordedTask(Strict):
 
 
 class RecordedUnit(UnitRecord):
-    """A recorded line of any suite, or one sample of a line that holds a task."""
+    """A recorded line, or one sample of a line that holds a task, as metrics read it."""
 
     differs: bool = False
 
@@ -142,31 +142,20 @@ class RecordedManifest(Manifest):
         Raises:
             ValueError: the line is none of this suite.
         """
-        if self.line_holds == "sample":
-            return [self._unit(RecordedLine.model_validate_json(line))]
-        task = RecordedTask.model_validate_json(line)
-        return [
-            RecordedUnit.model_validate(self._common(task.task_id, sample, outcome, sample in task.differs))
-            for sample, outcome in enumerate(task.samples())
-        ]
-
-    def _common(self, task_id: str, sample: int, outcome: Outcome, differs: bool) -> dict[str, Any]:
-        """What every unit has."""
-        return {
-            "suite": self.suite,
-            "model": self.model,
-            "task_id": task_id,
-            "sample": sample,
-            "protocol": self.protocol,
-            "outcome": outcome,
-            "differs": differs,
-        }
-
-    def _unit(self, line: RecordedLine) -> RecordedUnit:
-        common = self._common(line.task_id, line.sample, line.outcome, line.differs)
-        if (self.max_loops is None) != (line.sustained_loops is None):
-            raise ValueError(f"sustained_loops: got {line.sustained_loops}, of max_loops {self.max_loops}")
-        if self.max_loops is None:
-            return RecordedProgram.model_validate(common | {"parents": line.parents})
-        loops = {"max_loops": self.max_loops, "sustained_loops": line.sustained_loops}
-        return RecordedLoop.model_validate(common | loops)
+        common: dict[str, Any] = {"suite": self.suite, "model": self.model, "protocol": self.protocol}
+        if self.line_holds == "task":
+            task = RecordedTask.model_validate_json(line)
+            common["task_id"] = task.task_id
+            return [
+                RecordedUnit(**common, sample=sample, outcome=outcome, differs=sample in task.differs)
+                for sample, outcome in enumerate(task.samples())
+            ]
+        recorded = RecordedLine.model_validate_json(line)
+        common |= recorded.model_dump(include={"task_id", "sample", "outcome", "differs"})
+        if (self.max_loops is None) != (recorded.sustained_loops is None):
+            raise ValueError(
+                f"sustained_loops: got {recorded.sustained_loops}, of max_loops {self.max_loops}"
+            )
+        if self.max_loops is None or recorded.sustained_loops is None:
+            return [RecordedProgram(**common, parents=recorded.parents)]
+        return [RecordedLoop(**common, max_loops=self.max_loops, sustained_loops=recorded.sustained_loops)]

@@ -17,7 +17,7 @@ from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, Unit, archive
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import counted, shortened
 
 ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
 """Errors after which a model cannot be asked anything more."""
@@ -177,5 +177,4 @@ def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], wh
 
 def _in_a_line(error: BaseException) -> str:
     """An unexpected exception as one short, printable line: it may quote what a model wrote."""
-    text = ascii(f"{type(error).__name__}: {error}")[1:-1]
-    return text if len(text) <= _REASON_CHARACTERS else f"{text[:_REASON_CHARACTERS]}…"
+    return shortened(ascii(f"{type(error).__name__}: {error}")[1:-1], _REASON_CHARACTERS)

@@ -1,7 +1,6 @@
 """The results folder: one JSONL file a model and suite, appended line by line, resumed by default."""
 
 from triathlon_runner.store._archive import Archived, archive, archived
-from triathlon_runner.store._compare import Change, compare_files
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
@@ -17,16 +16,17 @@ from triathlon_runner.store._lines import (
     ContradictingLineError,
     DamagedLineError,
     Unit,
+    compare_files,
     count_lines,
     fault_of_line,
     fault_of_second,
-    read_lines,
     read_records,
+    read_undamaged_records,
     replace_file,
     set_torn_line_aside,
+    usable_units,
 )
 from triathlon_runner.store._recorded import RecordedFile, recorded_files
-from triathlon_runner.store._usable import read_undamaged_records, usable_units
 
 __all__ = [
     "IMPORTED",
@@ -34,7 +34,6 @@ __all__ = [
     "RUN_AGAIN",
     "VERIFIED",
     "Archived",
-    "Change",
     "ContradictingLineError",
     "DamagedLineError",
     "GradedAgain",
@@ -53,7 +52,6 @@ __all__ = [
     "fault_of_second",
     "how_to_grade_again",
     "read_graded_again",
-    "read_lines",
     "read_records",
     "read_undamaged_records",
     "recorded_files",

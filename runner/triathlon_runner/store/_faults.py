@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from pydantic import ValidationError
+
 from triathlon_runner.records import (
     SCHEMA_VERSION,
+    AnswerRecord,
     EvolvedRecord,
     LoopRecord,
     Manifest,
@@ -21,6 +24,12 @@ from triathlon_runner.records import (
 
 MOST_TOKENS: Final = 2**53
 """Largest count that is accepted: spreadsheets and scripts cannot read larger numbers exactly."""
+
+
+def validation_fault(error: ValidationError) -> str:
+    """Returns the first fault of a file, in words: the field and what is wrong with it."""
+    fault = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
 
 
 def fault_of_record(record: UnitRecord) -> str:
@@ -63,9 +72,15 @@ def _contradictions(record: UnitRecord) -> Iterator[str]:
     elif isinstance(record, RuntimeRecord):
         yield from _of_answers(record)
     elif isinstance(record, RecordedLoop):
-        yield from _of_recorded_loop(record)
+        passed_all = record.sustained_loops == record.max_loops
+        if passed_all != (record.outcome is Outcome.PASSED):
+            loops = f"{record.sustained_loops} of {record.max_loops} loops"
+            yield f"outcome: {record.outcome.value!r}, but {loops} passed"
     elif isinstance(record, PredictionRecord):
-        yield from _of_prediction(record)
+        answer = record.prediction
+        yield from _of_answer("prediction", answer)
+        if answer.outcome is not record.outcome:
+            yield f"outcome: {record.outcome.value!r}, but its answer's is {answer.outcome.value!r}"
 
 
 def _of_verdict(field: str, outcome: Outcome, verdict: Verdict | None) -> Iterator[str]:
@@ -93,36 +108,21 @@ def _of_loops(record: LoopRecord) -> Iterator[str]:
         )
 
 
-def _of_recorded_loop(record: RecordedLoop) -> Iterator[str]:
-    passed_all = record.sustained_loops == record.max_loops
-    if passed_all != (record.outcome is Outcome.PASSED):
-        loops = f"{record.sustained_loops} of {record.max_loops} loops"
-        yield f"outcome: {record.outcome.value!r}, but {loops} passed"
-
-
-def _of_prediction(record: PredictionRecord) -> Iterator[str]:
-    answer = record.prediction
+def _of_answer(field: str, answer: AnswerRecord) -> Iterator[str]:
     if answer.correct != (answer.outcome is Outcome.PASSED):
-        yield f"prediction.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
-    if answer.outcome is not record.outcome:
-        yield f"outcome: {record.outcome.value!r}, but its answer's is {answer.outcome.value!r}"
+        yield f"{field}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
 
 
 def _of_answers(record: RuntimeRecord) -> Iterator[str]:
-    answers = [
-        (position, kind, answer)
+    answers: dict[str, AnswerRecord] = {
+        f"statements[{position}].{kind}": getattr(statement, kind)
         for position, statement in enumerate(record.statements)
-        for kind, answer in (
-            ("coverage", statement.coverage),
-            ("state", statement.state),
-            ("path", statement.path),
-        )
-    ]
-    for position, kind, answer in [*answers, (None, "output", record.output)]:
-        if answer.correct != (answer.outcome is Outcome.PASSED):
-            field = kind if position is None else f"statements[{position}].{kind}"
-            yield f"{field}.outcome: {answer.outcome.value!r}, but `correct` says {answer.correct}"
-    all_right = all(answer.correct for _, _, answer in answers) and record.output.correct
+        for kind in ("coverage", "state", "path")
+    }
+    answers["output"] = record.output
+    for field, answer in answers.items():
+        yield from _of_answer(field, answer)
+    all_right = all(answer.correct for answer in answers.values())
     if all_right != (record.outcome is Outcome.PASSED):
         verdict = "every answer is" if all_right else "not every answer is"
         yield f"outcome: {record.outcome.value!r}, but {verdict} right"

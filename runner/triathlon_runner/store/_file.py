@@ -1,5 +1,6 @@
 """One results file, open for appending; its lines are not held in memory."""
 
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -36,7 +37,8 @@ class ResultsFile(Generic[R]):
         self._say = say
         self._opened = False
         self._positions: dict[Unit, tuple[int, int]] = {}
-        self._size = 0
+        self.size = 0
+        """Bytes."""
         self.outcomes: Counter[str] = Counter()
         self.protocols: set[str] = set()
         self.models_and_suites: set[tuple[str, str]] = set()
@@ -93,11 +95,6 @@ class ResultsFile(Generic[R]):
         return self._positions.keys()
 
     @property
-    def size(self) -> int:
-        """Bytes."""
-        return self._size
-
-    @property
     def usage(self) -> Usage:
         """Requests and tokens of all lines."""
         return Usage(**self._usage)
@@ -105,7 +102,7 @@ class ResultsFile(Generic[R]):
     def restart(self) -> None:
         """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
-        self._positions, self._size = {}, 0
+        self._positions, self.size = {}, 0
         self.outcomes, self._usage = Counter(), Counter()
         self.protocols, self.models_and_suites = set(), set()
         self.__enter__()
@@ -138,7 +135,7 @@ class ResultsFile(Generic[R]):
             if os.write(descriptor, line) < len(line):
                 raise OSError("the disk is full")
         except OSError:
-            os.ftruncate(descriptor, self._size)
+            os.ftruncate(descriptor, self.size)
             raise
         finally:
             os.close(descriptor)
@@ -153,23 +150,21 @@ class ResultsFile(Generic[R]):
         units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
         if units_in_order == list(self._positions):
             return
+        sizes = {unit: self._positions[unit][1] for unit in units_in_order}
+        starts = itertools.accumulate(sizes.values(), initial=0)
         with self.path.open("rb") as lines:
-            rewrite_file(self.path, lambda file: self._copy(lines, file, units_in_order))
-        sizes = [(unit, self._positions[unit][1]) for unit in units_in_order]
-        self._positions, start = {}, 0
-        for unit, size in sizes:
-            self._positions[unit] = (start, size)
-            start += size
 
-    def _copy(self, lines: IO[bytes], file: IO[bytes], units_in_order: Sequence[Unit]) -> None:
-        for unit in units_in_order:
-            start, size = self._positions[unit]
-            lines.seek(start)
-            file.write(lines.read(size))
+            def copy(file: IO[bytes]) -> None:
+                for unit, size in sizes.items():
+                    lines.seek(self._positions[unit][0])
+                    file.write(lines.read(size))
+
+            rewrite_file(self.path, copy)
+        self._positions = {unit: (start, sizes[unit]) for unit, start in zip(sizes, starts, strict=False)}
 
     def _count(self, record: UnitRecord, size: int) -> None:
-        self._positions[record.task_id, record.sample] = (self._size, size)
-        self._size += size
+        self._positions[record.task_id, record.sample] = (self.size, size)
+        self.size += size
         self.outcomes[record.outcome.value] += 1
         self.protocols.add(record.protocol)
         self.models_and_suites.add((record.model, record.suite))

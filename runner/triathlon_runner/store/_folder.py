@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +12,8 @@ from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
-from triathlon_runner.store._faults import fault_of_manifest
-from triathlon_runner.store._lines import Head, Unit, parse_line, replace_file
+from triathlon_runner.store._faults import fault_of_manifest, validation_fault
+from triathlon_runner.store._lines import Head, Unit, read_records, replace_file
 
 DEFAULT_ROOT: Final = Path("results")
 IMPORTED: Final = "imported"
@@ -106,20 +105,12 @@ class ResultsFolder:
             lock.release()
 
     def units(self, model: str, suite: str) -> set[Unit]:
-        """Returns the units of a results file, without parsing whole lines.
+        """Returns the units of a results file.
 
         Raises:
             DamagedLineError: a line that is no record; names file and line.
         """
-        path = self.lines(model, suite)
-        if not path.exists():
-            return set()
-        with path.open("rb") as lines:
-            return {
-                _unit_of(line, path, number)
-                for number, line in enumerate(lines, start=1)
-                if line.endswith(b"\n")
-            }
+        return {(head.task_id, head.sample) for head in read_records(self.lines(model, suite), Head)}
 
     def remove_empty_folders(self, model: str, suite: str) -> None:
         """Removes the folders of a model's suite, and of the model, where they are empty."""
@@ -184,66 +175,34 @@ class ResultsFolder:
             UnreadableManifestError: there is one that is damaged, or that a newer version wrote.
         """
         path = self.manifest(model, suite)
+        if not path.exists():
+            return None
         try:
             content = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unreadable(str(error.strerror), model, suite) from None
-        try:
             version = _schema_of(content)
             if version != SCHEMA_VERSION:
-                fault_in_words = (
-                    f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-                )
-                raise self._unreadable(fault_in_words, model, suite)
-            manifest = Manifest.model_validate_json(content)
+                fault = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+            else:
+                manifest = Manifest.model_validate_json(content)
+                fault = fault_of_manifest(manifest, model, suite)
+        except OSError as error:
+            fault = str(error.strerror)
         except ValidationError as error:
-            fault = error.errors()[0]
-            where = ".".join(str(part) for part in fault["loc"]) or "the file"
-            raise self._unreadable(f"{where}: {fault['msg']}", model, suite) from None
+            fault = validation_fault(error)
         except (ValueError, RecursionError) as error:
-            raise self._unreadable(f"it is no JSON object ({error})", model, suite) from None
-        if fault_in_words := fault_of_manifest(manifest, model, suite):
-            raise self._unreadable(fault_in_words, model, suite)
+            fault = f"it is no JSON object ({error})"
+        if fault:
+            raise UnreadableManifestError(
+                f"the manifest {str(path)!r} cannot be used: {fault}; the conditions of its lines are"
+                " unknown. Update the program, mend the manifest, or put both files aside with"
+                f" {self.archive_command(model, suite)}"
+            )
         return manifest
-
-    def _unreadable(self, why: str, model: str, suite: str) -> UnreadableManifestError:
-        path = str(self.manifest(model, suite))
-        return UnreadableManifestError(
-            f"the manifest {path!r} cannot be used: {why}; the conditions of its lines are unknown."
-            " Update the program, mend the manifest, or put both files aside with"
-            f" {self.archive_command(model, suite)}"
-        )
 
 
 def _schema_of(content: bytes) -> object:
-    """Returns the schema that a manifest names; the current one where it names none.
-
-    Raises:
-        ValueError: it is no JSON object.
-    """
+    """Returns the schema that a manifest names; the current one where it names none."""
     manifest = json.loads(content)
     if not isinstance(manifest, dict):
         raise ValueError(f"got {str(manifest)[:40]!r}")
     return manifest.get("schema", manifest.get("schema_version", SCHEMA_VERSION))
-
-
-_HEAD = re.compile(rb'.*?"task_id":("(?:[^"\\]|\\.)*"),"sample":(\d+),')
-
-
-def _unit_of(line: bytes, path: Path, number: int) -> Unit:
-    """Returns the unit of a line from its beginning, where task and sample are.
-
-    Raises:
-        DamagedLineError: the line is no record.
-    """
-    try:
-        head = _HEAD.match(line, 0, 4096)
-        if head is None:
-            record = json.loads(line)
-            return record["task_id"], record["sample"]
-        return json.loads(head[1]), int(head[2])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        parsed = parse_line(line, Head, path, number)
-        return parsed.task_id, parsed.sample

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import GradedStatement
+from triathlon_runner.store._faults import validation_fault
 from triathlon_runner.store._folder import DEFAULT_ROOT, ResultsFolder
 from triathlon_runner.store._lines import replace_file
 
@@ -40,9 +41,7 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
     except OSError as error:
         raise _unusable(model, f"a file that cannot be read ({error.strerror})") from None
     except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "the file"
-        got = f"{str(fault['input'])[:60]!r} ({where}: {fault['msg']})"
+        got = f"{str(error.errors()[0]['input'])[:60]!r} ({validation_fault(error)})"
         raise _unusable(model, got) from None
     sha256: dict[str, str] = {}
     for file in statement.subject:

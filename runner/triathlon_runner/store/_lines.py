@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
@@ -11,6 +12,7 @@ from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
+from triathlon_runner.store._faults import fault_of_record, impossible_number
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
@@ -60,31 +62,83 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
     Raises:
         DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
+    for number, line, parsed in _parsed_lines(path, record):
+        if isinstance(parsed, str):
+            raise damaged(path, number, parsed)
+        yield line, parsed
+
+
+def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[int, str]]:
+    """Returns the records of one file and, by line number, what is wrong with each line that is none.
+
+    Lines with an altered outcome are records, those with an impossible number are not. A torn last line is
+    skipped; no file has no lines.
+    """
+    records: list[R] = []
+    faults: dict[int, str] = {}
+    for number, _, parsed in _parsed_lines(path, record):
+        if isinstance(parsed, str):
+            faults[number] = parsed
+        elif fault := impossible_number(parsed):
+            faults[number] = fault
+        else:
+            records.append(parsed)
+    return records, faults
+
+
+def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
+    """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
+    return {
+        (parsed.task_id, parsed.sample)
+        for _, _, parsed in _parsed_lines(path, record)
+        if not isinstance(parsed, str) and not fault_of_record(parsed)
+    }
+
+
+def _parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | str]]:
+    """Yields each whole line with its number, and its record or what is wrong with it."""
     if not path.exists():
         return
-    seen: dict[Unit, int] = {}
+    first_lines: dict[Unit, int] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
-            parsed = parse_line(line, record, path, number)
+            try:
+                parsed = record.model_validate_json(line)
+            except ValidationError as error:
+                yield number, line, fault_of_line(line, error)
+                continue
             unit = (parsed.task_id, parsed.sample)
-            if unit in seen:
-                raise damaged(path, number, fault_of_second(unit, seen[unit]))
-            seen[unit] = number
-            yield line, parsed
+            first = first_lines.setdefault(unit, number)
+            yield number, line, parsed if first == number else fault_of_second(unit, first)
 
 
-def parse_line(line: bytes, record: type[R], path: Path, number: int) -> R:
-    """Returns the record of one line.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A unit with different outcomes in two files; None for a file without the unit."""
+
+    task_id: str
+    sample: int
+    before: str | None
+    after: str | None
+
+
+def compare_files(first: Path, second: Path) -> list[Change]:
+    """Returns the units that differ, in the order of the first file, then of the second.
 
     Raises:
-        DamagedLineError: the line is no record; names file and line.
+        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
-    try:
-        return record.model_validate_json(line)
-    except ValidationError as error:
-        raise damaged(path, number, fault_of_line(line, error)) from None
+    before, after = (
+        {(head.task_id, head.sample): head.outcome.value for head in read_records(path, Head)}
+        for path in (first, second)
+    )
+    return [
+        Change(*unit, before.get(unit), after.get(unit))
+        for unit in {**before, **after}
+        if before.get(unit) != after.get(unit)
+    ]
 
 
 def damaged(path: Path, number: int, fault: str) -> DamagedLineError:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, RecordedLine, RecordedManifest, RecordedTask, RecordedUnit
-from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
+from triathlon_runner.store._faults import fault_of_manifest, fault_of_record, validation_fault
 from triathlon_runner.store._lines import damaged, fault_of_line, replace_file
 
 _LINES: Final = ".jsonl"
@@ -66,9 +66,7 @@ class RecordedFile:
         except OSError as error:
             raise UserError(f"cannot read the receipt {str(self.manifest)!r}: {error.strerror}") from None
         except ValidationError as error:
-            fault = error.errors()[0]
-            where = ".".join(map(str, fault["loc"]))
-            raise UserError(f"{self.manifest}: {where}: {fault['msg']}; {_IMPORT_ANEW}") from None
+            raise UserError(f"{self.manifest}: {validation_fault(error)}; {_IMPORT_ANEW}") from None
         if reason := fault_of_manifest(manifest, self.model, self.suite):
             raise UserError(f"{self.manifest}: {reason}; {_IMPORT_ANEW}")
         return manifest
@@ -87,8 +85,7 @@ class RecordedFile:
                 units_of_line = manifest.units(line)
             except ValueError as error:
                 raise damaged(self.lines, number, fault_of_line(line, error, _IMPORT_ANEW)) from None
-            # The samples of one line have the same numbers: checking the first is enough.
-            if fault := next(filter(None, map(fault_of_record, units_of_line[:1])), ""):
+            if fault := next(filter(None, map(fault_of_record, units_of_line)), ""):
                 raise damaged(self.lines, number, f"{fault}; {_IMPORT_ANEW}")
             units += units_of_line
         counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))

@@ -8,13 +8,7 @@ from triathlon_runner.submit._check import (
     read_submission,
     submission_at,
 )
-from triathlon_runner.submit._report import (
-    SHOWN,
-    FileCheck,
-    SubmissionReport,
-    result_in_words,
-    scores_in_words,
-)
+from triathlon_runner.submit._report import SHOWN, FileCheck, SubmissionReport
 from triathlon_runner.submit._statement import check_statement, statement
 
 __all__ = [
@@ -27,8 +21,6 @@ __all__ = [
     "check_statement",
     "check_texts",
     "read_submission",
-    "result_in_words",
-    "scores_in_words",
     "statement",
     "submission_at",
 ]

@@ -20,7 +20,6 @@ from triathlon_runner.store import (
     UnreadableManifestError,
     read_records,
 )
-from triathlon_runner.suites import SuiteEntry
 
 LEAST_CHARACTERS: Final = 0.2
 MOST_CHARACTERS: Final = 30.0
@@ -89,15 +88,15 @@ def _unexpected_files(path: Path, known: Collection[str]) -> Iterator[Problem]:
 
 def read_submission(
     submission: Submission, suite: str
-) -> tuple[SuiteEntry | None, Manifest | None, list[UnitRecord], list[Problem]]:
-    """One suite's entry, manifest and records; what is missing is among the problems."""
+) -> tuple[Manifest | None, list[UnitRecord], list[Problem]]:
+    """Returns one suite's manifest, records and problems; None and none for a suite that is not ours."""
     name = f"{suite}.jsonl"
     entry = next((entry for entry in catalogue.entries() if entry.id == suite), None)
     if entry is None:
         is_variant = any(entry.id == suite.partition("@")[0] for entry in catalogue.entries())
         why = "submissions have no settings" if is_variant else "others cannot grade results of suites"
         message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
-        return None, None, [], [Problem(name, message)]
+        return None, [], [Problem(name, message)]
     problems: list[Problem] = []
     manifest: Manifest | None = None
     try:
@@ -109,13 +108,12 @@ def read_submission(
     try:
         records = list(read_records(submission.folder.lines(submission.model, suite), entry.record))
     except DamagedLineError as error:
-        return entry, manifest, [], [*problems, Problem(name, str(error))]
-    problems += _repeated(name, records)
-    problems += _missing_samples(name, records)
+        return manifest, [], [*problems, Problem(name, str(error))]
+    problems += _of_units(name, records)
     problems += _implausible(name, records)
     if manifest is not None:
         problems += _of_manifest(f"{suite}.manifest.json", manifest)
-    return entry, manifest, records, problems
+    return manifest, records, problems
 
 
 def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
@@ -163,27 +161,24 @@ def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
                 )
 
 
-def _repeated(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    seen: set[tuple[str, int]] = set()
-    for number, record in enumerate(records, start=1):
-        unit = (record.task_id, record.sample)
-        if unit in seen:
-            yield Problem(f"{name}, line {number}", f"expected each unit once, got {unit!r} again")
-        seen.add(unit)
+def _of_units(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
+    """Yields problems of units that stand twice, and of samples whose predecessor is missing.
 
-
-def _missing_samples(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    """Yields problems of samples whose predecessor is missing: the best of many samples is no fair measure.
-
-    Looks for the predecessor alone, as a line may claim any number, such as 10^12.
+    The best of many samples would be no fair measure. A line may claim any number, such as 10^12, so that the
+    predecessor alone is looked for.
     """
     units = {(record.task_id, record.sample) for record in records}
+    seen: set[tuple[str, int]] = set()
     for number, record in enumerate(records, start=1):
-        if record.sample and (record.task_id, record.sample - 1) not in units:
+        place, unit, before = f"{name}, line {number}", (record.task_id, record.sample), record.sample - 1
+        if unit in seen:
+            yield Problem(place, f"expected each unit once, got {unit!r} again")
+        seen.add(unit)
+        if record.sample and (record.task_id, before) not in units:
             yield Problem(
-                f"{name}, line {number}",
-                f"expected samples 0 to {record.sample - 1} of {record.task_id!r}, too, as this is sample"
-                f" {record.sample}, got no sample {record.sample - 1}; hand in all that were asked for",
+                place,
+                f"expected samples 0 to {before} of {record.task_id!r}, too, as this is sample"
+                f" {record.sample}, got no sample {before}; hand in all that were asked for",
             )
 
 
@@ -214,25 +209,19 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
     """Yields problems of requests, tokens and seconds that no server can have counted."""
     characters = tokens = 0
     for number, record in enumerate(records, start=1):
-        place = f"{name}, line {number}"
         replies = [reply for _, reply in record.recorded_replies()]
-        usage = record.usage
-        negative = [key for key, count in usage.model_dump().items() if count < 0]
-        for key in negative:
-            yield Problem(
-                place, f"usage.{key}: expected 0 or more, got {getattr(usage, key)}; leave the line out"
-            )
-        if not 0 <= record.seconds < math.inf:
-            yield Problem(place, f"seconds: expected 0 or more, got {record.seconds!r}; leave the line out")
+        usage, seconds = record.usage, record.seconds
+        negative = [(f"usage.{key}", count) for key, count in usage.model_dump().items() if count < 0]
+        faults: list[tuple[str, str, float]] = [(key, "0 or more", count) for key, count in negative]
+        if not 0 <= seconds < math.inf:
+            faults.append(("seconds", "0 or more", seconds))
         if usage.requests < len(replies):
-            yield Problem(
-                place, f"usage.requests: expected {len(replies)} or more (replies), got {usage.requests}"
-            )
-        if record.seconds and usage.output_tokens > MOST_TOKENS_A_SECOND * record.seconds * len(replies):
-            yield Problem(
-                place,
-                f"seconds: expected more for {usage.output_tokens} output tokens, got {record.seconds!r}",
-            )
+            faults.append(("usage.requests", f"{len(replies)} or more (replies)", usage.requests))
+        if seconds and usage.output_tokens > MOST_TOKENS_A_SECOND * seconds * len(replies):
+            faults.append(("seconds", f"more for {usage.output_tokens} output tokens", seconds))
+        for key, expected, got in faults:
+            message = f"{key}: expected {expected}, got {got!r}; leave the line out"
+            yield Problem(f"{name}, line {number}", message)
         if not usage.uncounted:
             characters += sum(len(reply.text) + len(reply.reasoning) for reply in replies)
             tokens += usage.output_tokens

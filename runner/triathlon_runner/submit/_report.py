@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from triathlon_runner.submit._check import Problem
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import counted, first_of
 
 SHOWN: Final = 20
 """Problems of a file that are printed; the JSON has all."""
@@ -28,6 +28,12 @@ class FileCheck:
     def accepted(self) -> bool:
         """Whether it has no problem."""
         return not self.problems
+
+    def cells(self) -> tuple[str, ...]:
+        """Returns suite, units, units with the same result, open units, first three scores, and result."""
+        scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
+        result = "accepted" if self.accepted else counted(len(self.problems), "problem")
+        return self.suite, str(self.units), str(self.verified), str(self.open_units), scores, result
 
 
 @dataclass(slots=True)
@@ -62,7 +68,7 @@ class SubmissionReport:
             "| suite | units | graded again, equal | open | scores | result |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
-        lines += [_row(file) for file in self.files]
+        lines += [f"| {' | '.join(file.cells())} |" for file in self.files]
         if not self.listed:
             lines += ["", self.about_missing_row()]
         for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
@@ -83,27 +89,11 @@ class SubmissionReport:
         return f"models.yaml has no row `{self.model}`: add one with name, organisation and link."
 
 
-def scores_in_words(file: FileCheck) -> str:
-    """Returns the first three scores of a suite."""
-    return ", ".join(f"{name} {value:.6g}" for name, value in list(file.scores.items())[:3])
-
-
-def result_in_words(file: FileCheck) -> str:
-    """Returns `accepted`, or how many problems a suite's results have."""
-    return "accepted" if file.accepted else counted(len(file.problems), "problem")
-
-
-def _row(file: FileCheck) -> str:
-    counts = f"{file.units} | {file.verified} | {file.open_units}"
-    return f"| {file.suite} | {counts} | {scores_in_words(file)} | {result_in_words(file)} |"
-
-
 def _section(title: str, problems: list[Problem]) -> list[str]:
     if not problems:
         return []
-    shown = [f"- `{_inline(problem.place)}`: {_plain(problem.message)}" for problem in problems[:SHOWN]]
-    more = [f"- and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-    return ["", f"### {title}", "", *shown, *more]
+    lines = [f"`{_inline(problem.place)}`: {_plain(problem.message)}" for problem in problems]
+    return ["", f"### {title}", "", *(f"- {line}" for line in first_of(lines, SHOWN))]
 
 
 def _inline(text: str) -> str:

@@ -2,24 +2,21 @@
 
 from triathlon_runner.translation._catalogue import DISCIPLINE, catalogue, metrics
 from triathlon_runner.translation._check import LanguageCheck, as_json, check_references, report
-from triathlon_runner.translation._core import core_task, core_tasks
-from triathlon_runner.translation._languages import CHAIN, STEPS
-from triathlon_runner.translation._mbxp import incomplete, joined, mbxp_tasks
+from triathlon_runner.translation._data_sets import core_task, core_tasks, incomplete, joined, mbxp_tasks
+from triathlon_runner.translation._languages import CHAIN
 from triathlon_runner.translation._steps import CURVE, LanguageStep, by_language
 from triathlon_runner.translation._suite import TranslationSuite
-from triathlon_runner.translation._task import CoreTask, MbxpTask, TranslationTask
+from triathlon_runner.translation._task import CoreTask, MbxpTask
 
 __all__ = [
     "CHAIN",
     "CURVE",
     "DISCIPLINE",
-    "STEPS",
     "CoreTask",
     "LanguageCheck",
     "LanguageStep",
     "MbxpTask",
     "TranslationSuite",
-    "TranslationTask",
     "as_json",
     "by_language",
     "catalogue",

@@ -13,11 +13,9 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
-from triathlon_runner.translation._core import core_tasks
+from triathlon_runner.translation._data_sets import core_tasks, mbxp_tasks
 from triathlon_runner.translation._languages import STEPS, TARGETS
-from triathlon_runner.translation._mbxp import mbxp_tasks
-from triathlon_runner.translation._phrasing import BASE_STOP, SAMPLING
-from triathlon_runner.translation._suite import TranslationSuite
+from triathlon_runner.translation._suite import BASE_STOP, SAMPLING, TranslationSuite
 from triathlon_runner.translation._task import MbxpTask
 
 _TARGETS_BUT_PYTHON = tuple(language for language in TARGETS if language is not Language.PYTHON)
@@ -31,11 +29,7 @@ def metrics() -> tuple[Metric, ...]:
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-    """Returns both suites; nothing is read for this.
-
-    Args:
-        prompts: A user's folder of prompts (`--prompts`).
-    """
+    """Returns both suites; nothing is read for this. `prompts` is `--prompts`."""
     return (
         _entry("core", "Translation loop on our own problems", partial(_core, prompts), core=True),
         _entry("mbxp", "Translation loop on MBXP", partial(_mbxp, prompts)),

@@ -1,10 +1,10 @@
 """How many of a data set's own programs pass its own tests, language by language."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from triathlon_runner.concurrency import run_all
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.translation._languages import TITLES
@@ -16,7 +16,6 @@ class LanguageCheck:
     """How many of the data set's programs in one language pass their own tests."""
 
     language: Language
-    tasks: int
     with_reference: int
     passing: int
     failing: tuple[int, ...]
@@ -37,13 +36,7 @@ async def check_references(
 def report(
     tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
 ) -> Iterator[str]:
-    """The report as text, a line each.
-
-    Args:
-        tasks: Those that all languages have.
-        checks: Their references.
-        lacking: The other tasks, with the languages that they lack.
-    """
+    """The report as text, a line each; `lacking` are the tasks that some languages lack."""
     yield f"{len(tasks)} tasks have all {len(Language)} languages; {len(lacking)} others do not"
     for number, languages in lacking.items():
         yield f"  {number} lacks {', '.join(TITLES[language] for language in languages)}"
@@ -75,12 +68,11 @@ def as_json(
 
 
 async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
-    programs = {task.number: reference(task.rows[language]) for task in tasks}
-    with_reference = [task for task in tasks if programs[task.number]]
-    async with asyncio.TaskGroup() as group:
-        graded = [
-            group.create_task(task.grade(programs[task.number], language, sandbox)) for task in with_reference
-        ]
-    passed = [verdict.result().outcome is Outcome.PASSED for verdict in graded]
-    failing = tuple(task.number for task, right in zip(with_reference, passed, strict=True) if not right)
-    return LanguageCheck(language, len(tasks), len(with_reference), sum(passed), failing)
+    references = [(task, text) for task in tasks if (text := reference(task.rows[language]))]
+    verdicts = await run_all(task.grade(text, language, sandbox) for task, text in references)
+    failing = [
+        task.number
+        for (task, _), verdict in zip(references, verdicts, strict=True)
+        if verdict.outcome is not Outcome.PASSED
+    ]
+    return LanguageCheck(language, len(references), len(references) - len(failing), tuple(failing))

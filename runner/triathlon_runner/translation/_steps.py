@@ -38,12 +38,7 @@ class LanguageStep:
 def by_language(contributions: Mapping[str, Sequence[Contribution]]) -> tuple[LanguageStep, ...]:
     """The five steps of one model, in the order of the chain.
 
-    Args:
-        contributions: What each of the suite's metrics got from the model's tasks, by metric id; those of
-            `CURVE` are used.
-
-    Raises:
-        KeyError: one of these is missing.
+    `contributions` are what the metrics of `CURVE` got from the model's tasks, by metric id.
     """
     tasks = round(sum(part.denominator for part in contributions[CURVE[0]]))
     passed = [round(sum(part.numerator for part in contributions[name])) for name in CURVE]

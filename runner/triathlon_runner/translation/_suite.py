@@ -2,18 +2,70 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Final
 
-from triathlon_runner.endpoints import Model, ModelKind
+from triathlon_runner import loop
+from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Usage
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
+from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, Task
-from triathlon_runner.translation._languages import CHAIN, STEPS
-from triathlon_runner.translation._phrasing import Phrasing
+from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
+from triathlon_runner.translation._languages import CHAIN, STEPS, TITLES
 from triathlon_runner.translation._task import TranslationTask
+
+SAMPLING: Final = Sampling(max_tokens=1024)
+"""As for either step of the loop (EVALOOOP, section 3.6)."""
+BASE_STOP: Final = (END_OF_EXAMPLE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """A base model completes one worked example and the beginning of the function."""
+
+    kind: ModelKind
+    prompts: PromptSet
+
+    @property
+    def sampling(self) -> Sampling:
+        return replace(SAMPLING, stop=BASE_STOP) if self.kind == "base" else SAMPLING
+
+    def question(
+        self, code: str, source: Language, target: Language, task: TranslationTask, turn: int
+    ) -> Chat | Completion:
+        """Asks for the program in the next language; a conversation of its own."""
+        values = {
+            "source": TITLES[source],
+            "target": TITLES[target],
+            "source_label": source.value,
+            "target_label": target.value,
+            "code": code.strip("\n"),
+            "opening": task.opening(target).rstrip("\n"),
+        }
+        if self.kind == "instruct":
+            return loop.question(self.kind, self.prompts.render("translate", **values), turn)
+        examples = {
+            f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
+            for role, language in (("source", source), ("target", target))
+        }
+        text = self.prompts.render("base-translate", **values, **examples) + "\n"
+        return loop.question(self.kind, text, turn)
+
+    def program(self, reply: Reply, target: Language, task: TranslationTask) -> tuple[str, Outcome | None]:
+        """What is to be executed, or the outcome that says why there is nothing."""
+        if self.kind == "base":
+            return continued(reply, task.opening(target))
+        return translated(reply, target, task.name(target))
+
+    def settings(self) -> Mapping[str, Any]:
+        """Returns the settings that shape a result."""
+        with_examples = {"base-translate", *(f"example-{language.value}" for language in Language)}
+        names = with_examples if self.kind == "base" else {"translate"}
+        return loop.settings_of_questions(self.kind, self.prompts, names, self.sampling)
+
 
 ReadTasks = Callable[[Sandbox], Awaitable[Sequence[TranslationTask]]]
 
@@ -62,60 +114,41 @@ class TranslationSuite:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        phrasing = Phrasing(model.kind, self.prompts)
-        chain = _Chain(self._tasks[task_id], phrasing, model, grader.sandbox, sample)
-        await chain.run()
-        sustained = sum(step.outcome is Outcome.PASSED for step in chain.steps)
+        task, phrasing = self._tasks[task_id], Phrasing(model.kind, self.prompts)
+        code, usage, steps = task.start, Usage(), list[LoopStep]()
+        for step, (source, target) in enumerate(pairwise(CHAIN), 1):
+            question = phrasing.question(code, source, target, task, step)
+            answer = await model.ask(question, phrasing.sampling, sample=sample)
+            usage += answer.usage
+            program, missing = phrasing.program(answer.reply, target, task)
+            verdict = None if missing else await task.grade(program, target, grader.sandbox)
+            outcome = verdict.outcome if verdict else missing or Outcome.NO_ANSWER
+            steps.append(
+                LoopStep(
+                    loop=step,
+                    prompt=code,
+                    language=target.value,
+                    reply=answer.reply,
+                    program=program,
+                    outcome=outcome,
+                    verdict=verdict,
+                )
+            )
+            if outcome is not Outcome.PASSED:
+                break
+            code = program
+        sustained = sum(each.outcome is Outcome.PASSED for each in steps)
         return LoopRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
             protocol=settings_hash,
-            outcome=chain.steps[-1].outcome,
-            usage=chain.usage,
+            outcome=steps[-1].outcome,
+            usage=usage,
             seconds=time.monotonic() - begin,
             max_loops=STEPS,
             sustained_loops=sustained,
-            loops=tuple(chain.steps),
+            loops=tuple(steps),
             similarity=1.0 if 1 <= sustained < STEPS else None,  # no prompts to compare: s = 1 by definition
-        )
-
-
-@dataclass(slots=True)
-class _Chain:
-    """One task on its way through the languages."""
-
-    task: TranslationTask
-    phrasing: Phrasing
-    model: Model
-    sandbox: Sandbox
-    sample: int
-    steps: list[LoopStep] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-
-    async def run(self) -> None:
-        code = self.task.start
-        for loop in range(1, STEPS + 1):
-            step = await self._step(loop, code)
-            self.steps.append(step)
-            if step.outcome is not Outcome.PASSED:
-                return
-            code = step.program
-
-    async def _step(self, loop: int, code: str) -> LoopStep:
-        source, target = CHAIN[loop - 1], CHAIN[loop]
-        question = self.phrasing.question(code, source, target, self.task, loop)
-        answer = await self.model.ask(question, self.phrasing.sampling, sample=self.sample)
-        self.usage += answer.usage
-        program, missing = self.phrasing.program(answer.reply, target, self.task)
-        verdict = None if missing else await self.task.grade(program, target, self.sandbox)
-        return LoopStep(
-            loop=loop,
-            prompt=code,
-            language=target.value,
-            reply=answer.reply,
-            program=program,
-            outcome=verdict.outcome if verdict else missing or Outcome.NO_ANSWER,
-            verdict=verdict,
         )

@@ -1,7 +1,7 @@
-"""One task of the translation loop, whatever data set it came from."""
+"""One task of the translation loop: a correct Python program, and a function to write in every language."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from triathlon_runner.datasets.official import MbxpRow
 from triathlon_runner.grading import (
@@ -16,30 +16,6 @@ from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import Call, Job, Language, Raised, Sandbox, Sent
 from triathlon_runner.translation._languages import definition, opening
 from triathlon_runner.translation._values import same
-
-
-class TranslationTask(Protocol):
-    """A correct Python program and, for every language, the function's name, opening and tests."""
-
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def level(self) -> int | None: ...
-    @property
-    def start(self) -> str:
-        """The Python program that the chain begins with."""
-        ...
-
-    def name(self, language: Language) -> str: ...
-    def opening(self, language: Language) -> str: ...
-
-    async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
-        """Executes a program with the tests of its language.
-
-        Raises:
-            SandboxError: our machinery failed.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +38,11 @@ class CoreTask:
         return opening(language, self.entry_point, self.parameters)
 
     async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
+        """Executes a program with the tests of its language.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
         calls = tuple(Call(self.entry_point, arguments) for arguments, _ in self.cases)
         job = Job(program, calls, language, limits=TEST_LIMITS)
         return await grade_results(sandbox, job, _CoreResults(self, language))
@@ -100,6 +81,7 @@ class MbxpTask:
 
     @property
     def start(self) -> str:
+        """The Python program that the chain begins with."""
         return reference(self.rows[Language.PYTHON])
 
     def name(self, language: Language) -> str:
@@ -116,6 +98,9 @@ class MbxpTask:
     async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
         row = self.rows[language]
         return await grade_by_tests(sandbox, program, row.test, (row.entry_point,), language=language)
+
+
+TranslationTask = CoreTask | MbxpTask
 
 
 def reference(row: MbxpRow) -> str:

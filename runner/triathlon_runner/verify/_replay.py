@@ -1,12 +1,13 @@
-"""A model and a judge that answer from a record, so that a suite grades the same replies once more."""
+"""Work that a manifest describes, with a model and a judge that answer from a record."""
 
 from collections import defaultdict, deque
 
 from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import Reply, UnitRecord, Usage
-from triathlon_runner.schedule import Work
+from triathlon_runner.models_yaml import row_without_server
+from triathlon_runner.records import ROW_SETTINGS, Manifest, Reply, UnitRecord, Usage
+from triathlon_runner.schedule import BuiltSuite, Work, with_row_settings
 
 
 class NotInEvidenceError(InfrastructureError):
@@ -84,6 +85,25 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     judge = ReplayJudge(work.judge.id, record) if work.judge is not None else None
     suite = work.built.suite
     return await suite.run(record.task_id, record.sample, model, grader, work.settings_hash, judge)
+
+
+def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
+    """Returns the work whose settings hash the manifest names; where none has it, that of an instruct model.
+
+    Reads no models.yaml, as its rows may have been removed. An import's settings are its log's checksum.
+    """
+    if manifest is not None and manifest.origin is not None:
+        kind: ModelKind = "base" if manifest.identity.get("kind") == "base" else "instruct"
+        return Work(row_without_server(model, kind), built, manifest.settings)
+    judge = manifest.judge if manifest is not None else None
+    row_settings = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
+
+    def work(kind: ModelKind) -> Work:
+        settings = with_row_settings(built.suite.settings(kind, judge), row_settings)
+        return Work(row_without_server(model, kind), built, settings, ReplayJudge(judge) if judge else None)
+
+    works = [work("instruct"), work("base")]
+    return next((w for w in works if manifest is not None and w.settings_hash == manifest.protocol), works[0])
 
 
 def _answer(reply: Reply, model: str) -> Answer:

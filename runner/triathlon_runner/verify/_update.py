@@ -1,40 +1,24 @@
 """Bringing a results file up to date after a change of extraction or grading: its replies, graded anew."""
 
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import ResultsFolder, archive, replace_file
-from triathlon_runner.verify._verify import FileReport
+from triathlon_runner.verify._verify import FileReport, Update
 
 _NOT_ASKED: str = "graded anew, it asks for a reply that was never asked for"
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
-    """What bringing one file up to date changed."""
-
-    changed: int
-    """Lines that changed."""
-    reopened: tuple[str, ...]
-    """Units that need replies which are not stored: the next run asks for them."""
-    archived: Path | None
-    """The file as it was; None where no line changed."""
-
-
-def why_not_updated(report: FileReport, manifest: Manifest | None) -> str:
+def why_not_updated(report: FileReport) -> str:
     """Why a file cannot be brought up to date, in words; empty where it can."""
     left = [f"{what}: {why}" for what, why in report.unverified.items() if what not in report.not_in_evidence]
-    if manifest is None:
-        return "its manifest does not say what it is"
     return f"not all of it could be graded again ({left[0]})" if left else ""
 
 
 def update_file(
     folder: ResultsFolder, report: FileReport, manifest: Manifest, *, sandbox_level: str, integrity: str
-) -> Update:
+) -> None:
     """Writes the verdicts that verifying found in place of the stored ones; replies and usage stay.
 
     A unit that now asks a question to which no reply is stored leaves the file and is open again. The caller
@@ -42,7 +26,7 @@ def update_file(
 
     Args:
         folder: Where the file lies.
-        report: That of `verify_file`; `why_not_updated` returns an empty text for it.
+        report: That of `verify_file`, which gets the update; `why_not_updated` returns an empty text for it.
         manifest: The file's.
         sandbox_level: The isolation level at which it was graded.
         integrity: The grader's integrity, for the manifest.
@@ -53,38 +37,30 @@ def update_file(
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
     current: list[UnitRecord] = []
-    open_again: list[UnitRecord] = []
+    reopened: list[str] = []
+    changed = 0
     for stored, replayed in report.pairs:
         if replayed is not None and stored.asks_the_same(replayed, has_judge=has_judge):
             current.append(replayed.with_usage_of(stored))
+            changed += current[-1] != stored
         else:
-            open_again.append(stored)
-    reopened = tuple(f"{record.task_id} #{record.sample}" for record in open_again)
+            reopened.append(f"{stored.task_id} #{stored.sample}")
     text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in current)
-    before = {(record.task_id, record.sample): record for record, _ in report.pairs}
-    changed = sum(before[record.task_id, record.sample] != record for record in current)
     archived_lines = None
     if changed or reopened:
         archived_lines = archive(folder, model, suite, copy=True).lines
         replace_file(folder.lines(model, suite), text)
+    planned = sum(manifest.outcomes.values()) + manifest.open_units
     outcomes = Counter(record.outcome.value for record in current)
     fields = {
         "engine_versions": (ENGINE_VERSION,),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
         "outcomes": dict(sorted(outcomes.items())),
-        "open_units": _open_units(manifest, len(current)),
-        "open_reasons": {
-            **manifest.open_reasons,
-            **({_NOT_ASKED: len(reopened)} if reopened else {}),
-        },
+        # planned units that are not in the file; none for an import, which no run continues
+        "open_units": 0 if manifest.origin is not None else max(0, planned - len(current)),
+        "open_reasons": manifest.open_reasons | ({_NOT_ASKED: len(reopened)} if reopened else {}),
         "bytes": folder.size(model, suite),
     }
     folder.write_manifest(manifest.model_copy(update=fields))
-    return Update(changed, reopened, archived_lines)
-
-
-def _open_units(manifest: Manifest, units: int) -> int:
-    """Planned units that are not in the file; none for an import, which no run continues."""
-    planned = sum(manifest.outcomes.values()) + manifest.open_units
-    return 0 if manifest.origin is not None else max(0, planned - units)
+    report.update = Update(changed, reopened, archived_lines)

@@ -4,10 +4,10 @@ import asyncio
 import itertools
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.engine_version import graded_otherwise
@@ -16,16 +16,21 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import count_lines, read_undamaged_records
+from triathlon_runner.terminal import counted, shortened
 from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
+_SHOWN = 120
+"""Characters of a value that are shown."""
 _BEFORE = 40
 """Equal characters that are shown before the first difference of two long values."""
 Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
-_NOT_EVIDENCE = frozenset(["usage", "seconds", "judge_usage"])
+_NOT_EVIDENCE = {"usage", "seconds", "judge_usage"}
 """Cost and time of asking the model, which grading again cannot measure."""
+COUNTS_DIFFER: Final = "the manifest counts {stored}, its lines {expected}"
+"""Sentence of a `Mismatch` where manifest and lines contradict each other; either may have been changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +41,23 @@ class Mismatch:
     """A unit, a manifest's field or a metric."""
     stored: str
     expected: str
+    sentence: str = "stored {stored}, graded again {expected}"
 
     def in_words(self) -> str:
         """Both values as part of a sentence; the caller names `what`."""
-        return f"stored {self.stored}, graded again {self.expected}"
+        return self.sentence.format(stored=self.stored, expected=self.expected)
 
 
 @dataclass(frozen=True, slots=True)
-class CountMismatch(Mismatch):
-    """A manifest that counts other lines than the file has; either may have been changed."""
+class Update:
+    """What bringing one file up to date changed."""
 
-    def in_words(self) -> str:
-        """Both counts, in a sentence."""
-        return f"the manifest counts {self.stored}, its lines {self.expected}"
-
-
-@dataclass(frozen=True, slots=True)
-class MisplacedLine(Mismatch):
-    """A line of another model or suite than its file."""
-
-    def in_words(self) -> str:
-        """Whose line it is and whose file, in a sentence."""
-        return f"expected a line of {self.expected}, got one of {self.stored}"
+    changed: int
+    """Lines that changed."""
+    reopened: list[str]
+    """Units that need replies which are not stored: the next run asks for them."""
+    archived: Path | None
+    """The file as it was; None where no line changed."""
 
 
 @dataclass(slots=True)
@@ -85,11 +85,18 @@ class FileReport:
     """Units of `unverified` that ask for replies that are not stored."""
     damaged_lines: set[str] = field(default_factory=set)
     """Entries of `unverified` for lines that cannot be read."""
+    update: Update | None = None
+    """What `update_file` changed; None where the file is as it was."""
 
     @property
     def follows(self) -> bool:
         """Whether every line and score follows from its evidence."""
         return not self.mismatches and not self.unverified
+
+    @property
+    def good(self) -> bool:
+        """Whether the file as it is now follows from its evidence."""
+        return self.follows or self.update is not None
 
     @property
     def contradicted(self) -> bool:
@@ -135,12 +142,21 @@ async def verify_file(
         return graded
 
     report.pairs = list(zip(stored, await run_all(map(check, stored)), strict=True))
-    graded = [record for _, record in report.pairs if record is not None]
-    report.verified = len(graded)
-    _compare_scores(work, report)
-    _compare_manifest(work, manifest, report)
+    pairs = [(before, after) for before, after in report.pairs if after is not None]
+    report.verified = len(pairs)
+    if pairs or not stored:
+        _compare_scores(work, pairs, report)
+    if manifest is None:
+        report.unverified.setdefault("manifest", "the file has none")
+        return report
+    for what, stated, computed in (
+        ("protocol", manifest.protocol, work.settings_hash),
+        ("data", manifest.data.sha256, work.built.suite.data.sha256),
+    ):
+        if stated != computed:
+            report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))
     if not damaged:  # else its counts differ, of course
-        _compare_counts(stored, graded, manifest, report)
+        _compare_counts(manifest, stored, [after for _, after in pairs], report)
     return report
 
 
@@ -155,7 +171,7 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
         return
     report.unfinished = manifest.unfinished
     if manifest.unfinished:
-        lines = f"{report.units} line{'s' if report.units != 1 else ''}"
+        lines = counted(report.units, "line")
         report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
     report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
 
@@ -174,8 +190,9 @@ async def _graded_again(
         report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.settings_hash})"
         return None
     if record.model != work.row.id or record.suite != work.suite_id:
-        named, place = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
-        report.mismatches.append(MisplacedLine(name, named, place))
+        named, file = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"
+        sentence = "expected a line of {expected}, got one of {stored}"
+        report.mismatches.append(Mismatch(name, named, file, sentence))
         return None
     if record.task_id not in tasks:
         report.unverified[name] = "the suite has no such task"
@@ -192,7 +209,7 @@ async def _graded_again(
 
 
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
-    before, after = (unit.model_dump(mode="json", exclude=set(_NOT_EVIDENCE)) for unit in (stored, graded))
+    before, after = (unit.model_dump(mode="json", exclude=_NOT_EVIDENCE) for unit in (stored, graded))
     return [
         Mismatch(f"{name} {place}", *_short_pair(old, new)) for place, old, new in _places("", before, after)
     ]
@@ -211,12 +228,8 @@ def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
     return [difference for part in inner for difference in _places(*part)]
 
 
-def _short(value: object, most: int = 120) -> str:
-    return _shortened(repr(value), most)
-
-
-def _shortened(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _short(value: object) -> str:
+    return shortened(repr(value), _SHOWN)
 
 
 def _short_pair(stored: object, graded: object) -> tuple[str, str]:
@@ -226,68 +239,38 @@ def _short_pair(stored: object, graded: object) -> tuple[str, str]:
     same = next((place for place, (old, new) in pairs if old != new), min(len(first), len(second)))
     start = same - _BEFORE if same > 2 * _BEFORE else 0
     cut = "…" if start else ""
-    return cut + _shortened(first[start:]), cut + _shortened(second[start:])
+    return cut + shortened(first[start:], _SHOWN), cut + shortened(second[start:], _SHOWN)
 
 
-def _compare_scores(work: Work, report: FileReport) -> None:
+def _compare_scores(work: Work, pairs: Sequence[tuple[UnitRecord, UnitRecord]], report: FileReport) -> None:
     """Bit for bit: the same sums in the same order, over the units that were graded again."""
-    pairs = [(stored, graded) for stored, graded in report.pairs if graded is not None]
-    if report.pairs and not pairs:
-        return
-    stored, graded = [before for before, _ in pairs], [after for _, after in pairs]
     for metric in work.built.entry.metrics:
-        before, after = metric.score(stored), metric.score(graded)
+        before = metric.score([stored for stored, _ in pairs])
+        after = metric.score([graded for _, graded in pairs])
         if not math.isnan(after):
             report.scores[metric.id] = after
         if repr(before) != repr(after):
             report.mismatches.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
 
 
-def _compare_manifest(work: Work, manifest: Manifest | None, report: FileReport) -> None:
-    if manifest is None:
-        report.unverified.setdefault("manifest", "the file has none")
-        return
-    data = work.built.suite.data
-    for what, stated, computed in (
-        ("protocol", manifest.protocol, work.settings_hash),
-        ("data", manifest.data.sha256, data.sha256),
-    ):
-        if stated != computed:
-            report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))
-
-
 def _compare_counts(
-    stored: Sequence[UnitRecord],
-    graded: Sequence[UnitRecord],
-    manifest: Manifest | None,
-    report: FileReport,
-) -> None:
-    if manifest is None:
-        return
-    counted = sum(manifest.outcomes.values())
-    if not manifest.unfinished:
-        _compare_outcomes(manifest.outcomes, stored, graded, report)
-    elif counted > len(stored):
-        count = f"{len(stored)} units" if len(stored) != 1 else "1 unit"
-        report.mismatches.append(CountMismatch("manifest units", f"{counted} units or more", count))
-
-
-def _compare_outcomes(
-    stated: Mapping[str, int],
-    stored: Sequence[UnitRecord],
-    graded: Sequence[UnitRecord],
-    report: FileReport,
+    manifest: Manifest, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
     """A manifest that counts what was graded again is right: a changed line is a mismatch itself."""
-    in_lines, again = _outcomes(stored), _outcomes(graded)
+    stated, in_lines, again = manifest.outcomes, _outcomes(stored), _outcomes(graded)
     whole = len(graded) == len(stored)
-    if whole and stated == again:
+    if manifest.unfinished:
+        if (units := sum(stated.values())) > len(stored):
+            claimed, there = f"{units} units or more", counted(len(stored), "unit")
+            report.mismatches.append(Mismatch("manifest units", claimed, there, COUNTS_DIFFER))
+    elif whole and stated == again:
         if stated != in_lines:
             report.notes.append(
                 f"the manifest counts {_short(stated)}, as graded again, its lines {_short(in_lines)}"
             )
     elif stated != in_lines:
-        report.mismatches.append(CountMismatch("manifest outcomes", _short(stated), _short(in_lines)))
+        differing = _short(stated), _short(in_lines)
+        report.mismatches.append(Mismatch("manifest outcomes", *differing, COUNTS_DIFFER))
     elif whole:
         report.mismatches.append(Mismatch("manifest outcomes", _short(stated), _short(again)))
 

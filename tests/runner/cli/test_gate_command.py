@@ -118,6 +118,19 @@ def test_a_cost_that_is_an_estimate_is_called_one(tmp_path: Path) -> None:
     assert note.startswith("cost: ") and "the server of good, same does not count tokens" in note
 
 
+def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
+    """One model has a price, the other has none: the sum is one model's, and is called so."""
+    with gate_place(tmp_path) as place:
+        models = place.root / "models.yaml"
+        price = ", price: {input: 1, output: 2}"
+        rows = models.read_text().replace("model: same}" + price, "model: same}")
+        assert rows != models.read_text()
+        models.write_text(rows)
+        report = place.gate("same", *SEEDS, "--max-tasks", "2", code=3)
+    assert report["usd"] > 0
+    assert "cost: without same, for which no price is known" in report["notes"]
+
+
 @pytest.mark.slow
 def test_the_order_is_the_seeds_and_nothing_else(place: GatePlace) -> None:
     """The same seed takes the same tasks, another one others."""

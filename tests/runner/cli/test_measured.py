@@ -54,6 +54,14 @@ def test_a_finished_run_asks_nobody(finished: SmallRun) -> None:
     assert {path: path.read_bytes() for path in finished.results.rglob("*") if path.is_file()} == before
 
 
+def test_a_results_folder_that_is_not_there(tmp_path: Path, small: SmallRun) -> None:
+    """A missing folder or a file in its place is refused by its name, not listed as empty."""
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "none", tmp_path / "file"):
+        result = small.call("results", "list", "--results", str(place))
+        assert f"expected a folder of results at '{place}'" in str(result.exception)
+
+
 def test_budget_needs_prices(small: SmallRun) -> None:
     """--budget with a model that has no price is refused before anything is asked."""
     rows = (small.root / "models.yaml").read_text().replace("price: {input: 1, output: 2}", "")

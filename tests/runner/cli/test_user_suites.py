@@ -198,6 +198,16 @@ def test_problems_that_cannot_judge_are_refused(
     assert not (place.root / "results/runs/good").exists()
 
 
+@pytest.mark.parametrize("field", ["title: My functions", "id: mine"])
+def test_a_pasted_key_is_refused(place: Place, field: str) -> None:
+    """In suites.yaml as in models.yaml: before anything else, and without showing it."""
+    key = "sk-abcdef0123456789abcdef0123456789"
+    assert field in ROW
+    (place.root / "suites.yaml").write_text(ROW.replace(field, f"{field.partition(':')[0]}: {key}"))
+    output = place.call("suites", code=2)
+    assert "expected no key" in output and key not in output
+
+
 def test_the_loop_wants_an_example(place: Place) -> None:
     """Without one a second loop could not know the function's name; runtime and evolved need none."""
     write_problems(place.root / "mine.jsonl", {**TOTAL, "prompt": "def total(prices):\n"})

@@ -20,16 +20,17 @@ def test_longest_passage() -> None:
     """The longest run of common words counts, without examples, signs and letter case."""
     shared = shared_passage(
         'def g(x):\n    """Count THE NUMBER of vowels; in a text of two lines.\n    >>> g(1)\n    2\n    """',
-        SEED.prompt,
-        "s",
+        {"s": SEED.prompt},
     )
+    assert shared is not None
     assert (shared.words, shared.passage) == (7, "THE NUMBER of vowels; in a text")
     assert shared.share == pytest.approx(7 / 11)
 
 
 def test_nothing_shared() -> None:
     """Two texts without a common word share nothing."""
-    assert shared_passage('def g(x):\n    """Sum up."""', SEED.prompt, "s").words == 0
+    shared = shared_passage('def g(x):\n    """Sum up."""', {"s": SEED.prompt})
+    assert shared is not None and shared.words == 0
 
 
 def test_copies_are_seen() -> None:

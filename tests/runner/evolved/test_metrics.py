@@ -5,7 +5,8 @@ from itertools import combinations
 
 import pytest
 
-from triathlon_runner.evolved import PASS_AT_1, pass_at_k, pass_at_k_of
+from triathlon_runner.evolved import PASS_AT_1, pass_at_k
+from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, UnitRecord
 
 

@@ -237,9 +237,9 @@ async def test_what_an_attack_did_can_be_read_from_the_lines(tmp_path: Path) -> 
     losses = {}
     for variant in ("upper", "structured", "redundant"):
         attacked = {"m": pass_at_1(run.records(f"{SUITE}@attack-{variant}"))}
-        (change,) = loop.changes_of(variant, baseline, attacked)
-        losses[variant] = (change.tasks, change.difference)
-    assert losses == {"upper": (4, -1.0), "structured": (4, 0.0), "redundant": (4, 0.0)}
+        scores = loop.scores_before_and_after(baseline, attacked)["m"].values()
+        losses[variant] = [after - before for before, after in scores]
+    assert losses == {"upper": [-1.0] * 4, "structured": [0.0] * 4, "redundant": [0.0] * 4}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What variants do to measured scores, from lines of results alone, on the tasks that both sides have."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -108,37 +109,32 @@ def test_without_a_shared_task_there_is_no_correlation() -> None:
 
 
 def test_an_attack_changes_each_model_by_itself() -> None:
-    """pass@1 before and after on the shared tasks, how many were lost and won, and whether it is chance."""
+    """pass@1 before and after, on the tasks that a model has on both sides."""
     tasks = [f"t{n}" for n in range(10)]
     before = {"a": dict.fromkeys(tasks, 1), "b": dict.fromkeys(tasks[:5], 1) | dict.fromkeys(tasks[5:], 0)}
     after = {"a": dict.fromkeys(tasks[:8], 0) | dict.fromkeys(tasks[8:], 1), "b": {"t0": 0, "t9": 1}}
-    a, b = loop.changes_of("attack-upper", first(before), first(after))
-    assert (a.model, a.variant, a.tasks, a.before, a.after) == ("a", "attack-upper", 10, 1.0, 0.2)
-    assert a.difference == pytest.approx(-0.8)
-    assert (a.lost, a.gained) == (8, 0)
-    assert a.p_value == pytest.approx(2 / 2**8)
-    assert (b.tasks, b.difference, b.lost, b.gained, b.p_value) == (2, 0.0, 1, 1, 1.0)
+    scores = loop.scores_before_and_after(first(before), first(after))
+    assert Counter(scores["a"].values()) == {(1.0, 0.0): 8, (1.0, 1.0): 2}
+    assert scores["b"] == {"t0": (1.0, 0.0), "t9": (0.0, 1.0)}
 
 
 def test_the_baseline_of_an_attack_is_the_first_program_of_its_loops() -> None:
     """A loop suite's pass@1 is what an attack is held against: both count the first program alone."""
     baseline = by_model("pass_at_1", {"a": lines({"x": 10, "y": 1, "z": 0})})
-    (change,) = loop.changes_of("attack-upper", baseline, first({"a": {"x": 1, "y": 0, "z": 0}}))
-    assert (change.before, change.after) == pytest.approx((2 / 3, 1 / 3))
+    scores = loop.scores_before_and_after(baseline, first({"a": {"x": 1, "y": 0, "z": 0}}))
+    assert scores == {"a": {"x": (1.0, 1.0), "y": (1.0, 0.0), "z": (0.0, 0.0)}}
 
 
 def test_repeated_samples_count_once_a_task() -> None:
     """Five samples of one task are one task, scored by their mean."""
     twice = by_model("pass_at_1", {"a": [*lines({"x": 1, "y": 1}, 1), *lines({"x": 0, "y": 1}, 1, sample=1)]})
-    (change,) = loop.changes_of("attack-upper", first({"a": {"x": 1, "y": 1}}), twice)
-    assert change.pairs == {"x": (1.0, 0.5), "y": (1.0, 1.0)}
+    scores = loop.scores_before_and_after(first({"a": {"x": 1, "y": 1}}), twice)
+    assert scores == {"a": {"x": (1.0, 0.5), "y": (1.0, 1.0)}}
 
 
 def test_models_without_a_shared_task_have_no_change() -> None:
     """Nothing is said of a model that only one side has."""
-    assert (
-        loop.changes_of("attack-upper", first({"a": {"x": 1}}), first({"a": {"y": 1}, "b": {"x": 1}})) == ()
-    )
+    assert loop.scores_before_and_after(first({"a": {"x": 1}}), first({"a": {"y": 1}, "b": {"x": 1}})) == {}
 
 
 def test_every_kind_of_variant_names_its_metrics() -> None:

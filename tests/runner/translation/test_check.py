@@ -12,8 +12,8 @@ from triathlon_runner.translation import LanguageCheck
 
 DATA_PAGE = (Path(__file__).parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
 CHECKS = (
-    LanguageCheck(Language.PYTHON, 3, 3, 2, (56,)),
-    LanguageCheck(Language.PERL, 3, 0, 0, ()),
+    LanguageCheck(Language.PYTHON, 3, 2, (56,)),
+    LanguageCheck(Language.PERL, 0, 0, ()),
 )
 LACKING = {7: (Language.RUBY, Language.PERL)}
 
@@ -27,7 +27,7 @@ async def test_references_are_executed_with_their_own_tests() -> None:
         python, ruby, perl = await translation.check_references(tasks, sandbox, languages)
     assert (python.with_reference, python.passing, python.failing) == (2, 1, (56,))
     assert 11 not in ruby.failing
-    assert (perl.tasks, perl.with_reference, perl.passing) == (2, 0, 0)
+    assert (perl.with_reference, perl.passing) == (0, 0)
 
 
 def test_the_report_names_chains_without_a_beginning() -> None:

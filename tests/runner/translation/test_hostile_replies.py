@@ -12,7 +12,7 @@ from support.translations import TASK
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language, open_sandbox
-from triathlon_runner.translation._phrasing import Phrasing
+from triathlon_runner.translation._suite import Phrasing
 
 PHRASINGS = tuple(Phrasing(kind, load_prompts("translation")) for kind in ("instruct", "base"))
 QUICK = 6_000

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Final
 
@@ -14,12 +14,11 @@ VERSION: Final = "0.1"
 """Raised when a problem changes; `sha256` tells versions apart exactly."""
 
 
-def _comparison(entry: _schema.ComparisonEntry) -> Comparison:
-    return Comparison(entry.oracle, entry.tolerance, entry.checker)
-
-
-def _parents(entry: _schema.ProblemFile) -> tuple[str, ...]:
-    return tuple(f"core/seeds/{parent}" for parent in entry.parents)
+SETS: Final = (
+    *("seeds", "difficult", "creative", "subtle", "combine", "tool_use"),
+    *("tool_use-main_only", "verbose", "concise", "decompose"),
+)
+"""Names that `problems` knows; `classes` stand apart."""
 
 
 def with_helpers(entry: _schema.ProblemFile, program: str) -> str:
@@ -27,76 +26,45 @@ def with_helpers(entry: _schema.ProblemFile, program: str) -> str:
     return f"{entry.helpers.rstrip()}\n\n\n{program}" if entry.helpers else program
 
 
-def _problem(set_name: str, name: str, entry: _schema.ProblemFile, *, helpers: bool = True) -> Problem:
+def _function(
+    task_id: str, entry: _schema.FunctionEntry, origin: _schema.ProblemFile, parents: list[str]
+) -> Problem:
+    """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
-        task_id=f"core/{set_name}/{name}",
+        task_id=f"core/{task_id}",
         entry_point=_prompt.asked_function(entry.prompt).name,
-        prompt=with_helpers(entry, entry.prompt) if helpers else entry.prompt,
-        reference=with_helpers(entry, entry.reference),
+        prompt=entry.prompt,
+        reference=entry.reference,
         inputs=tuple(entry.inputs.values()),
-        comparison=_comparison(entry.comparison),
+        comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance, entry.comparison.checker),
         assertion=_prompt.assertion(entry.prompt),
-        parents=_parents(entry),
-        level=entry.level,
-        topics=tuple(entry.topics),
+        parents=tuple(f"core/seeds/{parent}" for parent in parents),
+        level=origin.level,
+        topics=tuple(origin.topics),
     )
 
 
 def _written(set_name: str) -> Iterator[Problem]:
-    for name, entry in _schema.read_problems(set_name).items():
-        yield _problem(set_name, name, entry)
-
-
-def _main_only() -> Iterator[Problem]:
-    """The tool_use problems without their helpers in the prompt."""
-    for name, entry in _schema.read_problems("tool_use").items():
-        yield _problem("tool_use-main_only", name, entry, helpers=False)
+    """Problems of their own; `tool_use-main_only` are those of tool_use without the helpers in the prompt."""
+    for name, entry in _schema.read_problems(set_name.removesuffix("-main_only")).items():
+        problem = _function(f"{set_name}/{name}", entry, entry, entry.parents)
+        prompt = entry.prompt if set_name == "tool_use-main_only" else with_helpers(entry, entry.prompt)
+        yield replace(problem, prompt=prompt, reference=with_helpers(entry, entry.reference))
 
 
 def _reworded(set_name: str) -> Iterator[Problem]:
     """Seeds in other words: everything but the prompt is the seed's."""
     seeds = _schema.read_problems("seeds")
     for name, entry in _schema.read_reworded(set_name).items():
-        seed = seeds[name].model_copy(update={"prompt": entry.prompt, "parents": [name]})
-        yield _problem(set_name, name, seed)
+        seed = seeds[name].model_copy(update={"prompt": entry.prompt})
+        yield _function(f"{set_name}/{name}", seed, seed, [name])
 
 
 def _decomposed() -> Iterator[Problem]:
+    seeds = _schema.read_problems("seeds")
     for name, entry in _schema.read_decomposed().items():
         for number, half in enumerate(entry.half, start=1):
-            yield _half(name, number, half)
-
-
-def _half(name: str, number: int, half: _schema.HalfEntry) -> Problem:
-    seed = _schema.read_problems("seeds")[name]
-    return Problem(
-        task_id=f"core/decompose/{name}-{number}",
-        entry_point=_prompt.asked_function(half.prompt).name,
-        prompt=half.prompt,
-        reference=half.reference,
-        inputs=tuple(half.inputs.values()),
-        comparison=_comparison(half.comparison),
-        assertion=_prompt.assertion(half.prompt),
-        parents=(f"core/seeds/{name}",),
-        level=seed.level,
-        topics=tuple(seed.topics),
-    )
-
-
-_MAKERS: Final[dict[str, Callable[[], Iterator[Problem]]]] = {
-    "seeds": lambda: _written("seeds"),
-    "difficult": lambda: _written("difficult"),
-    "creative": lambda: _written("creative"),
-    "subtle": lambda: _written("subtle"),
-    "combine": lambda: _written("combine"),
-    "tool_use": lambda: _written("tool_use"),
-    "tool_use-main_only": _main_only,
-    "verbose": lambda: _reworded("verbose"),
-    "concise": lambda: _reworded("concise"),
-    "decompose": _decomposed,
-}
-SETS: Final = tuple(_MAKERS)
-"""Names that `problems` knows; `classes` stand apart."""
+            yield _function(f"decompose/{name}-{number}", half, seeds[name], [name])
 
 
 @cache
@@ -106,10 +74,11 @@ def problems(set_name: str) -> tuple[Problem, ...]:
     Raises:
         KeyError: no set has this name.
     """
-    if set_name not in _MAKERS:
-        message = f"expected one of {', '.join(SETS)}, got {set_name!r}"
-        raise KeyError(message)
-    return tuple(_MAKERS[set_name]())
+    if set_name not in SETS:
+        raise KeyError(f"expected one of {', '.join(SETS)}, got {set_name!r}")
+    if set_name in ("verbose", "concise"):
+        return tuple(_reworded(set_name))
+    return tuple(_decomposed() if set_name == "decompose" else _written(set_name))
 
 
 @cache

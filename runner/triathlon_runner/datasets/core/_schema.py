@@ -1,10 +1,8 @@
 """The files of our problems: TOML, one a problem; strict, so that a misspelt key is refused."""
 
 import tomllib
-from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -14,35 +12,42 @@ from triathlon_runner.datasets._problem import Oracle
 CANARY: Final = "triathlon-core canary 2f9d61c8-7b0e-4a53-9c1d-e84a5f30b7d6: keep out of training data"
 
 
-class _File(BaseModel):
+class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+
+class _File(_Entry):
     canary: str
 
 
-class WrongEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class WrongEntry(_Entry):
     why: str
     code: str
 
 
-class SurvivorEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class SurvivorEntry(_Entry):
     mutant: str
     reason: str
 
 
-class ComparisonEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
+class ComparisonEntry(_Entry):
     oracle: Oracle
     tolerance: float = 0.0
     checker: str = ""
 
 
-class ProblemFile(_File):
+class FunctionEntry(_Entry):
+    """A function to write."""
+
+    prompt: str
+    reference: str
+    requires: str = ""
+    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
+    inputs: dict[str, str]
+    survivors: list[SurvivorEntry] = []
+
+
+class ProblemFile(FunctionEntry, _File):
     """seeds, difficult, creative, subtle, combine, tool_use."""
 
     level: int
@@ -51,13 +56,7 @@ class ProblemFile(_File):
     """Names of seeds; two for combine."""
     helpers: str = ""
     """tool_use: the functions offered, with docstrings."""
-    prompt: str
-    reference: str
-    requires: str = ""
-    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
-    inputs: dict[str, str]
     wrong: list[WrongEntry]
-    survivors: list[SurvivorEntry] = []
     translations: dict[str, str] = {}
 
 
@@ -67,21 +66,10 @@ class RewordedFile(_File):
     prompt: str
 
 
-class HalfEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    prompt: str
-    reference: str
-    requires: str = ""
-    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
-    inputs: dict[str, str]
-    survivors: list[SurvivorEntry] = []
-
-
 class DecomposedFile(_File):
     """decompose: the seed of the same name, split into two problems."""
 
-    half: list[HalfEntry]
+    half: list[FunctionEntry]
     join: str
     """A program that solves the seed by calling both halves."""
 
@@ -98,51 +86,32 @@ class ClassFile(_File):
 F = TypeVar("F", bound=_File)
 
 
-def folder(name: str) -> Traversable:
-    return files("triathlon_runner.datasets.core") / name
-
-
-def _names(name: str) -> list[str]:
-    place = folder(name)
-    if not place.is_dir():
-        return []
-    return sorted(entry.name for entry in place.iterdir() if entry.name.endswith(".toml"))
-
-
-def _parse(name: str, file_name: str, schema: type[F]) -> F:
-    text = (folder(name) / file_name).read_text(encoding="utf-8")
-    try:
-        return schema.model_validate(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        message = f"core/{name}/{file_name}: {error}"
-        raise ValueError(message) from error
-
-
-def read_folder(name: str, schema: type[F]) -> Iterator[tuple[str, F]]:
-    """Every file of a folder in the order of its names, as (stem, content).
-
-    Raises:
-        ValueError: a file is no TOML or breaks the schema; names the file.
-    """
-    for file_name in _names(name):
-        yield file_name.removesuffix(".toml"), _parse(name, file_name, schema)
+def _read(name: str, schema: type[F]) -> dict[str, F]:
+    """Returns every file of a folder by its stem, in the order of the names; none for no folder."""
+    content: dict[str, F] = {}
+    for path in sorted((Path(__file__).parent / name).glob("*.toml")):
+        try:
+            content[path.stem] = schema.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            raise ValueError(f"core/{name}/{path.name}: {error}") from error
+    return content
 
 
 @cache
 def read_problems(name: str) -> dict[str, ProblemFile]:
-    return dict(read_folder(name, ProblemFile))
+    return _read(name, ProblemFile)
 
 
 @cache
 def read_reworded(name: str) -> dict[str, RewordedFile]:
-    return dict(read_folder(name, RewordedFile))
+    return _read(name, RewordedFile)
 
 
 @cache
 def read_decomposed() -> dict[str, DecomposedFile]:
-    return dict(read_folder("decompose", DecomposedFile))
+    return _read("decompose", DecomposedFile)
 
 
 @cache
 def read_classes() -> dict[str, ClassFile]:
-    return dict(read_folder("classes", ClassFile))
+    return _read("classes", ClassFile)

@@ -1,6 +1,10 @@
-"""Official benchmark data, read from its released files. Nothing of it ships with the project."""
+"""Official benchmark data, read from its released files. Nothing of it ships with the project.
 
-from triathlon_runner.datasets.official._assertions import example_assertion
+Every function that takes a `DataStore` raises a `DataUnavailableError` where a file is not there and cannot
+be fetched.
+"""
+
+from triathlon_runner.datasets.official._assertions import example_assertion, named_calls
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
@@ -30,16 +34,12 @@ from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_on
 from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
-    ClassEvalRow,
-    CruxevalRow,
     DrevalInput,
     DrevalProgram,
-    HumanEvalRow,
     MbxpRow,
     classeval,
     cruxeval,
     dreval,
-    humaneval_rows,
     mbxp,
 )
 
@@ -58,13 +58,10 @@ __all__ = [
     "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
-    "ClassEvalRow",
-    "CruxevalRow",
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
     "FileProblem",
-    "HumanEvalRow",
     "MbxpLanguage",
     "MbxpRow",
     "classeval",
@@ -80,10 +77,10 @@ __all__ = [
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",
-    "humaneval_rows",
     "mbpp_plus",
     "mbpp_pro",
     "mbxp",
+    "named_calls",
     "problem_bytes",
     "problem_file",
 ]

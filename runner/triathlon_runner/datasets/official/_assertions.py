@@ -1,10 +1,10 @@
-"""One example assertion for problems whose prompt carries none (HumanEval and what stems from it)."""
+"""The example assertion of problems whose prompt carries none, and the function that tests call."""
 
 import ast
 from collections.abc import Iterator
 from typing import Final
 
-from triathlon_runner.syntax import is_literal
+from triathlon_runner.syntax import is_literal, parse, top_functions
 
 _FROM_REFERENCE: Final = {
     # Their tests draw random strings and hold no example; both functions turn groups of letters or shift
@@ -48,12 +48,29 @@ def _from_test(test: str, entry_point: str) -> Iterator[str]:
                 yield f"assert {entry_point}({', '.join(arguments)}) {operator} {ast.unparse(wanted)}"
 
 
+def named_calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Yields every call of a plain name inside, with the name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id, node
+
+
 def _calls(source: str, entry_point: str) -> bool:
     try:
         tree = ast.parse(source, mode="eval")
     except SyntaxError:
         return False
-    return any(
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point
-        for node in ast.walk(tree)
-    )
+    return entry_point in {name for name, _ in named_calls(tree)}
+
+
+def tested_function(program: str, tests: str) -> str:
+    """The function of the program that the tests call: no field of the file names it.
+
+    Raises:
+        ValueError: they call none of its functions.
+    """
+    defined = {function.name for function in top_functions(program)}
+    for name, _ in named_calls(parse(tests)):
+        if name in defined:
+            return name
+    raise ValueError(f"the tests call none of the functions {', '.join(sorted(defined)) or '(it has none)'}")

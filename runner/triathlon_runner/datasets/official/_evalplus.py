@@ -9,7 +9,7 @@ from triathlon_runner.datasets import Comparison, DataStore, Problem, arguments_
 from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL, HUMANEVAL_PLUS, MBPP_PLUS
 from triathlon_runner.datasets.official._mbpp_types import typed_arguments
-from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.datasets.official._raw import Row, read_rows
 from triathlon_runner.syntax import third_party
 
 FLOAT_TOLERANCE: Final = 1e-6
@@ -26,20 +26,12 @@ _ASSERTION_LINE: Final = re.compile(r"^\s*(assert .+)$", re.MULTILINE)
 
 
 def humaneval(store: DataStore) -> tuple[Problem, ...]:
-    """HumanEval's 164 problems with their base inputs, in EvalPlus' form (the one that EvoEval's board uses).
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """HumanEval's 164 problems with their base inputs, in EvalPlus' form, which EvoEval's board uses."""
     return tuple(humaneval_problem({**row, "plus_input": []}) for row in read_rows(store, HUMANEVAL_PLUS))
 
 
 def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
-    """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs."""
     return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
 
 
@@ -48,9 +40,6 @@ def humaneval_original(store: DataStore) -> tuple[Problem, ...]:
 
     EvalPlus wrote other solutions. DREval was made of these: 83 of its 85 functions are among them to the
     last statement, 2 are among EvalPlus'.
-
-    Raises:
-        DataUnavailableError: a data file is not here and cannot be fetched.
     """
     humaneval_rows = {row["task_id"]: row for row in read_rows(store, HUMANEVAL)}
     return tuple(_with_own_solution(problem, humaneval_rows[problem.task_id]) for problem in humaneval(store))
@@ -62,11 +51,7 @@ def _with_own_solution(problem: Problem, row: Row) -> Problem:
 
 
 def humaneval_contracts(store: DataStore) -> dict[str, str]:
-    """HumanEval+'s contracts by task_id: bodies of a function of the task's parameters, made of assertions.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """HumanEval+'s contracts by task_id: bodies of assertions about the task's parameters."""
     return {row["task_id"]: row["contract"] for row in read_rows(store, HUMANEVAL_PLUS)}
 
 
@@ -88,11 +73,7 @@ def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
 
 
 def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
-    """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs."""
     return tuple(_mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))
 
 

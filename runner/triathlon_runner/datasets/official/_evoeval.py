@@ -6,7 +6,7 @@ from typing import Final
 from triathlon_runner.datasets import Comparison, DataStore, Problem
 from triathlon_runner.datasets.official._catalogue import EVOEVAL, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import FLOAT_TOLERANCE, humaneval_problem
-from triathlon_runner.datasets.official._rows import Row, read_rows
+from triathlon_runner.datasets.official._raw import Row, read_rows
 from triathlon_runner.syntax import import_statements, third_party
 
 _CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
@@ -18,11 +18,7 @@ _CHECKED: Final[dict[EvoEvalSet, frozenset[int]]] = {
 
 
 def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
-    """One EvoEval set: 100 problems, verbose and concise 164. `EvoEval/N` is unique only within a set.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """One EvoEval set: 100 problems, verbose and concise 164. `EvoEval/N` is unique only within a set."""
     rows = read_rows(store, EVOEVAL[name])
     if name in ("verbose", "concise"):
         return tuple(graded_typed(humaneval_problem(row, parents=(row["task_id"],))) for row in rows)
@@ -30,11 +26,7 @@ def evoeval(store: DataStore, name: EvoEvalSet) -> tuple[Problem, ...]:
 
 
 def evoeval_main_only(store: DataStore) -> tuple[Problem, ...]:
-    """The tool_use problems without their helper functions; the helpers' imports stay, signatures name them.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """The tool_use problems without their helper functions but with their imports, which signatures name."""
     rows = read_rows(store, EVOEVAL["tool_use"])
     return tuple(
         replace(_problem(row, "tool_use"), prompt=_imports(row["helpers"]) + row["main"]) for row in rows

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, TestedProblem, unpacked
-from triathlon_runner.datasets.official._catalogue import EvoEvalSet
+from triathlon_runner.datasets.official._assertions import tested_function
+from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
-from triathlon_runner.datasets.official._pro import tested_function
-from triathlon_runner.datasets.official._rows import Row
+from triathlon_runner.datasets.official._raw import Row
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import third_party
 
@@ -83,7 +83,7 @@ def problem_bytes(path: Path) -> bytes:
 def _rows(text: str) -> list[str]:
     """One text a problem: the lines, or the items of an array (ClassEval's own file)."""
     if text.lstrip().startswith("["):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return [json.dumps(row) for row in json.loads(text)]
     return text.split("\n")
 
@@ -93,7 +93,7 @@ def _read(line: str, place: str, name: str) -> FileProblem:
         row = json.loads(line)
         tests = row.get("test", "")
         return FileProblem(place, _problem_of_row(row, name), tests if isinstance(tests, str) else "")
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError) as error:
+    except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or ClassEval (class_name, "
@@ -152,5 +152,5 @@ def _with_defaults(row: Row) -> Row:
 
 def _set_of(row: Row, name: str) -> EvoEvalSet:
     """The EvoEval set of a row: the oracle depends on it, and the row's number does not tell it."""
-    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in get_args(EvoEvalSet) if set_name in name)
+    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in EVOEVAL_SETS if set_name in name)
     return named[0] if named else "combine" if "p1" in row else "tool_use"

@@ -1,36 +1,22 @@
 """HumanEval Pro and MBPP Pro: problems whose solution calls the solution of a known base problem."""
 
-import ast
-
-from triathlon_runner.datasets import DataFile, DataStore, TestedProblem
+from triathlon_runner.datasets import DataStore, TestedProblem
+from triathlon_runner.datasets.official._assertions import tested_function
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL_PRO, MBPP_PLUS, MBPP_PRO
-from triathlon_runner.datasets.official._rows import Row, read_rows
-from triathlon_runner.syntax import parse, top_functions
+from triathlon_runner.datasets.official._raw import Row, read_rows
 
 
 def humaneval_pro(store: DataStore) -> tuple[TestedProblem, ...]:
-    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
+    """HumanEval Pro's 164 problems; the parent of number n is `HumanEval/n`."""
     rows = read_rows(store, HUMANEVAL_PRO)
     return tuple(_problem(row, "HumanEvalPro", f"HumanEval/{row['id']}") for row in rows)
 
 
 def mbpp_pro(store: DataStore) -> tuple[TestedProblem, ...]:
-    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0.
-
-    Raises:
-        DataUnavailableError: a data file is not here and cannot be fetched.
-    """
-    parents = _task_ids(store, MBPP_PLUS)
+    """MBPP Pro's 378 problems; the parent of number n is the n-th problem of MBPP+ v0.2.0, counted from 0."""
+    parents = [row["task_id"] for row in read_rows(store, MBPP_PLUS)]
     rows = read_rows(store, MBPP_PRO)
     return tuple(_problem(row, "MbppPro", parents[row["id"]]) for row in rows)
-
-
-def _task_ids(store: DataStore, file: DataFile) -> list[str]:
-    return [row["task_id"] for row in read_rows(store, file)]
 
 
 def _problem(row: Row, data_set: str, parent: str) -> TestedProblem:
@@ -44,23 +30,3 @@ def _problem(row: Row, data_set: str, parent: str) -> TestedProblem:
         reference=reference,
         parents=(parent,),
     )
-
-
-def tested_function(program: str, tests: str) -> str:
-    """The function of the program that the tests call: no field of the file names it.
-
-    Raises:
-        ValueError: they call none of its functions.
-    """
-    defined = {function.name for function in top_functions(program)}
-    called = (
-        node.func.id
-        for node in ast.walk(parse(tests))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    )
-    name = next((name for name in called if name in defined), None)
-    if name is None:
-        raise ValueError(
-            f"the tests call none of the functions {', '.join(sorted(defined)) or '(it has none)'}"
-        )
-    return name

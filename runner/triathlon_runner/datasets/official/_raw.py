@@ -1,29 +1,24 @@
-"""Typed readers of the files that are not sets of function problems, field by field as they are released."""
+"""Rows of the official files, and the files that are not sets of function problems, field by field."""
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
 
-from triathlon_runner.datasets import DataStore
+from pydantic import Field, TypeAdapter
+
+from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
     DREVAL_DATA,
     DREVAL_TASKS,
-    HUMANEVAL,
     MBXP,
     MbxpLanguage,
 )
-from triathlon_runner.datasets.official._rows import Row, read_rows
 
-
-@dataclass(frozen=True, slots=True)
-class HumanEvalRow:
-    """One problem of OpenAI's own file; its test is a program that defines `check(candidate)`."""
-
-    task_id: str
-    prompt: str
-    entry_point: str
-    canonical_solution: str
-    test: str
+Row = dict[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +73,7 @@ class ClassEvalRow:
 
     task_id: str
     class_name: str
-    import_statements: tuple[str, ...]
+    import_statements: Annotated[tuple[str, ...], Field(validation_alias="import_statement")]
     solution_code: str
     test: str
 
@@ -87,7 +82,7 @@ class ClassEvalRow:
 class CruxevalRow:
     """One CRUXEval program: a function `f`, one input and what `f` returns for it."""
 
-    task_id: str
+    task_id: Annotated[str, Field(validation_alias="id")]
     """`sample_0`, as the data set and its recorded answers have it."""
     code: str
     input: str
@@ -96,56 +91,46 @@ class CruxevalRow:
     """Source of the value."""
 
 
-def humaneval_rows(store: DataStore) -> tuple[HumanEvalRow, ...]:
-    """OpenAI's HumanEval file, 164 problems.
+def read_rows(store: DataStore, file: DataFile) -> list[Row]:
+    """The rows of a JSONL file, or of a file that is one JSON array.
 
     Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
+        DataUnavailableError: the file is not here and cannot be fetched.
     """
-    return tuple(HumanEvalRow(**row) for row in read_rows(store, HUMANEVAL))
+    text = store.read(file).decode()
+    try:
+        # `splitlines` would also cut at the line separators that stand inside JSON strings.
+        rows = (
+            json.loads(text)
+            if file.name.endswith(".json")
+            else [json.loads(line) for line in text.split("\n") if line.strip()]
+        )
+    except json.JSONDecodeError as error:
+        raise DataUnavailableError(f"{file.name!r} holds something that is not JSON: {error}") from error
+    return list(rows)
+
+
+def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:
+    """Returns each row as one of ours; fields that ours does not have are left out."""
+    return tuple(map(TypeAdapter(schema).validate_python, rows))
 
 
 def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
-    """MBXP in one language: 974 problems in Python, 966 in the others.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
-    return tuple(_mbxp_row(row, language) for row in read_rows(store, MBXP[language]))
-
-
-def _mbxp_row(row: Row, language: MbxpLanguage) -> MbxpRow:
-    return MbxpRow(
-        number=int(row["task_id"].rpartition("/")[2]),
-        task_id=row["task_id"],
-        language=language,
-        description=row["description"],
-        prompt=row["prompt"],
-        entry_point=row["entry_point"],
-        canonical_solution=row["canonical_solution"],
-        test=row["test"],
+    """MBXP in one language: 974 problems in Python, 966 in the others."""
+    rows = read_rows(store, MBXP[language])
+    numbered = (
+        row | {"number": int(row["task_id"].rpartition("/")[2]), "language": language} for row in rows
     )
+    return _parsed(numbered, MbxpRow)
 
 
 def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
-    """DREval's 154 programs with the lines and variables that its questions are about.
-
-    Raises:
-        DataUnavailableError: a data file is not here and cannot be fetched.
-    """
+    """DREval's 154 programs with the lines and variables that its questions are about."""
     tasks = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
-    return tuple(
-        DrevalProgram(
-            index=index,
-            task_id=row["task_id"],
-            entry_point=row["entry_point"],
-            code=row["code"],
-            inputs=tuple(row["inputs"]),
-            outputs=tuple(row["outputs"]),
-            test=row["test"],
-            questions=tuple(_dreval_input(task) for task in tasks[index]),
-        )
-        for index, row in enumerate(read_rows(store, DREVAL_DATA))
+    rows = enumerate(read_rows(store, DREVAL_DATA))
+    return _parsed(
+        (row | {"index": index, "questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows),
+        DrevalProgram,
     )
 
 
@@ -158,28 +143,10 @@ def _dreval_input(task: Row) -> DrevalInput:
 
 
 def classeval(store: DataStore) -> tuple[ClassEvalRow, ...]:
-    """ClassEval's 100 classes.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
-    return tuple(
-        ClassEvalRow(
-            task_id=row["task_id"],
-            class_name=row["class_name"],
-            import_statements=tuple(row["import_statement"]),
-            solution_code=row["solution_code"],
-            test=row["test"],
-        )
-        for row in read_rows(store, CLASSEVAL)
-    )
+    """ClassEval's 100 classes."""
+    return _parsed(read_rows(store, CLASSEVAL), ClassEvalRow)
 
 
 def cruxeval(store: DataStore) -> tuple[CruxevalRow, ...]:
-    """CRUXEval's 800 programs.
-
-    Raises:
-        DataUnavailableError: the data file is not here and cannot be fetched.
-    """
-    rows = read_rows(store, CRUXEVAL)
-    return tuple(CruxevalRow(row["id"], row["code"], row["input"], row["output"]) for row in rows)
+    """CRUXEval's 800 programs."""
+    return _parsed(read_rows(store, CRUXEVAL), CruxevalRow)

@@ -1,52 +1,35 @@
 """Analyses of the evolved sets beyond pass@1: pure functions over records or over published tables."""
 
-from triathlon_runner.endpoints import ModelKind
-from triathlon_runner.evolved._units import Linked, Unit
 from triathlon_runner.evolved.analysis._board import (
+    FAR,
     SEED,
     SELF_INVOKING,
     SEMANTIC_ALTERING,
     SEMANTIC_PRESERVING,
-    Board,
-    Row,
+    Change,
+    Placed,
+    change_by_kind,
     column,
-    evoeval_average,
+    drops,
     evoeval_column,
+    kind_of,
+    regions,
     row_of,
     seed_of,
 )
-from triathlon_runner.evolved.analysis._composition import (
+from triathlon_runner.evolved.analysis._families import (
     Composition,
     Decomposition,
-    composition,
-    decomposition,
-)
-from triathlon_runner.evolved.analysis._drops import (
-    Drops,
+    Paired,
     SameSeeds,
     against_same_seeds,
-    drops,
-    relative_drop,
-)
-from triathlon_runner.evolved.analysis._families import (
-    Outcomes,
-    Paired,
-    Problems,
+    composition,
+    decomposition,
     outcomes,
-    paired,
-    parents_against_children,
+    relative_drop,
     sets_against_each_other,
 )
-from triathlon_runner.evolved.analysis._measured import Measured, Results, Source, measured, source_of
-from triathlon_runner.evolved.analysis._regions import FAR, Placed, Region, regions
-from triathlon_runner.evolved.analysis._results import read_results
-from triathlon_runner.evolved.analysis._rewording import (
-    Change,
-    change,
-    change_by_kind,
-    helped_by_tools,
-    kind_of,
-)
+from triathlon_runner.evolved.analysis._measured import Measured, Source, measured, read_results, source_of
 
 __all__ = [
     "FAR",
@@ -54,39 +37,24 @@ __all__ = [
     "SELF_INVOKING",
     "SEMANTIC_ALTERING",
     "SEMANTIC_PRESERVING",
-    "Board",
     "Change",
     "Composition",
     "Decomposition",
-    "Drops",
-    "Linked",
     "Measured",
-    "ModelKind",
-    "Outcomes",
     "Paired",
     "Placed",
-    "Problems",
-    "Region",
-    "Results",
-    "Row",
     "SameSeeds",
     "Source",
-    "Unit",
     "against_same_seeds",
-    "change",
     "change_by_kind",
     "column",
     "composition",
     "decomposition",
     "drops",
-    "evoeval_average",
     "evoeval_column",
-    "helped_by_tools",
     "kind_of",
     "measured",
     "outcomes",
-    "paired",
-    "parents_against_children",
     "read_results",
     "regions",
     "relative_drop",

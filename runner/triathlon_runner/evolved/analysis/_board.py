@@ -1,10 +1,12 @@
-"""Boards: pass@1 of models on sets, from results or from published tables, and what is read off one row."""
+"""Boards: pass@1 of models on sets, from results or from published tables, and what is read off them."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
-from typing import Final
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Final, Literal
 
-from triathlon_runner.evolved._units import PASSED, Unit
+from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.evolved.analysis._families import Unit, relative_drop
 from triathlon_runner.metrics import pass_at_k_by_task
 
 SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
@@ -12,6 +14,22 @@ SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
 SEED: Final = "humaneval"
 _OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
+_BASE_FAMILIES: Final = frozenset(
+    {
+        *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
+        *("mistral-7b", "stable-code-3b"),
+    }
+)
+"""The others are asked by instruction; the Qwen rows are the chat models."""
+FAR: Final = 1.5
+"""Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
+paper draws its two regions by eye and gives no rule."""
+
+Row = Mapping[str, float]
+"""pass@1 in per cent by set; a set that was not measured is absent."""
+Board = Mapping[str, Row]
+"""Rows by model."""
+Region = Literal["aligned", "better on the old"]
 
 
 def seed_of(name: str) -> str:
@@ -19,22 +37,16 @@ def seed_of(name: str) -> str:
     return _OTHER_SEEDS.get(name, SEED)
 
 
-Row = Mapping[str, float]
-"""pass@1 in per cent by set; a set that was not measured is absent."""
-Board = Mapping[str, Row]
-"""Rows by model."""
+def kind_of(model: str) -> ModelKind:
+    """Whether a published row is a base model or follows instructions."""
+    family = model.rpartition(" ")[0] or model
+    return "base" if family in _BASE_FAMILIES else "instruct"
 
 
 def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
-    """One model's row from its results by set."""
-    shares = {name: _shares(lines) for name, lines in units.items()}
-    return {name: 100 * fmean(by_task.values()) for name, by_task in shares.items() if by_task}
-
-
-def _shares(units: Sequence[Unit]) -> dict[str, float]:
-    """By task, the share of its samples that passed; mostly there is one, and nothing to estimate."""
-    first = {unit.task_id: float(unit.outcome == PASSED) for unit in units}
-    return first if len(first) == len(units) else pass_at_k_by_task(units, 1)
+    """One model's row from its results by set; with several samples of a task, their mean."""
+    shares = {name: pass_at_k_by_task(results, 1).values() for name, results in units.items()}
+    return {name: 100 * fmean(by_task) for name, by_task in shares.items() if by_task}
 
 
 def column(board: Board, name: str) -> dict[str, float]:
@@ -42,13 +54,117 @@ def column(board: Board, name: str) -> dict[str, float]:
     return {model: row[name] for model, row in board.items() if name in row}
 
 
-def evoeval_average(row: Row, seed: str = SEED) -> float | None:
-    """Mean pass@1 of HumanEval and the five semantic-altering sets (EvoEval, table 1), if all are there."""
-    names = (seed, *SEMANTIC_ALTERING)
-    return fmean(row[name] for name in names) if all(name in row for name in names) else None
-
-
 def evoeval_column(board: Board, seed: str = SEED) -> dict[str, float]:
-    """The EvoEval average by model, for the models that have one."""
-    averages = {model: evoeval_average(row, seed) for model, row in board.items()}
-    return {model: average for model, average in averages.items() if average is not None}
+    """Mean pass@1 of the seeds and the five semantic-altering sets by model, where all six are there.
+
+    EvoEval, table 1.
+    """
+    names = (seed, *SEMANTIC_ALTERING)
+    return {m: fmean(row[name] for name in names) for m, row in board.items() if row.keys() >= set(names)}
+
+
+@dataclass(frozen=True, slots=True)
+class Drops:
+    """Relative decreases from the seed set, in per cent."""
+
+    per_set: Mapping[str, float]
+    """Mean over the models (EvoEval, section 4.1: 56.6, 48.2, 5.0, 74.7, 6.1)."""
+    overall: float
+    """Mean of the five sets (the paper: 38.1)."""
+    of_five_sets: Mapping[str, float]
+    """By model: mean of its drops on the five sets; `overall` is their mean."""
+    per_model: Mapping[str, float]
+    """From the seed set to the EvoEval average (the paper: 19.6 to 47.7)."""
+    models: int
+
+
+def drops(board: Board, seed: str = SEED) -> Drops:
+    """Drops over the models that have all six scores and solve something of the seed set.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    averages = {m: average for m, average in evoeval_column(board, seed).items() if board[m][seed] > 0}
+    if not averages:
+        raise ValueError(f"expected a model with scores on {seed!r} and {SEMANTIC_ALTERING}, got none")
+    table = {
+        model: {name: relative_drop(board[model][seed], board[model][name]) for name in SEMANTIC_ALTERING}
+        for model in averages
+    }
+    per_set = {name: fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING}
+    of_five_sets = {model: fmean(row.values()) for model, row in table.items()}
+    per_model = {model: relative_drop(board[model][seed], average) for model, average in averages.items()}
+    return Drops(per_set, fmean(per_set.values()), of_five_sets, per_model, len(table))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Mean relative change from one set to another over some models, in per cent (positive: more solved)."""
+
+    change: float
+    before: float
+    """Mean pass@1 on the first set, in per cent."""
+    after: float
+    models: int
+
+
+def change(board: Board, before: str, after: str) -> Change | None:
+    """The mean over the models that have both scores and solve something of the first set, if any do."""
+    pairs = [(row[before], row[after]) for row in board.values() if row.get(before) and after in row]
+    if not pairs:
+        return None
+    return Change(
+        change=fmean(100 * (new - old) / old for old, new in pairs),
+        before=fmean(old for old, _ in pairs),
+        after=fmean(new for _, new in pairs),
+        models=len(pairs),
+    )
+
+
+def change_by_kind(
+    board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
+) -> dict[str, Change]:
+    """`change` for `instruct` and `base` models apart (EvoEval, sections 4.1 and 4.3)."""
+    rows = {
+        kind: {m: row for m, row in board.items() if kinds.get(m) == kind} for kind in ("instruct", "base")
+    }
+    changes = {kind: change(rows_of_kind, before, after) for kind, rows_of_kind in rows.items()}
+    return {kind: result for kind, result in changes.items() if result is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One model in the plane of two benchmarks, in per cent."""
+
+    old: float
+    new: float
+    expected: float
+    """The new score at the model's old score on the line through all models."""
+    distance: float
+    """(new - expected) in robust standard deviations."""
+    region: Region
+
+
+def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR) -> dict[str, Placed]:
+    """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
+
+    Raises:
+        ValueError: fewer than three models have both.
+    """
+    models = [model for model in old if model in new]
+    if len(models) < 3:
+        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
+    from scipy.stats import median_abs_deviation, theilslopes  # noqa: PLC0415  it takes most of a second
+
+    x, y = [old[model] for model in models], [new[model] for model in models]
+    slope = float(theilslopes(y, x).slope) if len(set(x)) > 1 else 0.0  # equal old scores have no slope
+    intercept = median(new[model] - slope * old[model] for model in models)
+    expected = {model: intercept + slope * old[model] for model in models}
+    misses = {model: new[model] - expected[model] for model in models}
+    deviation = float(median_abs_deviation(list(misses.values()), scale="normal"))
+    placed = {}
+    for model, miss in misses.items():
+        distance = miss / deviation if deviation else 0.0
+        region: Region = "better on the old" if distance < -far else "aligned"
+        placed[model] = Placed(old[model], new[model], expected[model], distance, region)
+    return placed

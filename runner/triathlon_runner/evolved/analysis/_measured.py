@@ -3,54 +3,49 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from triathlon_runner.endpoints import ModelKind
-from triathlon_runner.evolved._units import Linked
-from triathlon_runner.evolved.analysis._board import (
-    SEED,
-    SEMANTIC_PRESERVING,
-    Board,
-    column,
-    evoeval_average,
-    evoeval_column,
-    row_of,
-    seed_of,
-)
-from triathlon_runner.evolved.analysis._composition import (
+from triathlon_runner.errors import UserError
+from triathlon_runner.evolved.analysis import _board, _families
+from triathlon_runner.evolved.analysis._board import Board, Change, Drops, Placed
+from triathlon_runner.evolved.analysis._families import (
     Composition,
     Decomposition,
-    composition,
-    decomposition,
-)
-from triathlon_runner.evolved.analysis._drops import Drops, SameSeeds, against_same_seeds, drops
-from triathlon_runner.evolved.analysis._families import (
     Outcomes,
     Paired,
-    outcomes,
-    sets_against_each_other,
+    SameSeeds,
+    Unit,
 )
-from triathlon_runner.evolved.analysis._regions import Placed, regions
-from triathlon_runner.evolved.analysis._rewording import (
-    Change,
-    change,
-    change_by_kind,
-    helped_by_tools,
-)
+from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.store import ResultsFolder, read_records
 
 Source = Literal["core", "official"]
 """Whose problems: ours (`evolved/core-…`) or the official ones. Never mixed: they are different problems."""
 
 T = TypeVar("T")
 
-_SEEDS: Final[Mapping[Source, str]] = {"core": "seeds", "official": SEED}
-_OLD: Final[Mapping[Source, str]] = {"core": "seeds", "official": "humaneval-plus"}
-"""The benchmark that the evolved one is compared with (EvoEval, figure 2)."""
-_ENOUGH: Final = 3
-"""Models from which on a line through all of them says something."""
 
-Results = Mapping[str, Mapping[str, Sequence[Linked]]]
-"""Units by model and suite id: records, or what a site keeps of them."""
+def read_results(folder: ResultsFolder) -> dict[str, dict[str, tuple[EvolvedRecord, ...]]]:
+    """Records by model and suite id; lines of another protocol than their manifest's are left out.
+
+    Raises:
+        UserError: there are no results of this discipline, or a line that is no record.
+    """
+    runs = folder.root / "runs"
+    results: dict[str, dict[str, tuple[EvolvedRecord, ...]]] = {}
+    for path in sorted(runs.glob("*/evolved/*.jsonl")):
+        model, suite = path.parts[-3], f"evolved/{path.stem}"
+        manifest, records = folder.read_manifest(model, suite), read_records(path, EvolvedRecord)
+        results.setdefault(model, {})[suite] = tuple(
+            record for record in records if manifest is None or record.protocol == manifest.protocol
+        )
+    if not results:
+        raise UserError(
+            f"expected results of the evolved discipline in {str(runs)!r}, found none;"
+            " run `triathlon run` first or name another folder at --results"
+        )
+    return results
 
 
 def source_of(suite: str) -> tuple[Source, str] | None:
@@ -61,18 +56,19 @@ def source_of(suite: str) -> tuple[Source, str] | None:
     return ("core", name.removeprefix("core-")) if name.startswith("core-") else ("official", name)
 
 
-def measured(results: Results, kinds: Mapping[str, ModelKind]) -> dict[Source, "Measured"]:
+def measured(
+    results: Mapping[str, Mapping[str, Sequence[Unit]]], kinds: Mapping[str, ModelKind]
+) -> dict[Source, "Measured"]:
     """The families that there are results of.
 
     Args:
-        results: of any suites; those of other disciplines and variants are passed over.
+        results: by model and suite id; those of other disciplines and variants are passed over.
         kinds: of each model, as models.yaml has it.
     """
-    by_source: dict[Source, dict[str, dict[str, Sequence[Linked]]]] = {name: {} for name in get_args(Source)}
+    by_source: dict[Source, dict[str, dict[str, Sequence[Unit]]]] = {"core": {}, "official": {}}
     for model, suites in results.items():
         for suite, units in suites.items():
-            place = source_of(suite)
-            if place is not None and units:
+            if units and (place := source_of(suite)):
                 by_source[place[0]].setdefault(model, {})[place[1]] = units
     return {source: Measured(source, units, kinds) for source, units in by_source.items() if units}
 
@@ -82,123 +78,106 @@ class Measured:
     """One family of sets. Sets and models without results are absent, never 0."""
 
     source: Source
-    units: Mapping[str, Mapping[str, Sequence[Linked]]]
+    units: Mapping[str, Mapping[str, Sequence[Unit]]]
     """By model and set."""
     kinds: Mapping[str, ModelKind]
 
     @property
     def seed(self) -> str:
         """The set that the others evolved from: `seeds` or `humaneval`."""
-        return _SEEDS[self.source]
+        return "seeds" if self.source == "core" else _board.SEED
 
     def seed_of(self, name: str) -> str:
         """The set that one set evolved from, which for the sets on MBPP is another than `seed`."""
-        return self.seed if self.source == "core" else seed_of(name)
+        return self.seed if self.source == "core" else _board.seed_of(name)
 
     @property
     def old(self) -> str:
-        """The set that `regions` takes for the old benchmark: `seeds` or `humaneval-plus`."""
-        return _OLD[self.source]
+        """The set that `regions` takes for the old benchmark (EvoEval, figure 2)."""
+        return "seeds" if self.source == "core" else "humaneval-plus"
 
     @cached_property
     def board(self) -> Board:
         """pass@1 in per cent by model and set; with several samples a task their mean."""
-        return {model: row_of(sets) for model, sets in self.units.items()}
+        return {model: _board.row_of(sets) for model, sets in self.units.items()}
 
     @cached_property
-    def outcomes(self) -> dict[str, dict[str, Outcomes]]:
+    def _outcomes(self) -> dict[str, dict[str, Outcomes]]:
         """By model and set."""
         return {
-            model: {name: outcomes(units) for name, units in sets.items()}
+            model: {name: _families.outcomes(units) for name, units in sets.items()}
             for model, sets in self.units.items()
         }
 
     @cached_property
     def averages(self) -> dict[str, float]:
         """The EvoEval average of the models that have all six sets (table 1)."""
-        return evoeval_column(self.board, self.seed)
+        return _board.evoeval_column(self.board, self.seed)
 
     @cached_property
     def drops(self) -> Drops | None:
         """Relative drops per set and overall, as section 4.1 has them: over models with all six sets."""
-        complete = [row for row in self.board.values() if evoeval_average(row, self.seed) is not None]
-        return drops(self.board, self.seed) if any(row[self.seed] > 0 for row in complete) else None
+        solves = any(self.board[model][self.seed] > 0 for model in self.averages)
+        return _board.drops(self.board, self.seed) if solves else None
 
     @cached_property
     def changes(self) -> dict[str, Change]:
         """Mean relative change from its seeds to each other set, over the models that have both."""
         sets = dict.fromkeys(name for row in self.board.values() for name in row)
-        evolved = (name for name in sets if self.seed_of(name) != name)
-        changes_by_set = ((name, change(self.board, self.seed_of(name), name)) for name in evolved)
-        return {name: result for name, result in changes_by_set if result is not None}
+        changes = {name: _board.change(self.board, self.seed_of(name), name) for name in sets}
+        return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
 
     @cached_property
     def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
         """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
-        models_by_set = {name: self._with_seeds(_same_seeds, name) for name in self.changes}
-        return {name: models for name, models in models_by_set.items() if models}
+        return self._by_set(_families.against_same_seeds, *self.changes)
 
     @cached_property
     def compositions(self) -> dict[str, dict[str, Composition]]:
         """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
-        models_by_set = {name: self._with_seeds(_composition, name) for name in ("combine", "combine_naive")}
-        return {name: models for name, models in models_by_set.items() if models}
+        return self._by_set(_families.composition, "combine", "combine_naive")
 
     @cached_property
     def decompositions(self) -> dict[str, Decomposition]:
         """By model: halves solved by whether their seed is (table 3)."""
-        return self._with_seeds(_decomposition, "decompose")
+        return self._by_set(_families.decomposition, "decompose").get("decompose", {})
 
     @cached_property
-    def helped_by_tools(self) -> dict[ModelKind | Literal["all"], Change]:
-        """tool_use against the same problems without helper functions (section 4.3)."""
-        return helped_by_tools(self.board, self.kinds)
+    def helped_by_tools(self) -> Change | None:
+        """tool_use against the same problems without helper functions (section 4.3: 80.1 % more)."""
+        return _board.change(self.board, "tool_use-main_only", "tool_use")
 
     @cached_property
-    def rewordings(self) -> dict[str, dict[ModelKind, Change]]:
+    def rewordings(self) -> dict[str, dict[str, Change]]:
         """By set (verbose, concise, and subtle as the paper compares it) and kind of model (section 4.1)."""
-        names = (*SEMANTIC_PRESERVING, "subtle")
-        changes_by_set = {name: change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
-        return {name: changes for name, changes in changes_by_set.items() if changes}
+        names = (*_board.SEMANTIC_PRESERVING, "subtle")
+        by_set = {name: _board.change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
+        return {name: changes for name, changes in by_set.items() if changes}
 
     @cached_property
     def regions(self) -> dict[str, Placed]:
         """The old benchmark against the average over the new one (figure 2); empty below three models."""
-        old = column(self.board, self.old)
-        both = old.keys() & self.averages.keys()
-        return regions(old, self.averages) if len(both) >= _ENOUGH else {}
+        old = _board.column(self.board, self.old)
+        return _board.regions(old, self.averages) if len(old.keys() & self.averages.keys()) > 2 else {}
 
     def paired(self, model: str, first: str, second: str) -> Paired | None:
         """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.
 
         None where the model lacks one of them or no problem of the one belongs to one of the other.
         """
-        sets = self.outcomes.get(model, {})
-        if first not in sets or second not in sets:
-            return None
-        counts = sets_against_each_other(sets[first], sets[second])
-        return counts if counts.n else None
+        sets = self._outcomes.get(model, {})
+        both = first in sets and second in sets
+        return _families.sets_against_each_other(sets[first], sets[second]) if both else None
 
-    def _with_seeds(self, analyse: Callable[[Outcomes, Outcomes], T | None], name: str) -> dict[str, T]:
-        """By model, `analyse(seeds, set)`; models without both sets and results of None are left out."""
-        seed = self.seed_of(name)
-        both = {m: sets for m, sets in self.outcomes.items() if name in sets and seed in sets}
-        results = {model: analyse(sets[seed], sets[name]) for model, sets in both.items()}
-        return {model: result for model, result in results.items() if result is not None}
-
-
-def _same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
-    try:
-        return against_same_seeds(seeds, children)
-    except ValueError:  # no pair
-        return None
-
-
-def _composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
-    result = composition(seeds, combined)
-    return result if result.n else None
-
-
-def _decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
-    result = decomposition(seeds, halves)
-    return result if result.n else None
+    def _by_set(
+        self, analyse: Callable[[Outcomes, Outcomes], T | None], *names: str
+    ) -> dict[str, dict[str, T]]:
+        """By set and model, `analyse(seeds, set)` where it is not None and the model has both."""
+        by_set: dict[str, dict[str, T]] = {}
+        for name in names:
+            for model, sets in self._outcomes.items():
+                seeds = sets.get(self.seed_of(name))
+                result = analyse(seeds, sets[name]) if seeds is not None and name in sets else None
+                if result is not None:
+                    by_set.setdefault(name, {})[model] = result
+        return by_set

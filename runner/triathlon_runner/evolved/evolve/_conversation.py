@@ -6,13 +6,24 @@ from typing import Final
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Chat, Message, Model, Sampling
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
-from triathlon_runner.evolved.evolve._history import Step
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Reply, Strict, Usage
 
 SAMPLING: Final = Sampling(max_tokens=2048)
 """Greedy, like everything that is asked in this discipline; twice the length of a solution, for stories."""
+
+
+class Step(Strict):
+    """One question to the model and its reply, or one result of executing programs."""
+
+    kind: str
+    """Name of the prompt, or `execute`, `compare`, `augment`, `mutants`."""
+    round: int
+    question: str = ""
+    reply: str = ""
+    found: str = ""
+    """The result, in words."""
 
 
 @dataclass(slots=True)
@@ -21,20 +32,20 @@ class Conversation:
 
     model: Model
     prompts: PromptSet
-    sampling: Sampling = SAMPLING
     steps: list[Step] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     served_model: str = ""
     round: int = 0
 
-    async def ask(self, name: str, *, turn: int = 0, **values: object) -> tuple[str, Reply]:
-        """Asks by the prompt `name`; returns question and reply.
+    async def ask(self, name: str, *, turn: int | None = None, **values: object) -> tuple[str, Reply]:
+        """Asks by the prompt `name`, in each round anew; returns question and reply.
 
         Raises:
             EndpointError: no reply; the job stays open.
         """
         question = self.prompts.render(name, **values)
-        answer = await self.model.ask(Chat((Message("user", question),), turn=turn), self.sampling)
+        chat = Chat((Message("user", question),), self.round if turn is None else turn)
+        answer = await self.model.ask(chat, SAMPLING)
         self.usage += answer.usage
         self.served_model = answer.served_model
         self.steps.append(Step(kind=name, round=self.round, question=question, reply=answer.reply.text))

@@ -1,14 +1,19 @@
-"""Reads a problem from a model's reply; refuses replies of another form."""
+"""Problems as a model wrote them: read from replies, refused in another form, given other docstrings."""
 
 import ast
 import re
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
 from triathlon_runner.extraction import code_blocks, visible_text
+
+_SHOWN: Final = 3
+_SHORT: Final = 100
+"""Characters of a call with its value up to which it makes a good example."""
 
 
 class UnusableReplyError(Exception):
@@ -24,12 +29,19 @@ class Draft:
     """Imports, helpers, signature and docstring."""
     helpers: str = ""
     """tool_use: imports and the complete helper functions; `prompt` begins with them."""
-    parameters: tuple[str, ...] = ()
-    returns: str = ""
+
+    @property
+    def function(self) -> ast.FunctionDef:
+        """The function asked for."""
+        return next(f for f in reversed(functions_in(self.prompt)) if f.name == self.entry_point)
 
     @property
     def docstring(self) -> str:
-        return ast.get_docstring(main_function(self.prompt)) or ""
+        return ast.get_docstring(self.function) or ""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(argument.arg for argument in self.function.args.args)
 
 
 _MAX_DEPTH: Final = 60
@@ -47,17 +59,12 @@ def parse(text: str) -> ast.Module:
         tree = syntax.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnusableReplyError(f"the code does not parse ({error}).") from error
-    if is_deep(tree):
-        raise UnusableReplyError("the code is nested too deep.")
-    return tree
-
-
-def is_deep(tree: ast.AST) -> bool:
-    """Whether a tree has more levels than Python's own tools for trees are sure to take."""
-    level = [tree]
+    level: list[ast.AST] = [tree]
     for _ in range(_MAX_DEPTH):
         level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return bool(level)
+    if level:
+        raise UnusableReplyError("the code is nested too deep.")
+    return tree
 
 
 def functions_in(text: str) -> list[ast.FunctionDef]:
@@ -82,15 +89,10 @@ def main_function(program: str) -> ast.FunctionDef:
 
 
 def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) -> Draft:
-    """The problem in a reply.
-
-    Args:
-        reply: the model's text.
-        helpers: whether complete helper functions stand in front of the main one.
-        name: the name that the function must have, where it must keep one.
+    """The problem in a reply, with complete helper functions where they were asked for.
 
     Raises:
-        UnusableReplyError: it holds no such problem.
+        UnusableReplyError: it holds no such problem, or one of another name.
     """
     source = _block(reply)
     functions = functions_in(source)
@@ -107,7 +109,7 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
     return _draft(source, main, helper_functions)
 
 
-def read_halves(reply: str) -> tuple[Draft, Draft]:
+def read_halves(reply: str) -> tuple[Draft, ...]:
     """The two problems that a seed was split into.
 
     Raises:
@@ -117,8 +119,7 @@ def read_halves(reply: str) -> tuple[Draft, Draft]:
     functions = functions_in(source)
     if len(functions) != 2 or functions[0].name == functions[1].name:
         raise UnusableReplyError(f"two functions of different names were asked for, got {len(functions)}.")
-    first, second = (_draft(source, function, []) for function in functions)
-    return first, second
+    return tuple(_draft(source, function, []) for function in functions)
 
 
 def _block(reply: str) -> str:
@@ -143,35 +144,25 @@ def _draft(source: str, main: ast.FunctionDef, helpers: list[ast.FunctionDef]) -
     imports = syntax.import_statements(source)
     bodies = [ast.get_source_segment(source, function) or "" for function in helpers]
     front = "\n\n\n".join(part for part in ("\n".join(imports), *bodies) if part)
-    signature = _signature(main)
-    draft = Draft(
-        entry_point=main.name,
-        prompt=_join(front, signature, docstring),
-        helpers=front if helpers else "",
-        parameters=tuple(argument.arg for argument in arguments.args),
-        returns=ast.unparse(main.returns) if main.returns else "",
-    )
-    parse(draft.prompt)
-    return draft
+    prompt = _prompt(front, main, docstring)
+    parse(prompt)
+    return Draft(main.name, prompt, front if helpers else "")
 
 
-def _signature(function: ast.FunctionDef) -> str:
+def _prompt(front: str, function: ast.FunctionDef, docstring: str) -> str:
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
-    return f"def {function.name}({ast.unparse(function.args)}){returns}:"
-
-
-def _join(front: str, signature: str, docstring: str) -> str:
+    signature = f"def {function.name}({ast.unparse(function.args)}){returns}:"
     escaped = docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     ending = "\n" if "\n" in escaped or escaped.endswith('"') else ""
     body = textwrap.indent(f'"""{escaped}{ending}"""', "    ")
     return f"{front}\n\n\n{signature}\n{body}\n" if front else f"{signature}\n{body}\n"
 
 
-def with_docstring(draft: Draft, docstring: str) -> Draft:
-    """The same problem with another docstring."""
-    function = main_function(draft.prompt)
-    front = "\n".join(draft.prompt.split("\n")[: function.lineno - 1]).strip("\n")
-    return replace(draft, prompt=_join(front, _signature(function), docstring))
+def with_docstring(draft: Draft, prose: str, examples: str) -> Draft:
+    """The same problem with another docstring: words without examples, and examples."""
+    front = "\n".join(draft.prompt.split("\n")[: draft.function.lineno - 1]).strip("\n")
+    docstring = f"{prose}\n\n{examples}" if examples else prose
+    return replace(draft, prompt=_prompt(front, draft.function, docstring))
 
 
 def _is_empty(function: ast.FunctionDef) -> bool:
@@ -184,32 +175,50 @@ def _is_empty(function: ast.FunctionDef) -> bool:
 
 def seed_draft(seed: Problem) -> Draft:
     """A seed as a draft: its whole prompt, with all text before the function."""
-    function = _function(seed)
-    return Draft(
-        entry_point=seed.entry_point,
-        prompt=seed.prompt,
-        parameters=tuple(argument.arg for argument in function.args.args),
-        returns=ast.unparse(function.returns) if function.returns else "",
-    )
+    return Draft(seed.entry_point, seed.prompt)
 
 
 def is_copy(draft: Draft, seed: Problem) -> bool:
     """Whether the docstring is the seed's, apart from its examples and the function's name."""
-    names = {draft.entry_point, seed.entry_point}
-    return _words_of_prose(draft.docstring, names) == _words_of_prose(
-        ast.get_docstring(_function(seed)) or "", names
+    names = {draft.entry_point.lower(), seed.entry_point.lower()}
+    words, seed_words = (
+        [word for word in re.findall(r"\w+", each.docstring.partition(">>>")[0].lower()) if word not in names]
+        for each in (draft, seed_draft(seed))
     )
+    return words == seed_words
 
 
-def _function(problem: Problem) -> ast.FunctionDef:
-    return next(
-        node
-        for node in parse(problem.prompt).body
-        if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
-    )
+def choose(entry_point: str, results: Mapping[str, object]) -> list[tuple[str, str]]:
+    """A few short calls with their values, with different values where there are any.
+
+    `results` are what the function returned, by the source of an argument tuple.
+    """
+    shown = [(syntax.call_text(entry_point, arguments), repr(value)) for arguments, value in results.items()]
+    short = [pair for pair in shown if len(pair[0]) + len(pair[1]) <= _SHORT and "\n" not in "".join(pair)]
+    by_value = {value: (call, value) for call, value in reversed(short)}
+    different = list(by_value.values())[::-1]
+    rest = [pair for pair in short if pair not in different]
+    return [*different, *rest][:_SHOWN]
 
 
-def _words_of_prose(docstring: str, names: set[str]) -> list[str]:
-    prose = docstring.partition(">>>")[0].lower()
-    words = re.findall(r"[\w]+", prose)
-    return [word for word in words if word not in {name.lower() for name in names}]
+def as_doctest(examples: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f">>> {call}\n{value}" for call, value in examples)
+
+
+def without_examples(docstring: str) -> str:
+    """The docstring without `>>>` lines and the values below them."""
+    prose_lines: list[str] = []
+    in_example = False
+    for line in docstring.split("\n"):
+        text = line.strip()
+        if text.startswith(">>>"):
+            in_example = True
+        elif not text:
+            in_example = False
+        if not in_example:
+            prose_lines.append(line)
+    while prose_lines and (
+        not prose_lines[-1].strip() or prose_lines[-1].strip().lower().rstrip(":") in ("examples", "example")
+    ):
+        prose_lines.pop()
+    return "\n".join(prose_lines).rstrip()

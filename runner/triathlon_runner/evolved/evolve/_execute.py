@@ -1,12 +1,13 @@
 """Running solutions on inputs in the sandbox: the result of each input."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Returned, Sandbox, Source
+from triathlon_runner.terminal import shortened
 
 _LIMITS: Final = Limits(cpu_seconds=2.0, wall_seconds=60.0, result_bytes=1 << 20)
 _MAX_RESTARTS: Final = 3
@@ -45,9 +46,7 @@ def _text(value: Any) -> str | None:
 
 def _short(value: Any) -> str:
     text = _text(value)
-    if text is None:
-        return "<what is too large to be written>"
-    return text if len(text) <= 300 else text[:299] + "…"
+    return "<what is too large to be written>" if text is None else shortened(text, 300)
 
 
 def same(left: Result, right: Result) -> bool:
@@ -55,6 +54,14 @@ def same(left: Result, right: Result) -> bool:
     if left.kind != right.kind:
         return False
     return agree(SAME, left.value, right.value) if left.kind == "returned" else True
+
+
+def differing(
+    inputs: Iterable[str], left: Iterable[Result], right: Iterable[Result]
+) -> list[tuple[str, Result, Result]]:
+    """The inputs on which two solutions do not give the same, with what they give."""
+    rows = zip(inputs, left, right, strict=True)
+    return [(text, first, second) for text, first, second in rows if not same(first, second)]
 
 
 async def run_on(

@@ -1,21 +1,57 @@
 """What a run of the pipeline leaves on disk: problem files in our format, histories, what was dropped."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import tomli_w
+from pydantic import Field
 
 from triathlon_runner.datasets.core import CANARY
 from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._conversation import Step
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved
 from triathlon_runner.evolved.evolve._refine import Written
+from triathlon_runner.records import Strict, Usage
 from triathlon_runner.store import replace_file
 
 HARDEST: Final = 5
+
+
+class History(Strict):
+    """All steps of one job. Stored beside the problem file; a dropped problem has only this file."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    job: str
+    transformation: str
+    parents: tuple[str, ...]
+    model: str
+    served_model: str = ""
+    prompts: str
+    """Hash of the prompts that were used."""
+    status: Literal["finished", "dropped"]
+    reason: str = ""
+    """Why it was dropped."""
+    file: str = ""
+    """Name of the problem file; empty where it was dropped."""
+    rounds: int = 0
+    steps: tuple[Step, ...]
+    usage: Usage
+    cost_usd: float | None = None
+    solutions: tuple[str, ...] = ()
+    """Both solutions of each problem that was written, for the reviewer to compare."""
+    mutants: int = 0
+    killed: int = 0
+    survivors: tuple[str, ...] = ()
+    inputs_from: dict[str, int] = Field(default_factory=dict)
+    """Number of inputs of the problem by their source: `model`, `mutation`, `model again`, `seed`."""
+    disputed: tuple[str, ...] = ()
+    """Inputs on which the two solutions differ, found after they had agreed: a reader should look at them."""
+    flags: tuple[str, ...] = ()
+    """Other things that a reviewer should look at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +103,7 @@ def problem_text(job: Job, evolved: Evolved) -> str:
     if job.transformation in PRESERVING:
         content: dict[str, Any] = {"canary": CANARY, "prompt": _block(evolved.problems[0].draft.prompt)}
     elif job.transformation == "decompose":
-        halves = [_half_fields(written) for written in evolved.problems]
+        halves = [_tested_fields(written) for written in evolved.problems]
         content = {"canary": CANARY, "join": _block(evolved.join), "half": halves}
     else:
         content = _problem_fields(job, evolved.problems[0])
@@ -75,33 +111,27 @@ def problem_text(job: Job, evolved: Evolved) -> str:
 
 
 def _problem_fields(job: Job, written: Written) -> dict[str, Any]:
-    parents = job.parents
+    parents, helpers = job.parents, written.draft.helpers
     levels = [parent.level for parent in parents if parent.level is not None]
     harder = job.transformation in ("difficult", "combine")
-    helpers = {"helpers": _block(written.draft.helpers)} if written.draft.helpers else {}
     return {
         "canary": CANARY,
         "level": min(HARDEST, max(levels, default=3) + harder),
         "topics": list(dict.fromkeys(topic for parent in parents for topic in parent.topics)),
         "parents": [parent.task_id.rpartition("/")[2] for parent in parents],
-        **helpers,
-        "prompt": _block(_main_part(written.draft.prompt, written.draft.helpers)),
-        "reference": _block(_main_part(written.reference, written.draft.helpers)),
-        "inputs": _inputs(written.inputs),
+        **({"helpers": _block(helpers)} if helpers else {}),
+        **_tested_fields(written),
         "wrong": [],
     }
 
 
-def _half_fields(written: Written) -> dict[str, Any]:
+def _tested_fields(written: Written) -> dict[str, Any]:
+    helpers, inputs = written.draft.helpers, enumerate(written.inputs, 1)
     return {
-        "prompt": _block(written.draft.prompt),
-        "reference": _block(written.reference),
-        "inputs": _inputs(written.inputs),
+        "prompt": _block(_main_part(written.draft.prompt, helpers)),
+        "reference": _block(_main_part(written.reference, helpers)),
+        "inputs": {f"{number} ({source})": text for number, (source, text) in inputs},
     }
-
-
-def _inputs(inputs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    return {f"{number} ({source})": text for number, (source, text) in enumerate(inputs, 1)}
 
 
 def _main_part(program: str, helpers: str) -> str:
@@ -115,11 +145,7 @@ def _block(text: str) -> str:
 
 def summary(histories: Sequence[History]) -> str:
     """How many jobs gave a problem, and why the others did not."""
-    finished = sum(history.status == "finished" for history in histories)
-    reasons: dict[str, int] = {}
-    for history in histories:
-        if history.status == "dropped":
-            reasons[history.reason] = reasons.get(history.reason, 0) + 1
+    reasons = Counter(history.reason for history in histories if history.status == "dropped")
+    finished = len(histories) - reasons.total()
     lines = [f"{finished} of {len(histories)} jobs gave a problem"]
-    lines += [f"dropped {count}: {reason}" for reason, count in sorted(reasons.items(), key=lambda r: -r[1])]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])

@@ -4,7 +4,7 @@ import ast
 import math
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from triathlon_runner.datasets import arguments_source
@@ -52,137 +52,81 @@ def _read(line: str, entry_point: str, arity: int) -> str | None:
 
 
 def mutated(inputs: Sequence[str], count: int, seed: str) -> list[str]:
-    """New inputs of the same types, each one or a few small changes away from a known one.
+    """At most `count` new inputs of the same types, each one or a few small changes away from a known one.
 
-    Args:
-        inputs: sources of argument tuples; those that are no literals are passed over.
-        count: how many are wanted; fewer come back where the changes repeat.
-        seed: the same seed gives the same inputs.
+    Inputs are sources of argument tuples, passed over where they are no literals. Equal seeds, equal inputs.
     """
     rng = random.Random(seed)  # noqa: S311  # no secret
     known = [value for text in inputs if (value := literal_tuple(text))]
-    inputs_by_text: dict[str, None] = {}
-    for _ in range(20 * count):
-        if not known or len(inputs_by_text) == count:
-            break
+    new: dict[str, None] = {}
+    for _ in range(20 * count if known else 0):
         arguments = list(rng.choice(known))
         for _ in range(rng.choice((1, 1, 2))):
-            place = rng.randrange(len(arguments)) if arguments else 0
-            if arguments:
-                arguments[place] = mutate(arguments[place], rng, _arguments_at(known, place))
+            place = rng.randrange(len(arguments))
+            arguments[place] = mutate(
+                arguments[place], rng, [others[place] for others in known if place < len(others)]
+            )
         text = arguments_source(tuple(arguments))
         if text not in inputs and len(text) <= _MAX_LENGTH:
-            inputs_by_text[text] = None
-    return list(inputs_by_text)
-
-
-def _arguments_at(known: Sequence[tuple[Any, ...]], place: int) -> list[Any]:
-    """The arguments that the known inputs have at this place."""
-    return [arguments[place] for arguments in known if place < len(arguments)]
+            new[text] = None
+    return list(new)[:count]
 
 
 def mutate(value: Any, rng: random.Random, alternatives: Sequence[Any] = ()) -> Any:
-    """A value of the same type, changed in one place.
-
-    Args:
-        value: plain data.
-        rng: decides.
-        alternatives: values of the same kind, one of which may be taken instead.
-    """
+    """Plain data of the same type, changed in one place, or one of the alternatives to it."""
     same_type = [alternative for alternative in alternatives if type(alternative) is type(value)]
     if same_type and rng.random() < 0.15:
         return rng.choice(same_type)
-    changes = _CHANGES.get(type(value))
-    return rng.choice(list(changes(value, rng)))() if changes is not None else value
+    changed = _number(value, rng) if isinstance(value, int | float) else _collection(value, rng)
+    return rng.choice(changed) if changed else value
 
 
-def _bool(value: bool, _: random.Random) -> Iterator[Callable[[], Any]]:
-    yield lambda: not value
+def _number(value: float, rng: random.Random) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    near: float
+    other: float
+    if isinstance(value, int):
+        opposite = -value if value > 0 else abs(value) + 1
+        near, other = value + rng.randint(-10, 10), rng.choice((0, 1, 2, 10, 100))
+        return [value + 1, value - 1, opposite, value * 2, value // 2, near, other]
+    floor = float(math.floor(value)) if math.isfinite(value) else 0.0
+    near, other = round(value + rng.uniform(-1, 1), 3), rng.choice((0.0, 0.5, 1.0, 1e-6))
+    return [value + 1.0, -value, value / 2, floor, near, other]
 
 
-def _int(value: int, rng: random.Random) -> Iterator[Callable[[], Any]]:
-    yield lambda: value + 1
-    yield lambda: value - 1
-    yield lambda: -value if value > 0 else abs(value) + 1
-    yield lambda: value * 2
-    yield lambda: value // 2
-    yield lambda: rng.choice((0, 1, 2, 10, 100))
-    yield lambda: value + rng.randint(-10, 10)
-
-
-def _float(value: float, rng: random.Random) -> Iterator[Callable[[], Any]]:
-    yield lambda: value + 1.0
-    yield lambda: -value
-    yield lambda: value / 2
-    yield lambda: float(math.floor(value)) if math.isfinite(value) else 0.0
-    yield lambda: rng.choice((0.0, 0.5, 1.0, 1e-6))
-    yield lambda: round(value + rng.uniform(-1, 1), 3)
-
-
-def _str(value: str, rng: random.Random) -> Iterator[Callable[[], Any]]:
-    at = rng.randrange(len(value) + 1)
-    letter = rng.choice(value) if value and rng.random() < 0.7 else rng.choice(_LETTERS)
-    yield lambda: value[:at] + letter + value[at:]
-    yield lambda: value + value
-    if value:
-        yield lambda: value[: at - 1] + value[at:] if at else value[1:]
-        yield lambda: value[::-1]
-        yield value.swapcase
-        yield lambda: value[: at - 1] + letter + value[at:] if at else letter + value[1:]
-        yield lambda: ""
-
-
-def _list(value: list[Any], rng: random.Random) -> Iterator[Callable[[], Any]]:
-    at = rng.randrange(len(value)) if value else 0
-    if not value:
-        yield lambda: value
-        return
-    yield lambda: [*value[:at], *value[at + 1 :]]
-    yield lambda: [*value[:at], value[at], *value[at:]]
-    yield lambda: [*value[:at], mutate(value[at], rng, value), *value[at + 1 :]]
-    yield lambda: [*value[:at], mutate(value[at], rng, value), *value[at + 1 :]]
-    yield lambda: value[::-1]
-    yield lambda: rng.sample(value, len(value))
-    yield lambda: [*value, mutate(value[at], rng, value)]
-    yield lambda: []
-
-
-def _tuple(value: tuple[Any, ...], rng: random.Random) -> Iterator[Callable[[], Any]]:
-    """Tuples keep their length: it is part of what they mean."""
-    if not value:
-        yield lambda: value
-        return
+def _collection(value: Any, rng: random.Random) -> list[Any]:
+    """Changed texts, lists, tuples, sets and maps; none of an empty collection or of another value."""
+    if isinstance(value, str):
+        at = rng.randrange(len(value) + 1)
+        letter = rng.choice(value) if value and rng.random() < 0.7 else rng.choice(_LETTERS)
+        front, rest = value[: max(at - 1, 0)], value[max(at, 1) :]
+        inserted = value[:at] + letter + value[at:]
+        return [
+            inserted,
+            value + value,
+            front + rest,
+            value[::-1],
+            value.swapcase(),
+            front + letter + rest,
+            "",
+        ]
+    if not value or not isinstance(value, list | tuple | set | dict):
+        return []
+    if isinstance(value, set):
+        items = sorted(value, key=repr)
+        item = rng.choice(items)
+        return [value - {item}, value | {mutate(item, rng, items)}]
+    if isinstance(value, dict):
+        key = rng.choice(list(value))
+        other_item = value | {key: mutate(value[key], rng, list(value.values()))}
+        other_key = value | {mutate(key, rng, list(value)): value[key]}
+        return [{name: item for name, item in value.items() if name != key}, other_item, other_key]
     at = rng.randrange(len(value))
-    yield lambda: (*value[:at], mutate(value[at], rng, value), *value[at + 1 :])
-
-
-def _set(value: set[Any], rng: random.Random) -> Iterator[Callable[[], Any]]:
-    items = sorted(value, key=repr)
-    if not items:
-        yield lambda: value
-        return
-    item = rng.choice(items)
-    yield lambda: value - {item}
-    yield lambda: value | {mutate(item, rng, items)}
-
-
-def _dict(value: dict[Any, Any], rng: random.Random) -> Iterator[Callable[[], Any]]:
-    if not value:
-        yield lambda: value
-        return
-    key = rng.choice(list(value))
-    yield lambda: {name: item for name, item in value.items() if name != key}
-    yield lambda: value | {key: mutate(value[key], rng, list(value.values()))}
-    yield lambda: value | {mutate(key, rng, list(value)): value[key]}
-
-
-_CHANGES: Final[dict[type, Callable[[Any, random.Random], Iterator[Callable[[], Any]]]]] = {
-    bool: _bool,
-    int: _int,
-    float: _float,
-    str: _str,
-    list: _list,
-    tuple: _tuple,
-    set: _set,
-    dict: _dict,
-}
+    before, item, after = list(value[:at]), mutate(value[at], rng, value), list(value[at + 1 :])
+    if isinstance(value, tuple):  # keeps its length: it is part of what it means
+        return [(*before, item, *after)]
+    changed = [*before, item, *after]
+    shuffled = rng.sample(value, len(value))
+    longer = [[*before, value[at], *value[at:]], [*value, item]]
+    return [before + after, *longer, changed, changed, value[::-1], shuffled, []]

@@ -10,7 +10,7 @@ from typing import Final, Literal, get_args
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.evolve._draft import parse
+from triathlon_runner.evolved.evolve._draft import functions_in
 
 Transformation = Literal[
     "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
@@ -77,9 +77,9 @@ def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
 
 def parameter_types(problem: Problem) -> tuple[str, ...]:
     """The annotations of the parameters as text; empty where there is none."""
-    for node in parse(problem.prompt).body:
-        if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point:
-            return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in node.args.args)
+    for function in functions_in(problem.prompt):
+        if function.name == problem.entry_point:
+            return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in function.args.args)
     return ()
 
 

@@ -1,12 +1,19 @@
-"""Every single small change of a program: operators, constants, comparisons, removed statements, swaps."""
+"""Mutation testing: which inputs tell a reference from every program that differs by one small change."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
 from typing import Any, Final
 
-_COMPARISONS: Final[dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]]] = {
+from triathlon_runner.concurrency import run_all
+from triathlon_runner.evolved.evolve._execute import Result, run_on, same
+from triathlon_runner.sandbox import Limits, Sandbox
+
+_LIMITS: Final = Limits(cpu_seconds=1.0, wall_seconds=30.0, result_bytes=1 << 20)
+_MAX_MUTANTS: Final = 80
+
+_OPERATORS: Final[dict[type[ast.AST], tuple[type[ast.AST], ...]]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
     ast.Gt: (ast.GtE, ast.LtE),
@@ -17,8 +24,6 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]]] = {
     ast.NotIn: (ast.In,),
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
-}
-_OPERATORS: Final[dict[type[ast.operator], tuple[type[ast.operator], ...]]] = {
     ast.Add: (ast.Sub,),
     ast.Sub: (ast.Add,),
     ast.Mult: (ast.FloorDiv, ast.Add),
@@ -31,11 +36,20 @@ _OPERATORS: Final[dict[type[ast.operator], tuple[type[ast.operator], ...]]] = {
     ast.BitXor: (ast.BitOr,),
     ast.LShift: (ast.RShift,),
     ast.RShift: (ast.LShift,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.USub: (ast.UAdd,),
 }
 _SWAPPED_OPERANDS: Final = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
 _NAMES: Final = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor"}
 _COMMUTING: Final = frozenset({"min", "max", "gcd", "lcm"})
-_REMOVABLE: Final = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Delete)
+_STATEMENTS: Final[dict[type[ast.AST], type[ast.stmt]]] = {
+    **dict.fromkeys((ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Delete), ast.Pass),
+    ast.Break: ast.Continue,
+    ast.Continue: ast.Break,
+}
+_Edit = tuple[Any, dict[Any, Any]]
+"""One change of a tree: the attributes of a node, or a list of nodes, and the new values by name or index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +59,30 @@ class Mutant:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """One change of the tree: an attribute or a list's item gets another value."""
+def mutants(program: str) -> list[Mutant]:
+    """All programs that differ from this one by one small change."""
+    tree = _without_docstrings_and_annotations(program)
+    before = ast.unparse(ast.fix_missing_locations(tree))
+    sources: dict[str, str] = {}
+    for owner, new in list(_edits(tree)):
+        old = {place: owner[place] for place in new}
+        _put(owner, new)
+        source = ast.unparse(ast.fix_missing_locations(tree))
+        _put(owner, old)
+        if source == before or source in sources.values():
+            continue
+        name = stem = _name(before, source)
+        number = 1
+        while name in sources:
+            number += 1
+            name = f"{stem} #{number}"
+        sources[name] = source
+    return [Mutant(name, source) for name, source in sources.items()]
 
-    owner: Any
-    key: str | int
-    new: Any
 
-    def swap_in(self) -> Any:
-        """Makes the change and returns the replaced value."""
-        return _put(self.owner, self.key, self.new)
-
-
-def _put(owner: Any, key: str | int, value: Any) -> Any:
-    if isinstance(key, int):
-        old, owner[key] = owner[key], value
-    else:
-        old = getattr(owner, key)
-        setattr(owner, key, value)
-    return old
+def _put(owner: Any, values: dict[Any, Any]) -> None:
+    for place, value in values.items():
+        owner[place] = value
 
 
 def _without_docstrings_and_annotations(program: str) -> ast.Module:
@@ -82,127 +100,101 @@ def _without_docstrings_and_annotations(program: str) -> ast.Module:
     return tree
 
 
-def _constants(node: ast.Constant) -> Iterator[_Edit]:
-    value = node.value
-    if isinstance(value, bool):
-        yield _Edit(node, "value", not value)
-    elif isinstance(value, int | float):
-        yield _Edit(node, "value", value + 1)
-        yield _Edit(node, "value", value - 1)
-    elif isinstance(value, str):
-        yield _Edit(node, "value", "" if value else "x")
-
-
-def _calls(node: ast.Call) -> Iterator[_Edit]:
-    commutes = isinstance(node.func, ast.Name) and node.func.id in _COMMUTING
-    if (
-        len(node.args) >= 2
-        and not commutes
-        and not any(isinstance(argument, ast.Starred) for argument in node.args)
-    ):
-        yield _Edit(node, "args", [node.args[1], node.args[0], *node.args[2:]])
-    if isinstance(node.func, ast.Name) and node.func.id in _NAMES:
-        yield _Edit(node.func, "id", _NAMES[node.func.id])
-
-
-def _binary(node: ast.BinOp) -> Iterator[_Edit]:
-    for operator in _OPERATORS.get(type(node.op), ()):
-        yield _Edit(node, "op", operator())
-    if isinstance(node.op, _SWAPPED_OPERANDS):
-        yield _Edit(node, "__dict__", {**node.__dict__, "left": node.right, "right": node.left})
-
-
-def _conditions(node: ast.If | ast.IfExp) -> Iterator[_Edit]:
-    yield _Edit(node, "test", ast.Constant(value=True))
-    yield _Edit(node, "test", ast.Constant(value=False))
+def _edits(tree: ast.Module) -> Iterator[_Edit]:
+    for node in ast.walk(tree):
+        yield from _operators(node)
+        yield from _values(node)
+        yield from _statements(node)
+        yield from _negations(node)
 
 
 def _operators(node: ast.AST) -> Iterator[_Edit]:
     match node:
-        case ast.Compare():
-            for index, operator in enumerate(node.ops):
-                for new in _COMPARISONS[type(operator)]:
-                    yield _Edit(node.ops, index, new())
-        case ast.BinOp():
-            yield from _binary(node)
-        case ast.AugAssign():
-            for replacement in _OPERATORS.get(type(node.op), ()):
-                yield _Edit(node, "op", replacement())
-        case ast.BoolOp():
-            yield _Edit(node, "op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        case ast.UnaryOp(op=ast.USub()):
-            yield _Edit(node, "op", ast.UAdd())
+        case ast.Compare(ops=operators):
+            for index, operator in enumerate(operators):
+                yield from ((operators, {index: new()}) for new in _OPERATORS[type(operator)])
+        case ast.BinOp() | ast.AugAssign() | ast.BoolOp() | ast.UnaryOp():
+            yield from ((vars(node), {"op": new()}) for new in _OPERATORS.get(type(node.op), ()))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, _SWAPPED_OPERANDS):
+        yield vars(node), {"left": node.right, "right": node.left}
 
 
-def _edits_of_node(node: ast.AST) -> Iterator[_Edit]:
-    """The changes of the node itself, not of its children."""
-    yield from _operators(node)
+def _values(node: ast.AST) -> Iterator[_Edit]:
     match node:
-        case ast.Constant():
-            yield from _constants(node)
-        case ast.Call():
-            yield from _calls(node)
+        case ast.Constant(value=bool() as value):
+            yield vars(node), {"value": not value}
+        case ast.Constant(value=int() | float() as value):
+            yield from ((vars(node), {"value": new}) for new in (value + 1, value - 1))
+        case ast.Constant(value=str() as value):
+            yield vars(node), {"value": "" if value else "x"}
+        case ast.Call(func=function, args=arguments):
+            name = function.id if isinstance(function, ast.Name) else ""
+            starred = any(isinstance(argument, ast.Starred) for argument in arguments)
+            if len(arguments) >= 2 and name not in _COMMUTING and not starred:
+                yield vars(node), {"args": [arguments[1], arguments[0], *arguments[2:]]}
+            if name in _NAMES:
+                yield vars(function), {"id": _NAMES[name]}
         case ast.If() | ast.IfExp():
-            yield from _conditions(node)
-        case ast.comprehension():
-            for index in range(len(node.ifs)):
-                yield _Edit(node.ifs, index, ast.Constant(value=True))
+            yield from ((vars(node), {"test": ast.Constant(value=value)}) for value in (True, False))
+        case ast.comprehension(ifs=conditions):
+            yield from ((conditions, {index: ast.Constant(value=True)}) for index in range(len(conditions)))
 
 
-def _in_bodies(node: ast.AST) -> Iterator[_Edit]:
+def _statements(node: ast.AST) -> Iterator[_Edit]:
     """Statements taken out of a body; `break` and `continue` for each other."""
     for field in ("body", "orelse", "finalbody"):
         body = getattr(node, field, None)
-        if not isinstance(body, list):
-            continue
-        for index, statement in enumerate(body):
-            if isinstance(statement, _REMOVABLE):
-                yield _Edit(body, index, ast.Pass())
-            elif isinstance(statement, ast.Break):
-                yield _Edit(body, index, ast.Continue())
-            elif isinstance(statement, ast.Continue):
-                yield _Edit(body, index, ast.Break())
+        for index, statement in enumerate(body if isinstance(body, list) else ()):
+            if new := _STATEMENTS.get(type(statement)):
+                yield body, {index: new()}
 
 
 def _negations(node: ast.AST) -> Iterator[_Edit]:
     """`not x` becomes `x`, wherever it stands."""
     for field, value in ast.iter_fields(node):
-        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
-            yield _Edit(node, field, value.operand)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not):
-                    yield _Edit(value, index, item.operand)
-
-
-def _edits(tree: ast.Module) -> Iterator[_Edit]:
-    for node in ast.walk(tree):
-        yield from _edits_of_node(node)
-        yield from _in_bodies(node)
-        yield from _negations(node)
+        owner, items = (
+            (value, enumerate(value)) if isinstance(value, list) else (vars(node), [(field, value)])
+        )
+        for place, item in items:
+            if isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not):
+                yield owner, {place: item.operand}
 
 
 def _name(before: str, after: str) -> str:
     changed = [line for line in ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"]
-    old = " / ".join(line[1:].strip() for line in changed if line[0] == "-")
-    new = " / ".join(line[1:].strip() for line in changed if line[0] == "+")
+    old, new = (" / ".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
     return f"{old} => {new}"
 
 
-def mutants(program: str) -> list[Mutant]:
-    """All programs that differ from this one by one small change."""
-    tree = _without_docstrings_and_annotations(program)
-    before = ast.unparse(ast.fix_missing_locations(tree))
-    made: dict[str, str] = {}
-    for edit in list(_edits(tree)):
-        old = edit.swap_in()
-        source = ast.unparse(ast.fix_missing_locations(tree))
-        _put(edit.owner, edit.key, old)
-        if source == before or source in made.values():
-            continue
-        name = _name(before, source)
-        while name in made:
-            stem, _, number = name.partition(" #")
-            name = f"{stem} #{int(number or 1) + 1}"
-        made[name] = source
-    return [Mutant(name, source) for name, source in made.items()]
+async def kills(
+    sandbox: Sandbox, reference: str, entry_point: str, inputs: Sequence[str], truth: Sequence[Result]
+) -> dict[str, set[int]]:
+    """By mutant of the reference, the positions of the inputs on which it gives something else.
+
+    Raises:
+        SandboxError: our machinery failed.
+    """
+    changed = mutants(reference)
+    chosen = changed[:: max(1, -(-len(changed) // _MAX_MUTANTS))]
+    results = await run_all(
+        run_on(sandbox, mutant.source, entry_point, inputs, limits=_LIMITS) for mutant in chosen
+    )
+    return {
+        mutant.name: {index for index, got in enumerate(row) if not same(truth[index], got)}
+        for mutant, row in zip(chosen, results, strict=True)
+    }
+
+
+def select(kills: Mapping[str, set[int]], count: int, inputs: int, first: int) -> list[int]:
+    """At most `count` of the inputs, chosen greedily to kill as many mutants as all of them do.
+
+    The first ones, which examples were taken from, are kept whatever they kill.
+    """
+    chosen = list(range(min(first, inputs, count)))
+    left = [hit for hit in kills.values() if hit and not hit & set(chosen)]
+    while left and len(chosen) < count:
+        best = max(range(inputs), key=lambda index: sum(index in hit for hit in left))
+        chosen.append(best)
+        left = [hit for hit in left if best not in hit]
+    rest = [index for index in range(inputs) if index not in chosen]
+    return sorted([*chosen, *rest[: count - len(chosen)]])

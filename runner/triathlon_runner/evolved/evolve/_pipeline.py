@@ -1,9 +1,8 @@
 """Runs one job: from its seed to a problem, or to the reason why it was dropped."""
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved.evolve._conversation import Conversation, seeds_for_prompt
@@ -12,21 +11,19 @@ from triathlon_runner.evolved.evolve._draft import (
     UnusableReplyError,
     functions_in,
     is_copy,
-    main_function,
     parse,
     read_halves,
     read_problem,
     seed_draft,
     with_docstring,
+    without_examples,
 )
-from triathlon_runner.evolved.evolve._examples import without_examples
-from triathlon_runner.evolved.evolve._execute import run_on, same
+from triathlon_runner.evolved.evolve._execute import differing, run_on
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Written, refine
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.sandbox import Sandbox
 
-Reader = Callable[[str], tuple[Draft, ...]]
 MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
 WEAK_TESTS: Final = 0.8
@@ -55,83 +52,72 @@ async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evol
         return await _decompose(job, conversation, sandbox)
     if job.transformation in PRESERVING:
         return Evolved((await _reword(job, conversation, sandbox),))
-    draft = await _transform(job, conversation)
+    (draft,) = await _ask_drafts(job, conversation)
     written = await refine(conversation, sandbox, draft)
     await _check_differs_from_seeds(job, written, sandbox)
     return Evolved((written,), flags=_flags(job, written))
 
 
-async def _transform(job: Job, conversation: Conversation) -> Draft:
-    """The first draft that is usable and no copy of a seed.
-
-    Raises:
-        DroppedError: none came.
-    """
-    helpers = job.transformation == "tool_use"
-    name = job.parents[0].entry_point if job.transformation in PRESERVING else None
-
-    def read(reply: str) -> tuple[Draft, ...]:
-        draft = read_problem(reply, helpers=helpers, name=name)
-        if any(is_copy(draft, parent) for parent in job.parents):
-            raise UnusableReplyError("it is the problem that you were given.")
-        return (draft,)
-
-    (draft,) = await _ask_usable_drafts(job, conversation, read)
-    return draft
-
-
-async def _ask_usable_drafts(job: Job, conversation: Conversation, read: Reader) -> tuple[Draft, ...]:
-    rules = conversation.prompts.render("evolve-rules")
-    question, reply = await conversation.ask(
-        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
-    )
-    for _ in range(MAX_REPAIRS):
+async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]:
+    """The first draft, or two halves, that are usable and no copy of a seed."""
+    question, reply = await conversation.ask(f"evolve-{job.transformation}", **_values(job, conversation))
+    repairs = 0
+    while True:
         try:
-            return read(reply.text)
+            return _read_drafts(job, reply.text)
         except UnusableReplyError as error:
             conversation.set_result(f"cannot be used: {error}")
+            if repairs == MAX_REPAIRS:
+                raise DroppedError(f"no usable problem came: {error}") from error
+            repairs += 1
             _, reply = await conversation.ask(
                 "evolve-mend", question=question, answer=reply.text, complaint=str(error)
             )
-    try:
-        return read(reply.text)
-    except UnusableReplyError as error:
-        conversation.set_result(f"cannot be used: {error}")
-        raise DroppedError(f"no usable problem came: {error}") from error
+
+
+def _read_drafts(job: Job, reply: str) -> tuple[Draft, ...]:
+    if job.transformation == "decompose":
+        drafts = read_halves(reply)
+    else:
+        name = job.parents[0].entry_point if job.transformation in PRESERVING else None
+        drafts = (read_problem(reply, helpers=job.transformation == "tool_use", name=name),)
+    if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
+        raise UnusableReplyError("one of its functions is the problem that you were given.")
+    return drafts
+
+
+def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
+    """What the prompt of a transformation shows: the seeds and the rules of a good problem."""
+    return {
+        "parents": seeds_for_prompt(job.parents),
+        "rules": conversation.prompts.render("evolve-rules"),
+    }
 
 
 async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Written:
     """The seed in other words: a solution written from them must give what the seed's reference gives."""
     (seed,) = job.parents
-    draft = _with_seeds_examples(await _transform(job, conversation), seed)
+    (draft,) = await _ask_drafts(job, conversation)
+    draft = _with_seeds_examples(draft, seed)
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
     for number in range(1, MAX_ROUNDS + 1):
         conversation.round = number
         solution = await conversation.solve(draft, turn=number)
         results = await run_on(sandbox, solution, draft.entry_point, seed.inputs)
-        rows = zip(seed.inputs, truth, results, strict=True)
-        differing = [(text, right, got) for text, right, got in rows if not same(right, got)]
-        conversation.note("compare", f"differs from the seed on {len(differing)} of {len(truth)} inputs")
-        if not differing:
-            inputs = tuple(("seed", text) for text in seed.inputs)
-            return Written(
-                draft, seed.reference, solution, inputs, mutants=0, killed=0, survivors=(), disputed=()
-            )
-        text, right, got = differing[0]
+        differences = differing(seed.inputs, truth, results)
+        conversation.note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
+        if not differences:
+            return Written(draft, seed.reference, solution, tuple(("seed", text) for text in seed.inputs))
+        text, right, got = differences[0]
         complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
         draft = _with_seeds_examples(await _repaired(job, conversation, draft, complaint), seed)
     raise DroppedError(f"solutions written from it still differ from the seed's after {MAX_ROUNDS} rounds")
 
 
 async def _repaired(job: Job, conversation: Conversation, draft: Draft, complaint: str) -> Draft:
-    rules = conversation.prompts.render("evolve-rules")
-    question = conversation.prompts.render(
-        f"evolve-{job.transformation}", parents=seeds_for_prompt(job.parents), rules=rules
-    )
+    question = conversation.prompts.render(f"evolve-{job.transformation}", **_values(job, conversation))
     answer = f"```python\n{draft.prompt}```"
-    _, reply = await conversation.ask(
-        "evolve-mend", turn=conversation.round, question=question, answer=answer, complaint=complaint
-    )
+    _, reply = await conversation.ask("evolve-mend", question=question, answer=answer, complaint=complaint)
     try:
         return read_problem(reply.text, name=draft.entry_point)
     except UnusableReplyError as error:
@@ -140,30 +126,17 @@ async def _repaired(job: Job, conversation: Conversation, draft: Draft, complain
 
 
 def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
-    """The new words around the seed's own signature and examples: nothing else may change.
-
-    Raises:
-        DroppedError: the parameters are others than the seed's.
-    """
+    """The new words around the seed's own signature and examples: nothing else may change."""
     old = seed_draft(seed)
     if draft.parameters != old.parameters:
         raise DroppedError(f"the parameters {draft.parameters} are not the seed's {old.parameters}")
     examples = old.docstring[len(without_examples(old.docstring)) :].strip("\n")
-    prose = without_examples(draft.docstring)
-    return with_docstring(old, f"{prose}\n\n{examples}" if examples else prose)
+    return with_docstring(old, without_examples(draft.docstring), examples)
 
 
 async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
     """Two problems whose references, joined, solve the seed."""
-    (seed,) = job.parents
-
-    def read(reply: str) -> tuple[Draft, ...]:
-        halves = read_halves(reply)
-        if any(is_copy(half, seed) for half in halves):
-            raise UnusableReplyError("one of the two is the problem that you were given.")
-        return halves
-
-    drafts = await _ask_usable_drafts(job, conversation, read)
+    drafts = await _ask_drafts(job, conversation)
     halves = [await refine(conversation, sandbox, draft) for draft in drafts]
     join = await _join(job, conversation, sandbox, halves)
     flags = tuple(flag for half in halves for flag in _flags(job, half))
@@ -171,11 +144,7 @@ async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> 
 
 
 async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: list[Written]) -> str:
-    """A program that solves the seed by calling both halves.
-
-    Raises:
-        DroppedError: none came that does.
-    """
+    """A program that solves the seed by calling both halves."""
     (seed,) = job.parents
     names = {half.draft.entry_point for half in halves}
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
@@ -190,31 +159,24 @@ async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: 
         extracted = extract_program(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
         program = "\n\n\n".join((*(half.reference for half in halves), extracted.program))
         results = await run_on(sandbox, program, seed.entry_point, seed.inputs)
-        right = sum(same(expected, got) for expected, got in zip(truth, results, strict=True))
+        right = len(truth) - len(differing(seed.inputs, truth, results))
         conversation.set_result(f"the join gives what the seed gives on {right} of {len(truth)} inputs")
-        if right == len(truth) and names <= _names(extracted.program):
-            return extracted.program
+        if right == len(truth):
+            tree = parse(extracted.program)
+            if names <= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
+                return extracted.program
     raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
-def _names(program: str) -> set[str]:
-    return {node.id for node in ast.walk(parse(program)) if isinstance(node, ast.Name)}
-
-
 async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
-    """Checks that no seed's reference solves the problem that was evolved from it.
-
-    Raises:
-        DroppedError: it does.
-    """
+    """Drops a problem that is solved by the reference of a seed that it was evolved from."""
     inputs = [text for _, text in written.inputs]
     truth = await run_on(sandbox, written.reference, written.draft.entry_point, inputs)
     for parent in job.parents:
-        if len(seed_draft(parent).parameters) != len(written.draft.parameters):
-            continue
-        results = await run_on(sandbox, parent.reference, parent.entry_point, inputs)
-        if all(same(right, got) for right, got in zip(truth, results, strict=True)):
-            raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
+        if len(seed_draft(parent).parameters) == len(written.draft.parameters):
+            results = await run_on(sandbox, parent.reference, parent.entry_point, inputs)
+            if not differing(inputs, truth, results):
+                raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
 
 
 def _flags(job: Job, written: Written) -> tuple[str, ...]:
@@ -227,7 +189,7 @@ def _flags(job: Job, written: Written) -> tuple[str, ...]:
         flags.append(f"{len(written.inputs)} inputs only")
     if job.transformation == "tool_use" and not _uses_helper(written):
         flags.append("the reference uses none of the helpers")
-    if any(argument.annotation is None for argument in main_function(written.draft.prompt).args.args):
+    if any(argument.annotation is None for argument in written.draft.function.args.args):
         flags.append("parameters without types")
     return tuple(flags)
 

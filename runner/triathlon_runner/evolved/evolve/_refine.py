@@ -1,15 +1,22 @@
 """From a first draft to a problem on which two solutions agree (EvoEval, section 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.evolved.evolve._conversation import Conversation
-from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, read_problem
-from triathlon_runner.evolved.evolve._examples import as_doctest, choose, with_real_examples
-from triathlon_runner.evolved.evolve._execute import Result, run_on, same
+from triathlon_runner.evolved.evolve._draft import (
+    Draft,
+    UnusableReplyError,
+    as_doctest,
+    choose,
+    read_problem,
+    with_docstring,
+    without_examples,
+)
+from triathlon_runner.evolved.evolve._execute import Result, differing, run_on, same
 from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
-from triathlon_runner.evolved.evolve._mutation_testing import kills, select
+from triathlon_runner.evolved.evolve._mutants import kills, select
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.syntax import call_text
 
@@ -34,10 +41,10 @@ class Written:
     other_solution: str
     inputs: tuple[tuple[str, str], ...]
     """(where from, source of an argument tuple)."""
-    mutants: int
-    killed: int
-    survivors: tuple[str, ...]
-    disputed: tuple[str, ...]
+    mutants: int = 0
+    killed: int = 0
+    survivors: tuple[str, ...] = ()
+    disputed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,46 +80,29 @@ async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> 
         raise DroppedError("the model gives no solution to its own problem")
     inputs = await _ask_inputs(conversation, draft, ())
     results = await run_on(sandbox, first, draft.entry_point, inputs)
-    usable = [(text, result) for text, result in zip(inputs, results, strict=True) if result.usable]
-    conversation.note(
-        "execute", f"{len(usable)} of {len(inputs)} inputs give a value{_first_fault(inputs, results)}"
-    )
+    usable = {text: result for text, result in zip(inputs, results, strict=True) if result.usable}
+    works = f"{len(usable)} of {len(inputs)} inputs"
+    fault = _first_fault(inputs, results)
+    conversation.note("execute", f"{works} give a value{fault}")
     if len(usable) < MIN_INPUTS:
-        raise DroppedError(
-            f"its solution works on {len(usable)} of {len(inputs)} inputs{_first_fault(inputs, results)}"
-        )
-    await _check_repeatable(sandbox, first, draft, usable)
+        raise DroppedError(f"its solution works on {works}{fault}")
+    backwards = list(usable)[::-1]
+    again = await run_on(sandbox, first, draft.entry_point, backwards)
+    if differing(backwards, list(usable.values())[::-1], again):  # chance, or a state between calls
+        raise DroppedError("its solution gives other values when it runs again in another order")
     repaired = await _repair(conversation, draft, usable)
     second = await conversation.solve(repaired, turn=2 * conversation.round + 1)
-    second_results = await run_on(sandbox, second, draft.entry_point, [text for text, _ in usable])
-    differing = [
-        (text, result, second_result)
-        for (text, result), second_result in zip(usable, second_results, strict=True)
-        if not same(result, second_result)
-    ]
-    conversation.note("compare", f"the second solution differs on {len(differing)} of {len(usable)} inputs")
-    if not differing:
-        return Agreed(repaired, first, second, tuple(text for text, _ in usable))
-    return await _ask_which_is_right(conversation, repaired, differing)
-
-
-async def _check_repeatable(
-    sandbox: Sandbox, program: str, draft: Draft, usable: Sequence[tuple[str, Result]]
-) -> None:
-    """Checks that a solution gives the same results in another order: no chance, no state between calls.
-
-    Raises:
-        DroppedError: it does not.
-    """
-    again = await run_on(sandbox, program, draft.entry_point, [text for text, _ in usable[::-1]])
-    if not all(same(first, second) for (_, first), second in zip(usable[::-1], again, strict=True)):
-        raise DroppedError("its solution gives other values when it runs again in another order")
+    second_results = await run_on(sandbox, second, draft.entry_point, list(usable))
+    differences = differing(usable, usable.values(), second_results)
+    conversation.note("compare", f"the second solution differs on {len(differences)} of {len(usable)} inputs")
+    if not differences:
+        return Agreed(repaired, first, second, tuple(usable))
+    return await _ask_which_is_right(conversation, repaired, differences)
 
 
 async def _ask_inputs(conversation: Conversation, draft: Draft, known: Sequence[str]) -> list[str]:
     _, reply = await conversation.ask(
         "evolve-inputs",
-        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
         entry_point=draft.entry_point,
         count=ASKED_INPUTS,
@@ -123,32 +113,32 @@ async def _ask_inputs(conversation: Conversation, draft: Draft, known: Sequence[
     return inputs
 
 
-async def _repair(conversation: Conversation, draft: Draft, usable: Sequence[tuple[str, Result]]) -> Draft:
+async def _repair(conversation: Conversation, draft: Draft, usable: Mapping[str, Result]) -> Draft:
     """The problem with a docstring that fits what its solution returns, and with real examples in it.
 
     The model rewrites the prose; the examples are put in here, so that they are true whatever it wrote.
     """
-    examples = choose(draft.entry_point, [(text, result.value) for text, result in usable])
+    examples = choose(draft.entry_point, {text: result.value for text, result in usable.items()})
+    doctest = as_doctest(examples)
     _, reply = await conversation.ask(
         "evolve-examples",
-        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
-        examples=as_doctest(examples),
+        examples=doctest,
         helpers=bool(draft.helpers),
     )
-    return with_real_examples(_rewritten(conversation, reply.text, draft), examples)
+    rewritten = _rewritten(conversation, reply.text, draft)
+    return with_docstring(rewritten, without_examples(rewritten.docstring), doctest)
 
 
 async def _ask_which_is_right(
-    conversation: Conversation, draft: Draft, differing: Sequence[tuple[str, Result, Result]]
+    conversation: Conversation, draft: Draft, differences: Sequence[tuple[str, Result, Result]]
 ) -> Draft:
     _, reply = await conversation.ask(
         "evolve-disagree",
-        turn=conversation.round,
         problem=draft.prompt.strip("\n"),
         disagreements="\n".join(
             f"- {call_text(draft.entry_point, text)} gives {left} to the one and {right} to the other"
-            for text, left, right in differing[:5]
+            for text, left, right in differences[:5]
         ),
         helpers=bool(draft.helpers),
     )
@@ -168,11 +158,7 @@ def _rewritten(conversation: Conversation, reply: str, draft: Draft) -> Draft:
 
 
 async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) -> Written:
-    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants.
-
-    Raises:
-        DroppedError: all inputs give the same, so that a constant would pass.
-    """
+    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants."""
     draft = agreed.draft
     by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
     asked = await _ask_inputs(conversation, draft, agreed.inputs)
@@ -181,31 +167,32 @@ async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) 
     sources |= {text: "model again" for text in asked if text not in sources}
     results = await run_on(sandbox, agreed.second, draft.entry_point, list(sources))
     checks = await run_on(sandbox, agreed.first, draft.entry_point, list(sources))
-    usable, disputed = [], []
+    usable: dict[str, Result] = {}
+    disputed: list[str] = []
     for text, result, check in zip(sources, results, checks, strict=True):
         if result.usable and same(result, check):
-            usable.append((text, result))
+            usable[text] = result
         elif result.usable or check.usable:
             disputed.append(f"{call_text(draft.entry_point, text)}: {check} / {result}")
     conversation.note(
         "augment", f"{len(usable)} of {len(sources)} inputs can be used, {len(disputed)} are disputed"
     )
-    inputs, truth = [text for text, _ in usable], [result for _, result in usable]
+    inputs, truth = list(usable), list(usable.values())
     if all(same(truth[0], result) for result in truth[1:]):
         raise DroppedError(f"its solution gives {truth[0]} on each of {len(truth)} inputs")
-    measured = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
-    selected = select(measured, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
-    conversation.note(
-        "mutants", f"{measured.killed} of {len(measured.by_mutant)} killed with {len(selected)} inputs"
-    )
+    killed_by = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
+    selected = select(killed_by, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
+    survivors = tuple(name for name, hit in killed_by.items() if not hit)
+    killed = len(killed_by) - len(survivors)
+    conversation.note("mutants", f"{killed} of {len(killed_by)} killed with {len(selected)} inputs")
     return Written(
         draft=draft,
         reference=agreed.second,
         other_solution=agreed.first,
         inputs=tuple((sources[inputs[index]], inputs[index]) for index in selected),
-        mutants=len(measured.by_mutant),
-        killed=sum(bool(hit & set(selected)) for hit in measured.by_mutant.values()),
-        survivors=measured.survivors,
+        mutants=len(killed_by),
+        killed=sum(bool(hit & set(selected)) for hit in killed_by.values()),
+        survivors=survivors,
         disputed=tuple(disputed),
     )
 

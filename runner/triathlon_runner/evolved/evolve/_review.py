@@ -15,8 +15,7 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.contamination import Shared, shared_passage
 from triathlon_runner.evolved.evolve._draft import main_function
-from triathlon_runner.evolved.evolve._files import Workspace
-from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.records import Strict
 from triathlon_runner.store import replace_file
 
@@ -87,7 +86,8 @@ def _card(
     parts: list[dict[str, Any]] = content.get("half", [content])
     prompts = tuple(f"{part.get('helpers', '')}{part['prompt']}".strip("\n") for part in parts)
     known = [seeds[name] for name in history.parents if name in seeds]
-    passages = [shared_passage(prompt, seed.prompt, seed.task_id) for prompt in prompts for seed in known]
+    seed_prompts = {seed.task_id: seed.prompt for seed in known}
+    passages = [passage for prompt in prompts if (passage := shared_passage(prompt, seed_prompts))]
     return Card(
         history=history,
         file=f"{history.transformation}/{history.file}",

@@ -8,8 +8,7 @@ from typing import Final
 from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
-from triathlon_runner.evolved.evolve._files import Workspace
-from triathlon_runner.evolved.evolve._history import History
+from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.evolved.evolve._job import Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError
@@ -26,18 +25,6 @@ _USUAL_REQUESTS: Final = 6
 _PROMPT_CHARACTERS: Final = 1200
 """Characters of our own prompts around a problem, on average."""
 _TOKENS_A_REPLY: Final = 450
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What jobs will take if every one goes well the first time."""
-
-    jobs: int
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    """None where the model's row names no price."""
 
 
 @dataclass(slots=True)
@@ -58,21 +45,21 @@ def cost(usage: Usage, price: Price | None) -> float | None:
     """USD for these tokens; None without a price, or where the server did not count them all."""
     if price is None or usage.uncounted:
         return None
-    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6
+    return price.usd(usage.input_tokens, usage.output_tokens)
 
 
-def estimate(jobs: Iterable[Job], price: Price | None) -> Estimate:
-    """What these jobs will take, roughly."""
-    chosen = list(jobs)
-    requests = input_tokens = 0
-    for job in chosen:
-        count = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
+def estimate(jobs: Iterable[Job]) -> Usage:
+    """What these jobs will take, roughly, if every one goes well the first time."""
+    usage = Usage()
+    for job in jobs:
+        requests = _REQUESTS.get(job.transformation, _USUAL_REQUESTS)
         characters = sum(len(parent.prompt) for parent in job.parents) + _PROMPT_CHARACTERS
-        requests += count
-        input_tokens += round(count * characters / CHARACTERS_A_TOKEN)
-    output_tokens = requests * _TOKENS_A_REPLY
-    usage = Usage(requests=requests, input_tokens=input_tokens, output_tokens=output_tokens)
-    return Estimate(len(chosen), requests, input_tokens, output_tokens, cost(usage, price))
+        usage += Usage(
+            requests=requests,
+            input_tokens=round(requests * characters / CHARACTERS_A_TOKEN),
+            output_tokens=requests * _TOKENS_A_REPLY,
+        )
+    return usage
 
 
 @dataclass(frozen=True, slots=True)

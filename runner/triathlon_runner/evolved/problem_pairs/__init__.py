@@ -1,11 +1,13 @@
 """EvoEval's combine_naive: two problems in sequence, B(A(x)), from lists of pairs whose types match."""
 
-from triathlon_runner.evolved.problem_pairs._compose import checked_reference, composed, prompt_parts
 from triathlon_runner.evolved.problem_pairs._pairs import (
     PairsFile,
+    checked_reference,
+    composed,
     pair_problems,
     pairs_sha256,
     problem_hash,
+    prompt_parts,
     read_pairs,
 )
 

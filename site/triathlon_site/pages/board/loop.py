@@ -1,6 +1,7 @@
 """The loop discipline on the pages: what a loop keeps, other prompts and temperatures, attacks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Final
 
 import numpy as np
@@ -104,11 +105,11 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     figures = []
     for attack, title in zip(attacks, by_attack, strict=True):
         attacked = contributions(board.of_suite(attack.entry.id), metric.id)
-        changes = {change.model: change for change in loop.changes_of(title, plain, attacked)}
+        scores = loop.scores_before_and_after(plain, attacked)
         rows = [
-            DotRow(models[m].name, (100 * changes[m].before, 100 * changes[m].after))
+            DotRow(models[m].name, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True)))
             for m in order[:FIGURE_ROWS]
-            if m in changes
+            if m in scores
         ]
         svg = arrows(f"pass@1 before and after: {title}", (AS_ASKED, title), rows)
         caption = f"pass@1 in per cent, from the prompt as it is to the attacked one: {title}."

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 from triathlon_runner.store import ResultsFolder
 
-KINDS: dict[str, analysis.ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}
+KINDS: dict[str, ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}
 SEEDS = "evolved/core-seeds"
 
 
@@ -92,7 +93,7 @@ def test_incomplete_results() -> None:
     assert partial.changes["subtle"].change == 100.0
     assert partial.compositions == {}
     assert partial.regions == {}
-    assert partial.helped_by_tools == {}
+    assert partial.helped_by_tools is None
     assert _measured({"i": {**COMPLETE, SEEDS: _units("a- b- c- d-")}}).drops is None
 
 
@@ -113,7 +114,8 @@ def test_composition_and_decomposition() -> None:
 def test_helpers_and_other_words_by_kind() -> None:
     """tool_use against main_only, and verbose against the seeds, for instruct and base models apart."""
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
-    assert found.helped_by_tools["all"].change == 200.0
+    assert found.helped_by_tools is not None
+    assert found.helped_by_tools.change == 200.0
     assert {kind: one.change for kind, one in found.rewordings["verbose"].items()} == {
         "instruct": 0.0,
         "base": 100.0,
@@ -128,10 +130,10 @@ def test_regions_of_three_models() -> None:
 def test_any_pair_of_sets() -> None:
     """Seeds and children, siblings, wholes and parts; the order of the two sets only swaps the counts."""
     found = _measured({"i": COMPLETE})
-    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0, 1.0)
-    assert found.paired("i", "subtle", "seeds") == analysis.Paired(1, 0, 1, 0, 1.0)
-    assert found.paired("i", "difficult", "subtle") == analysis.Paired(0, 0, 1, 1, 1.0)
-    assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 0, 0, 2, 1.0)
+    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
+    assert found.paired("i", "subtle", "seeds") == analysis.Paired(1, 0, 1, 0)
+    assert found.paired("i", "difficult", "subtle") == analysis.Paired(0, 0, 1, 1)
+    assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 0, 0, 2)
     assert found.paired("i", "seeds", "combine_naive") is None
     assert found.paired("nobody", "seeds", "subtle") is None
 
@@ -141,8 +143,8 @@ def test_only_the_first_sample_is_paired() -> None:
     more = (*COMPLETE["evolved/core-subtle"], Kept("xa", "failed", ("a",), sample=1))
     found = _measured({"i": {**COMPLETE, "evolved/core-subtle": more}})
     assert found.board["i"]["subtle"] == 25.0
-    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0, 1.0)
-    assert found.paired("i", "subtle", "difficult") == analysis.Paired(0, 1, 0, 1, 1.0)
+    assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
+    assert found.paired("i", "subtle", "difficult") == analysis.Paired(0, 1, 0, 1)
 
 
 def _line(task: str, protocol: str) -> str:

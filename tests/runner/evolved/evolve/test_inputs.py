@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triathlon_runner.evolved.evolve import mutate, mutated, read_inputs
-from triathlon_runner.evolved.evolve._mutation_testing import Kills, select
+from triathlon_runner.evolved.evolve._mutants import select
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -76,7 +76,6 @@ def test_mutated_inputs() -> None:
 
 def test_selection_kills_what_all_kill() -> None:
     """The inputs chosen kill every mutant that any kills; the first ones are kept, the rest fills up."""
-    kills = Kills({"a": frozenset({5}), "b": frozenset({5, 6}), "c": frozenset({7}), "d": frozenset()})
+    kills: dict[str, set[int]] = {"a": {5}, "b": {5, 6}, "c": {7}, "d": set()}
     assert select(kills, count=4, inputs=9, first=2) == [0, 1, 5, 7]
     assert select(kills, count=6, inputs=9, first=2) == [0, 1, 2, 3, 5, 7]
-    assert (kills.killed, kills.survivors) == (3, ("d",))

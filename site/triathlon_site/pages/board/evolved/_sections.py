@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved import analysis
 from triathlon_runner.metrics import Metric
 from triathlon_site.figures import DotRow, Point, arrows, scatter
@@ -26,7 +27,7 @@ LABELLED: Final = 12
 def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     """A section for each analysis that has results."""
     units = {m: {file.suite: file.tasks for file in board.files[m] if file.units} for m in board.models}
-    kinds: dict[str, analysis.ModelKind] = {
+    kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
     (analyses,) = analysis.measured(units, kinds).values()
@@ -256,7 +257,7 @@ def _tools(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     dotted = _dots(board, analyses, without, with_helpers, models)
     svg = arrows("Without and with helper functions", ("without helpers", "with"), dotted)
     text = "The same problems without and with helper functions; last column: solved only without, only with."
-    if change := analyses.helped_by_tools.get("all"):
+    if change := analyses.helped_by_tools:
         text += f" Mean relative change over {change.models} models: {formats.change(change.change)} %."
     pairs = {m: pair for m in order if (pair := analyses.paired(m, without, with_helpers))}
     columns = {

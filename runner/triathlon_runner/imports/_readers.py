@@ -1,0 +1,223 @@
+"""Readers of logs in plain JSON: EvalPlus, EvoEval, lm-evaluation-harness, EVALOOOP, REval, CRUXEval."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.imports._foreign import (
+    QUESTIONS,
+    Foreign,
+    ForeignAnswers,
+    ForeignLoop,
+    ForeignProgram,
+    ForeignReply,
+    as_object,
+    file_content,
+    json_lines,
+    task_name,
+    text_of,
+)
+
+_CRUXEVAL_NAME: Final = re.compile(
+    r"(?P<model>.+?)(?P<cot>\+cot)?_temp[\d.]+_(?P<side>output|input)\.json(?:\.gz)?"
+)
+"""How CRUXEval's authors call a file of graded answers."""
+
+
+def read_evalplus(path: Path) -> Iterator[Foreign]:
+    """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
+
+    A row may name its data set (`subset`) and the authors' verdicts (`published` with `base_status` and
+    `plus_status`, of which `pass` is one that passed). EvalPlus' `plus_status` is about added inputs alone:
+    all inputs are passed where both say so.
+
+    Raises:
+        UserError: a line of another shape.
+    """
+    for where, row in json_lines(path):
+        task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
+        program = text_of(row, "completion" if completes else "solution", where)
+        base, plus = _passed(row, "base_status"), _passed(row, "plus_status")
+        yield ForeignProgram(
+            task_id,
+            program,
+            completes=completes,
+            subset=text_of(row, "subset", where) if "subset" in row else "",
+            base_passed=base,
+            plus_passed=None if plus is None else plus and base is not False,
+        )
+
+
+def _passed(row: dict[str, Any], name: str) -> bool | None:
+    """Returns the authors' verdict; None where the row has none."""
+    published = row.get("published")
+    status = published.get(name) if isinstance(published, dict) else None
+    return None if status is None else status == "pass"
+
+
+def read_lm_eval(path: Path) -> Iterator[Foreign]:
+    """`doc` is the data set's row; `filtered_resps` the programs that were tested, one a repeat.
+
+    Raises:
+        UserError: a line of another shape.
+    """
+    for where, row in json_lines(path):
+        doc = row.get("doc")
+        task_id = task_name(doc.get("task_id")) if isinstance(doc, dict) else None
+        if not isinstance(doc, dict) or task_id is None:
+            raise UserError(f"{where}: expected doc.task_id as humaneval or mbpp has it, got {doc!r:.80}")
+        for program in _programs(row.get("filtered_resps"), where):
+            yield ForeignProgram(task_id, program, str(doc.get("prompt", doc.get("text", ""))))
+
+
+def _programs(filtered: Any, where: str) -> list[str]:
+    """Returns the programs of a row: the harness writes a list of them, or that list in another list."""
+    nested = isinstance(filtered, list) and filtered and isinstance(filtered[0], list)
+    programs = filtered[0] if nested else filtered
+    if not isinstance(programs, list) or not all(isinstance(program, str) for program in programs):
+        raise UserError(f"{where}: expected programs in filtered_resps, got {filtered!r:.80}")
+    return programs
+
+
+def read_evaloop(path: Path) -> Iterator[Foreign]:
+    """Yields every task's loop.
+
+    A cycle has `code_output` and `summary_output`: the next prompt, which is the sentence and the assertions.
+
+    Raises:
+        UserError: the file has another shape.
+    """
+    for count, tasks in as_object(file_content(path), str(path)).items():
+        if not isinstance(tasks, list):
+            raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
+        for task in tasks:
+            loop = _loop(task, f"{path}, key {count!r}")
+            yield replace(loop, sustained_loops=int(count)) if count.isdecimal() else loop
+
+
+def _loop(task: Any, where: str) -> ForeignLoop:
+    if not isinstance(task, dict) or not isinstance(task.get("cycles"), list):
+        raise UserError(f"{where}: expected a task with its cycles, got {task!r:.80}")
+    task_id = text_of(task, "task_id", where)
+    assertions = _assertions(text_of(task, "initial_prompt", where))
+    cycles = task["cycles"]
+    return ForeignLoop(
+        task_id,
+        programs=tuple(text_of(cycle, "code_output", f"{where}, {task_id}") for cycle in cycles),
+        sentences=tuple(
+            _sentence(text_of(cycle, "summary_output", f"{where}, {task_id}"), assertions) for cycle in cycles
+        ),
+    )
+
+
+def _assertions(prompt: str) -> str:
+    return "\n".join(line for line in prompt.split("\n") if line.startswith("assert"))
+
+
+def _sentence(prompt: str, assertions: str) -> str:
+    """Returns a prompt without the docstring quotes around it and the assertions at its end."""
+    inside = prompt.strip().removeprefix('"""').removesuffix('"""').strip("\n")
+    return inside.removesuffix(assertions).strip()
+
+
+def read_reval(path: Path) -> Iterator[Foreign]:
+    """Yields the units that stand in all four logs.
+
+    Raises:
+        UserError: a log is missing or has another shape.
+    """
+    logs = {task: _log(_newest(path, task)) for task in QUESTIONS}
+    for unit in logs["coverage"]:
+        if all(unit in log for log in logs.values()):
+            program, index = unit
+            yield ForeignAnswers(f"{program}#{index}", {task: log[unit] for task, log in logs.items()})
+
+
+def _newest(folder: Path, task: str) -> Path:
+    """Returns the newest log of a task: their names are times, so it is the last by name."""
+    folders = sorted(path for path in folder.glob(f"{task}@*") if path.is_dir())
+    if len(folders) != 1:
+        names = [path.name for path in folders] or "none"
+        raise UserError(
+            f"expected one folder {task}@… in {str(folder)!r}, REval's model_generations, got {names}"
+        )
+    files = sorted(folders[0].glob("*.jsonl"))
+    if not files:
+        raise UserError(f"expected a log (.jsonl) in {str(folders[0])!r}, got none")
+    return files[-1]
+
+
+def _log(path: Path) -> dict[tuple[str, int], tuple[str, ...]]:
+    replies: dict[tuple[str, int], tuple[str, ...]] = {}
+    for where, row in json_lines(path):
+        if "task_id" not in row:  # the last line holds the metrics
+            continue
+        for generation in row.get("generation") or ():
+            try:
+                unit = (str(row["task_id"]), int(generation["input_idx"]))
+                replies[unit] = tuple(_generated(result) for result in generation["results"])
+            except (LookupError, TypeError, ValueError) as error:
+                raise UserError(f"{where}: expected REval's results, got {error!r}") from None
+    return replies
+
+
+def _generated(result: dict[str, Any]) -> str:
+    text = result["generated"]
+    return text if isinstance(text, str) else json.dumps(text)
+
+
+def cruxeval_model_and_suite(log: Path) -> tuple[str, str] | None:
+    """Returns the model and suite that a file's name stands for; None for any other name."""
+    match = _CRUXEVAL_NAME.fullmatch(log.name)
+    if match is None:
+        return None
+    return match["model"].lower(), f"runtime/cruxeval-{match['side']}" + ("@cot" if match["cot"] else "")
+
+
+def read_cruxeval(path: Path) -> Iterator[Foreign]:
+    """Every answer with the authors' verdict, where there is one; those of one task in the order of the file.
+
+    Raises:
+        UserError: the file has another shape.
+    """
+    content = as_object(file_content(path), str(path))
+    answers, scored = content.get("raw_generations", content), content.get("raw_scored_generations", {})
+    if not isinstance(answers, dict) or not isinstance(scored, dict):
+        raise UserError(
+            f"{path}: expected objects in 'raw_generations' and 'raw_scored_generations',"
+            f" got {answers!r:.80} and {scored!r:.80}"
+        )
+    model_and_suite = cruxeval_model_and_suite(path)
+    asks_input = "input" in model_and_suite[1] if model_and_suite else None
+    for task_id, texts in answers.items():
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise UserError(f"{path}, {task_id}: expected a list of answers, got {texts!r:.80}")
+        verdicts = _verdicts(scored.get(task_id), texts, asks_input=asks_input)
+        for text, passed in zip(texts, verdicts, strict=True):
+            # The file has the answers alone, also where the prompt asked for a chain of thought first.
+            yield ForeignReply(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", passed=passed)
+
+
+def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> list[bool | None]:
+    """The authors' verdicts of one task's answers; None for each where the file does not tell.
+
+    CRUXEval's harness does not execute an answer about an input without `f(`, nor one about an output that
+    holds the question's own call: it counts them as failed (evaluation/utils_general.py, evaluate_score). An
+    earlier version, which made three of its files, left them out of the list where another answer to the task
+    passed. Of outputs, those left out are among the answers with `f(`, and are known where there are as many
+    of these as places are missing.
+    """
+    unknown: list[bool | None] = [None] * len(texts)
+    if not isinstance(scored, list) or not all(isinstance(verdict, bool) for verdict in scored):
+        return unknown
+    if len(scored) == len(texts):
+        return list(scored)
+    not_executed = [("f(" in text) != asks_input for text in texts]
+    if asks_input is None or sum(not_executed) != len(texts) - len(scored):
+        return unknown
+    verdicts = iter(scored)
+    return [False if skipped else next(verdicts) for skipped in not_executed]

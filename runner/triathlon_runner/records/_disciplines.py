@@ -1,0 +1,175 @@
+"""Records of each discipline: loop, evolved, runtime with REval's questions and CRUXEval's predictions."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, Self
+
+from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord, Usage, Verdict
+
+_QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
+
+
+class LoopStep(Strict):
+    """One turn: the prompt, the program written for it, its verdict and, where it passed, the summary."""
+
+    loop: int
+    """From 1."""
+    prompt: str
+    """p^j: the problem text of this loop, without the instruction around it; the program to be translated in
+    a translation loop."""
+    language: str | None = None
+    """What a translation loop translated into; None elsewhere, where it is Python."""
+    reply: Reply
+    program: str
+    """What was taken out of the reply; empty where nothing could be."""
+    changes: tuple[str, ...] = ()
+    """What extraction changed on the way from reply to program, in words."""
+    outcome: Outcome
+    verdict: Verdict | None
+    """None where there was no program to execute."""
+    summary_reply: Reply | None = None
+    summary: str | None = None
+    """The sentence that becomes the next prompt; None where none was asked for or the reply holds none."""
+
+
+class LoopRecord(UnitRecord):
+    """One task of a loop suite.
+
+    `outcome` is `passed` where loop M passed, else that of the failing loop. Where a summary could not be
+    had, there is no next prompt: the loops so far are sustained, and the outcome is the summary's.
+    """
+
+    max_loops: int
+    """M."""
+    sustained_loops: int
+    """l, 0 to M."""
+    loops: tuple[LoopStep, ...]
+    similarity: float | None = None
+    """s^l = Sim(p^l, p^(l+1)) for a task that stopped at 1 <= l < M; None where unknown."""
+    judge_replies: tuple[Reply, ...] = ()
+    judge_usage: Usage = Usage()
+    """What the judge took; it is another model, so `usage` leaves it out."""
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns of each loop the reply with the program, then that with the summary."""
+        for step in self.loops:
+            yield "", step.reply
+            if step.summary_reply is not None:
+                yield "", step.summary_reply
+
+    def recorded_judge_replies(self) -> tuple[Reply, ...]:
+        """Returns the judge's attempts at a similarity."""
+        return self.judge_replies
+
+    @property
+    def judge_gave_nothing(self) -> bool:
+        """Whether the similarity is unknown."""
+        return self.similarity is None
+
+    def asks_the_same(self, graded_again: Self, *, has_judge: bool) -> bool:
+        """Returns whether prompts, summarised programs and what the judge compared are the same."""
+        pairs = list(zip(self.loops, graded_again.loops, strict=False))
+        same_prompts = all(old.prompt == new.prompt for old, new in pairs)
+        same_summarised = all(
+            old.program == new.program for old, new in pairs if new.summary_reply is not None
+        )
+        same_end = len(self.loops) == len(graded_again.loops)
+        same_compared = same_end and all(old.program == new.program for old, new in pairs[-2:])
+        needs_judge = has_judge and 1 <= graded_again.sustained_loops < len(graded_again.loops)
+        compared = same_compared or not (needs_judge or graded_again.judge_replies)
+        return same_prompts and same_summarised and compared
+
+    def with_usage_of(self, stored: Self) -> Self:
+        """Returns this record with usage (of model and judge) and time of the stored one."""
+        return super().with_usage_of(stored).model_copy(update={"judge_usage": stored.judge_usage})
+
+
+class EvolvedRecord(UnitRecord):
+    """One problem of an evolved suite, one sample."""
+
+    prompt: str
+    """The question as it was asked, instruction included."""
+    reply: Reply
+    program: str
+    """What was executed; empty where nothing could be taken out of the reply."""
+    changes: tuple[str, ...] = ()
+    """What extraction changed on the way from reply to program, in words."""
+    verdict: Verdict | None
+    """None where there was no program to execute."""
+    parents: tuple[str, ...] = ()
+    """task_ids of the problems that this one was evolved from, so that families show in the results."""
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns the one reply."""
+        yield "", self.reply
+
+
+class AnswerRecord(Strict):
+    """One question's answer, graded."""
+
+    question: str = ""
+    """What was asked, in a sentence or two; the program and the input stand in the unit."""
+    reply: Reply
+    answer: str | None
+    """What was taken out of the reply; None where nothing could be."""
+    expected: tuple[str, ...]
+    """Every answer that would be right, as text."""
+    outcome: Outcome
+    correct: bool
+    why: str = ""
+    """What was wrong, in words; empty where the answer is right."""
+
+
+class StatementRecord(Strict):
+    """The three questions about one (line, variable)."""
+
+    line: int
+    """1-based line of the program."""
+    variable: str
+    coverage: AnswerRecord
+    state: AnswerRecord
+    path: AnswerRecord
+
+
+class RuntimeRecord(UnitRecord):
+    """One (program, input). `outcome` is `passed` where every answer is right, else `failed`."""
+
+    style: Literal["direct", "cot"]
+    program_id: str
+    program: str
+    """The program text whose lines the questions name."""
+    setup: str = ""
+    """What a test's set-up did before the input; its execution is not asked about."""
+    input: str
+    """The call or test that is made, as text."""
+    statements: tuple[StatementRecord, ...]
+    output: AnswerRecord
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns every question with its reply; all of a unit's are asked at once."""
+        for statement in self.statements:
+            for answer in (statement.coverage, statement.state, statement.path):
+                yield answer.question, answer.reply
+        yield self.output.question, self.output.reply
+
+    @staticmethod
+    def question_in(prompt: str) -> str:
+        """Returns the text in the last question tags; those before it belong to demonstrations."""
+        questions = _QUESTION.findall(prompt)
+        return str(questions[-1]).strip() if questions else ""
+
+
+class PredictionRecord(UnitRecord):
+    """One program and one assertion about it that the model completed. `outcome` is that of the answer."""
+
+    asked: Literal["output", "input"]
+    """Which side of the assertion was masked."""
+    style: Literal["direct", "cot"]
+    program: str
+    assertion: str
+    """As it was shown, with `??` in place of what was asked for."""
+    prediction: AnswerRecord
+
+    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
+        """Returns the one reply."""
+        yield "", self.prediction.reply
