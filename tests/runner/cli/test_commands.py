@@ -190,6 +190,7 @@ def test_the_readmes_other_lines_exist(line: str) -> None:
         assert line in by_hand
 
 
+@pytest.mark.slow
 def test_the_readmes_commands_work_as_typed(tmp_path: Path) -> None:
     """Those that ask nobody, in a folder with models.yaml and results."""
     small_results(tmp_path / "results")
@@ -240,6 +241,7 @@ def test_suites_say_where_they_are_graded(monkeypatch: pytest.MonkeyPatch) -> No
     assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_output_that_cannot_be_written() -> None:
     """One line says why; no traceback."""
