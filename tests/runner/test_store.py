@@ -1,13 +1,16 @@
 """The results folder."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord
-from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, set_torn_line_aside
+from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, replace_file, set_torn_line_aside
 
 
 def record(task_id: str, sample: int = 0) -> UnitRecord:
@@ -140,3 +143,21 @@ def test_units_are_listed_without_parsing_records(tmp_path: Path) -> None:
     with path.open("ab") as file:
         file.write(b'{"torn')
     assert folder.units("m", "loop/core") == {("a", 0), ("b", 0)}
+
+
+def test_a_pipe_is_written_into_and_stays(tmp_path: Path) -> None:
+    """What is no file is never replaced by one: not a pipe, and not what stands in /dev."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    replace_file(pipe, "a report\n")
+    assert os.read(reader, 100) == b"a report\n"
+    os.close(reader)
+    assert pipe.is_fifo()
+    command = "from pathlib import Path; from triathlon_runner.store import replace_file"
+    code = f"{command}; replace_file(Path('/dev/stdout'), 'a report')"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    assert printed == "a report"
+    assert Path("/dev/stdout").is_symlink()

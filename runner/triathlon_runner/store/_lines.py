@@ -241,12 +241,18 @@ def replace_file(path: Path, text: str) -> None:
 def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Writes a file whole or not at all; `write` writes its content into a draft.
 
+    A pipe, and what stands in /dev (such as /dev/stdout), is written into and never replaced.
+
     Raises:
         UserError: the disk is full or the folder cannot be written; the old file stays as it was.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_fifo() or path.absolute().is_relative_to("/dev"):
+            with path.open("ab") as file:
+                write(file)
+            return
         with draft.open("wb") as file:
             write(file)
             file.flush()
