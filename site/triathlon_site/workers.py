@@ -38,7 +38,6 @@ def run_all(jobs: Sequence[Callable[[], T]], processes: int) -> list[T]:
 def _start(jobs: Sequence[Callable[[], Any]]) -> None:
     global _jobs  # noqa: PLW0603 (in the forked process alone)
     _jobs = jobs
-    gc.set_threshold(100_000)  # a job makes many objects, and few that only a collection frees
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

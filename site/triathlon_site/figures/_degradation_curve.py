@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -46,17 +45,15 @@ def curves(title: str, series: Sequence[Series]) -> Markup:
     if steps < 2 or not any(value for one in series for value in one.values):
         return Markup("")
     named = [(one.name, _points(one.values, steps)) for one in series if not one.muted][:PALETTE]
-    muted = [_muted(one, steps) for one in series if one.muted]
+    muted = [
+        tag("path", tag("title", one.name), class_="line muted", d=curve_path(one.values, steps))
+        for one in series
+        if one.muted
+    ]
     ends = spread_labels([points[-1][1] for _, points in named], LABEL_GAP, TOP, BASE)
     marks = [_named(*one, end, c) for c, (one, end) in enumerate(zip(named, ends, strict=True))]
     kind = "figure curves" if muted else "figure"
     return svg(WIDTH, HEIGHT, title, *_axes(steps), *muted, *marks, class_=kind)
-
-
-@lru_cache(maxsize=4096)
-def _muted(one: Series, steps: int) -> Markup:
-    """Kept, as the figure of each model has all others in grey."""
-    return tag("path", tag("title", one.name), class_="line muted", d=curve_path(one.values, steps))
 
 
 def curves_frame(title: str, steps: int) -> Markup:

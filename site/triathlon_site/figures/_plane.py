@@ -1,7 +1,6 @@
 """The plane of a scatter: where its values lie, its axes, dots and names."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
@@ -42,13 +41,7 @@ def vertical_axis(title: str, maximum: float) -> list[Markup]:
 
 def dot(name: str, x: float, y: float) -> Markup:
     """A point, named when pointed at."""
-    return tag("circle", named(name), class_="dot", cx=x, cy=y, r=3.5)
-
-
-@lru_cache(maxsize=4096)
-def named(name: str) -> Markup:
-    """What shows when the figure's part is pointed at; kept, as thousands of figures name the same models."""
-    return tag("title", name)
+    return tag("circle", tag("title", name), class_="dot", cx=x, cy=y, r=3.5)
 
 
 Box = tuple[float, float, float, float]
