@@ -1,12 +1,18 @@
 """Running coroutines at the same time."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from triathlon_runner.errors import leaves
 
 T = TypeVar("T")
+OnProgress = Callable[[int, int], None]
+"""Called after each unit with the number of those that are done, and of all."""
+
+
+def show_nothing(done: int, total: int) -> None:
+    """The `OnProgress` of work that nobody watches."""
 
 
 async def run_all(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -13,6 +13,7 @@ LAYERS = (
         "errors",
         "__version__",
         "cache",
+        "json_text",
         "languages",
         "noise",
         "significance",

@@ -78,11 +78,7 @@ def list_command(
 ) -> None:
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder = ResultsFolder(results)
-    if not folder.root.is_dir():
-        raise UserError(
-            f"expected a folder of results at {str(results)!r}, there is none; run `triathlon run` first or"
-            " name another with --results"
-        )
+    folder.check_is_there()
     states = _states(folder, models_file, data) if check else {}
     rows = rows_of(folder, states)
     if as_json:

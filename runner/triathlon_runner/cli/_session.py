@@ -16,6 +16,7 @@ from triathlon_runner.cli._run_options import Options
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule import (
+    CTRL_C,
     Account,
     Conditions,
     ConsoleProgress,
@@ -142,7 +143,7 @@ async def _run_interruptible(runner: Runner, plan: RunPlan, progress: ConsolePro
             loop.call_soon_threadsafe(runner.stop.ask, "SIGHUP")
 
     loop = asyncio.get_running_loop()
-    for number, name in ((signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")):
+    for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
         loop.add_signal_handler(number, interrupt, name)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, hang_up)  # discards output before the next line is printed

@@ -1,7 +1,6 @@
 """What an HTTP error means: try again, stop this model, or the model's own outcome."""
 
 import functools
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from triathlon_runner.endpoints._api import (
 )
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints._retries import retry_after
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
@@ -154,8 +154,8 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> HttpFai
     """Reads message, code and parameter of an error body by OpenAI, Google, vLLM or FastAPI."""
     text = raw.decode("utf-8", "replace")
     try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
+        body = parse_json(text)
+    except ValueError:
         body = " ".join(text.split())
     if isinstance(body, list) and body:
         body = body[0]

@@ -11,6 +11,7 @@ from typing import Any
 from triathlon_runner.endpoints._api import Retryable
 from triathlon_runner.endpoints._config import ApiConfig
 from triathlon_runner.endpoints.provider import Client, ServerInfo
+from triathlon_runner.json_text import parse_json
 
 _FIRST_SECONDS, _ALL_SECONDS = 10.0, 300.0
 """Time limits for the first reply and for all replies; Ollama loads the model meanwhile. Where a limit is
@@ -130,8 +131,8 @@ async def _fetch(client: Client, path: str, body: dict[str, Any] | None = None) 
     """Returns the object that a server replies with; empty where it replies with none."""
     reply = await (client.get(path) if body is None else client.post(path, json.dumps(body).encode()))
     try:
-        return _object(json.loads(reply.body)) if reply.status == 200 else {}
-    except (ValueError, RecursionError):
+        return _object(parse_json(reply.body)) if reply.status == 200 else {}
+    except ValueError:
         return {}
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from triathlon_runner.concurrency import OnProgress, show_nothing
 from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
@@ -19,6 +20,7 @@ from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program import ProgramGrader
 from triathlon_runner.grading._samples import Sample, read_samples
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
@@ -118,7 +120,7 @@ async def grade_samples(
     samples: Path,
     problems: Sequence[AnyProblem],
     options: GradeOptions = GradeOptions(),
-    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    on_progress: OnProgress = show_nothing,
 ) -> GradeReport:
     """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
@@ -285,9 +287,9 @@ def _earlier_lines(out: Path | None) -> list[Line]:
 
 def _read_line(text: bytes, place: str) -> Line:
     try:
-        line: Line = json.loads(text)
+        line: Line = parse_json(text)
         _key(line)
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(
             f"{place}: expected a graded sample, got {text[:60]!r}; name another file at --out"
         ) from None

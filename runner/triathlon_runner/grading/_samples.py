@@ -3,7 +3,6 @@
 What is wrong with a sample is reported about that sample and never ends the command.
 """
 
-import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, unpacked
 from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ def _in_lines(file: Path, problems: Mapping[str, AnyProblem], broken: list[str])
 def _sample_of_line(line: bytes, problems: Mapping[str, AnyProblem]) -> Sample:
     """The sample of one line; raises ValueError with what is wrong where it holds none."""
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        row = parse_json(line)
+    except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
         raise ValueError(f"expected an object with task_id, got {line[:60]!r}")

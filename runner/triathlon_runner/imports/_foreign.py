@@ -1,6 +1,5 @@
 """The units of other programs' logs, as every reader yields them, and reading JSON."""
 
-import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, Final
 
 from triathlon_runner.datasets import unpacked
 from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
         UserError: the text is no JSON object.
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = parse_json(text)
+    except ValueError as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
     if not isinstance(document, dict):
         raise UserError(f"{where}: expected a JSON object, got {text[:80]!r}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from triathlon_runner import __version__
-from triathlon_runner.concurrency import run_all
+from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
@@ -50,17 +50,13 @@ class ImportReport:
     """Units of `compared` on which our verdict is the same."""
 
 
-OnProgress = Callable[[int, int], None]
-"""Called after each unit with the number of those that are done, and of all."""
-
-
 async def import_log(
     log_format: Format,
     path: Path,
     work: Work,
     results: ResultsFolder,
     grader: Grader,
-    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
+    on_progress: OnProgress = show_nothing,
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs.
 

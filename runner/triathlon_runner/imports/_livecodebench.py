@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import file_content, json_lines, object_of, text_of
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.store import replace_file
 
 REPORTED: Final = {
@@ -85,8 +85,8 @@ def _questions(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from json_lines(path)
         return
     try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        rows = parse_json(text)
+    except ValueError as error:
         raise UserError(f"{path}: expected JSON, {error}; got {text[:80]!r}") from None
     for place, row in enumerate(rows, start=1):
         where = f"{path}, question {place}"

@@ -8,12 +8,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from triathlon_runner.concurrency import OnProgress, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
-from triathlon_runner.imports._import import ImportReport, OnProgress, grade_all, manifest_fields
+from triathlon_runner.imports._import import ImportReport, grade_all, manifest_fields
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.records import (
@@ -61,7 +62,7 @@ async def import_recording(
     work: Work,
     results: ResultsFolder,
     grader: CachingGrader,
-    on_progress: OnProgress = lambda done, total: None,  # noqa: ARG005
+    on_progress: OnProgress = show_nothing,
 ) -> ImportReport:
     """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
 

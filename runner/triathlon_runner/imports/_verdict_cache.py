@@ -11,6 +11,7 @@ from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import set_torn_line_aside
@@ -37,12 +38,12 @@ class VerdictCache:
             set_torn_line_aside(file)
             lines = file.read_bytes().splitlines() if file.exists() else []
             for line in lines:
-                key, text = json.loads(line)
+                key, text = parse_json(line)
                 if key != _ENGINE:
                     self.verdicts[key] = Verdict.model_validate_json(text)
                 elif text != str(ENGINE_VERSION):
                     raise ValueError(f"verdicts of engine version {text!r}, not {ENGINE_VERSION}")
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{file}: expected keys and verdicts of engine version {ENGINE_VERSION}, got {line[:80]!r}"
                 f" ({error}); name another file at --verdicts"

@@ -20,9 +20,10 @@ from triathlon_runner.schedule._plan import (
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._references import check_references
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner
-from triathlon_runner.schedule._stop import Account, Bounds, Control, deadline, span_seconds
+from triathlon_runner.schedule._stop import CTRL_C, Account, Bounds, Control, deadline, span_seconds
 
 __all__ = [
+    "CTRL_C",
     "PROFILES",
     "STOP_SECONDS",
     "UNITS_PER_SLOT",

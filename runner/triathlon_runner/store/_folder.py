@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._faults import fault_of_manifest, validation_fault
 from triathlon_runner.store._lines import Head, Unit, read_records, replace_file
@@ -59,6 +60,14 @@ class ResultsFolder:
     def skipped(self, model: str) -> Path:
         """The file with the reason why the model could not run here."""
         return self.of_model(model) / "skipped.txt"
+
+    def check_is_there(self) -> None:
+        """Raises a UserError where there is no such folder."""
+        if not self.root.is_dir():
+            raise UserError(
+                f"expected a folder of results at {str(self.root)!r}, there is none;"
+                " run `triathlon run` first or name another with --results"
+            )
 
     def check_writable(self) -> None:
         """Checks that the folder can be written, before money is spent.
@@ -189,7 +198,7 @@ class ResultsFolder:
             fault = str(error.strerror)
         except ValidationError as error:
             fault = validation_fault(error)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             fault = f"it is no JSON object ({error})"
         if fault:
             raise UnreadableManifestError(
@@ -202,7 +211,7 @@ class ResultsFolder:
 
 def _schema_of(content: bytes) -> object:
     """Returns the schema that a manifest names; the current one where it names none."""
-    manifest = json.loads(content)
+    manifest = parse_json(content)
     if not isinstance(manifest, dict):
         raise ValueError(f"got {str(manifest)[:40]!r}")
     return manifest.get("schema", manifest.get("schema_version", SCHEMA_VERSION))

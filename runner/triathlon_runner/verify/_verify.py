@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from triathlon_runner.concurrency import run_all
+from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
@@ -111,7 +111,7 @@ async def verify_file(
     grader: Grader,
     *,
     regrade: Regrade = replayed,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,  # noqa: ARG005
+    on_progress: OnProgress = show_nothing,
 ) -> FileReport:
     """Executes and grades every program and answer of a file again, asking no model.
 

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.store import IMPORTED
+from triathlon_runner.store import IMPORTED, ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
@@ -74,11 +74,7 @@ def gather(
     Raises:
         UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
     """
-    if not results.is_dir():
-        raise UserError(
-            f"expected a folder of results at {str(results)!r}, there is none;"
-            " run `triathlon run` first or name another with --results"
-        )
+    ResultsFolder(results).check_is_there()
     day = _day()
     entries = catalogue if catalogue is not None else _catalogue(results, known)
     measured, imported = _read(results, entries, registry, cache)

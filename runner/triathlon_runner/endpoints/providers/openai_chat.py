@@ -18,6 +18,7 @@ from triathlon_runner.endpoints._http_errors import (
 )
 from triathlon_runner.endpoints._server_info import ask_server
 from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
 
@@ -171,8 +172,8 @@ def read_json(raw: bytes) -> dict[str, Any]:
     if not raw.strip():
         raise Malformed("an empty reply")
     try:
-        body = json.loads(raw.decode("utf-8"))
-    except (ValueError, RecursionError) as error:  # the latter: a hundred thousand brackets
+        body = parse_json(raw.decode("utf-8"))
+    except ValueError as error:
         # Keys are removed before the text is cut: half of one would no longer look like a key.
         beginning = remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
         raise Malformed(f"a reply that is no JSON ({error}): {beginning!r}") from None
