@@ -26,8 +26,10 @@ def fixed_server(seconds: float, script: str = "", vary: float = 0.0) -> Iterato
     command = [sys.executable, __file__, str(seconds), str(vary), *([script] if script else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 def response(text: str) -> bytes:
