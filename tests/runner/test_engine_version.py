@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "71c1e3ee1ddca271dcd43431543eb230813958aefbff7c33bf35d1a3e74ccbe3")
+DECIDED = (1, "084aa6029cb17ffde6d4aa66a7865e13a6991cfd12396b0e9467834ff64e94be")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
