@@ -6,6 +6,7 @@ import typer
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import examples, group_of_commands
+from triathlon_runner.cli._names import complete_models
 from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted
@@ -35,7 +36,9 @@ def prune(
     max_megabytes: Annotated[
         float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Removes the replies of this model.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Removes the replies of this model.", autocompletion=complete_models)
+    ] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
     if max_megabytes is None and model is None:

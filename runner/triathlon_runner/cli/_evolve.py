@@ -11,7 +11,7 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import names
+from triathlon_runner.cli._names import complete_suites, names
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -67,7 +67,9 @@ _CHECK_SECONDS = 0.1
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
     out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],
-    seeds: Annotated[str, typer.Option(help="Suite whose problems are the seeds.")] = "evolved/core-seeds",
+    seeds: Annotated[
+        str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=complete_suites)
+    ] = "evolved/core-seeds",
     transformations: Annotated[
         str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),

@@ -10,6 +10,7 @@ import typer
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._names import complete_suites
 from triathlon_runner.cli._options import AsJson, Data, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.official import problem_file
@@ -32,7 +33,10 @@ _LISTED = ("missing", "broken", "refused", "open", "replaced", "not_replaced")
 )
 def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or JSON lines.")],
-    suite: Annotated[str | None, typer.Option(help="Grade against the problems of this suite.")] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(help="Grade against the problems of this suite.", autocompletion=complete_suites),
+    ] = None,
     problems: Annotated[
         Path | None,
         typer.Option(help="Grade against a file in HumanEval, MBPP, EvalPlus, EvoEval or ClassEval format."),

@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import names
+from triathlon_runner.cli._names import complete_suites, names, one_of
 from triathlon_runner.cli._options import (
     Common,
     Data,
@@ -73,14 +73,19 @@ class _Log:
     ),
 )
 def import_command(
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".")],
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=one_of(_ABOUT))
+    ],
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
     ],
     suite: Annotated[
         str | None,
-        typer.Option(help="The suite that the log is about; with --recorded left out: the source's."),
+        typer.Option(
+            help="The suite that the log is about; with --recorded left out: the source's.",
+            autocompletion=complete_suites,
+        ),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")

@@ -7,6 +7,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
+from triathlon_runner.cli._names import complete_models
 from triathlon_runner.cli._options import AsJson, Common, Data, ModelsFile, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.models_yaml import ModelRow
@@ -23,7 +24,10 @@ from triathlon_runner.terminal import console, table
     )
 )
 def models(
-    model: Annotated[str | None, typer.Argument(help="Shows all that is known of this one.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Argument(help="Shows all that is known of this one.", autocompletion=complete_models),
+    ] = None,
     models_file: ModelsFile = Common.models_file,
     as_json: AsJson = False,
 ) -> None:

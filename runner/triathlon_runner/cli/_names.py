@@ -3,7 +3,7 @@
 Completion imports what it needs inside its functions, so that the site's commands start without it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +46,11 @@ def _completed(incomplete: str, ids: Iterable[str]) -> list[str]:
     complete, comma, last = incomplete.rpartition(",")
     listed = complete.split(",")
     return [complete + comma + name for name in ids if name.startswith(last) and name not in listed]
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Returns what completes one of these names, for the shell."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
 _HELP = "Ids, separated by commas; left out: all."

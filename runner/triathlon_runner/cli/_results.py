@@ -40,6 +40,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
+    Change,
     ContradictingLineError,
     DamagedLineError,
     ResultsFile,
@@ -157,14 +158,19 @@ def diff_command(
     screen = console()
     for name, changes in compared.items():
         if changes:
-            screen.print_message(f"{name}: {counted(len(changes), 'unit')} with another outcome")
-        lines = [
-            f"{unit.task_id} #{unit.sample}: {unit.before or '-'} → {unit.after or '-'}" for unit in changes
-        ]
-        for line in first_of(lines, _SHOWN):
+            differ = "differs" if len(changes) == 1 else "differ"
+            screen.print_message(f"{name}: {counted(len(changes), 'unit')} {differ}")
+        for line in first_of([_in_words(change, first, second) for change in changes], _SHOWN):
             screen.print_message(f"  {line}")
     screen.print_message(counted(differing, "difference"))
     raise typer.Exit(1 if differing else 0)
+
+
+def _in_words(change: Change, first: Path, second: Path) -> str:
+    unit = f"{change.task_id} #{change.sample}"
+    if change.before and change.after:
+        return f"{unit}: {change.before} → {change.after}"
+    return f"{unit}: {change.before or change.after}, only in {first if change.before else second}"
 
 
 def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
@@ -176,6 +182,12 @@ def _pairs(first: Path, second: Path) -> list[tuple[str, Path, Path]]:
     if first.is_file():
         return [(first.name, first, second)]
     left, right = ResultsFolder(first), ResultsFolder(second)
+    for folder in (left, right):
+        if not list(folder.files()):
+            raise UserError(
+                f"expected a results file, or a folder with runs/MODEL/SUITE.jsonl in it, got"
+                f" {str(folder.root)!r}, where there is none"
+            )
     both = sorted({*left.files(), *right.files()})
     return [
         (f"{model} {suite}", left.lines(model, suite), right.lines(model, suite)) for model, suite in both

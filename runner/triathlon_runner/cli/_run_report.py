@@ -154,12 +154,12 @@ def about_replies(account: Account) -> str:
 
 
 def about_tokens(account: Account) -> str:
-    """Returns for how many replies a server gave no token counts; empty where it counted all."""
+    """Returns for how many replies a server gave no usable token counts; empty where it gave all."""
     if not account.stats.uncounted:
         return ""
     unknown = "tokens are unknown, the cost is estimated" if account.price else "tokens and cost are unknown"
     replies = counted(account.stats.uncounted, "reply")
-    return f"the server of {account.model} gave no token counts for {replies}: {unknown}"
+    return f"the server of {account.model} gave no usable token counts for {replies}: {unknown}"
 
 
 def about_cost(accounts: Sequence[Account]) -> str:
@@ -170,7 +170,7 @@ def about_cost(accounts: Sequence[Account]) -> str:
     priced = [account for account in accounts if account.price]
     reasons = []
     if names := ", ".join(sorted({account.model for account in priced if account.stats.uncounted})):
-        reasons.append(f"by the length of texts: the server of {names} does not count tokens")
+        reasons.append(f"by the length of texts: the server of {names} gives no usable token counts")
     if lost := sum(account.stats.lost for account in priced):
         reasons.append(f"by the mean of the others: {counted(lost, 'reply')} lost, which may be charged for")
     usd = sum(account.usd_estimated for account in priced)

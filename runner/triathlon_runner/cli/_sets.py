@@ -10,7 +10,7 @@ import typer
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._names import Models, names
+from triathlon_runner.cli._names import Models, complete_suites, names
 from triathlon_runner.cli._options import AsJson, Common, Data, Results, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.errors import UserError
@@ -33,8 +33,12 @@ ByModel = dict[str, tuple[EvolvedRecord, ...]]
 
 @sets_app.command(epilog=examples("triathlon sets compare evolved/core-seeds evolved/core-subtle"))
 def compare(
-    first: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds.")],
-    second: Annotated[str, typer.Argument(help="Another one of the same family.")],
+    first: Annotated[
+        str, typer.Argument(help="A suite, such as evolved/core-seeds.", autocompletion=complete_suites)
+    ],
+    second: Annotated[
+        str, typer.Argument(help="Another one of the same family.", autocompletion=complete_suites)
+    ],
     models: Models = None,
     results: Results = Common.results,
     as_json: AsJson = False,
@@ -84,7 +88,12 @@ def _counts(pair: analysis.Paired) -> dict[str, float]:
     "samples", epilog=examples("triathlon sets samples evolved/core-difficult@temperature-0.8 --k 1,10")
 )
 def report_samples(
-    suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-seeds@temperature-0.8.")],
+    suite: Annotated[
+        str,
+        typer.Argument(
+            help="A suite, such as evolved/core-seeds@temperature-0.8.", autocompletion=complete_suites
+        ),
+    ],
     k: Annotated[str | None, typer.Option(help="Separated by commas; left out: 1 to the samples.")] = None,
     models: Models = None,
     results: Results = Common.results,
@@ -139,7 +148,9 @@ def _results(folder: Path, models: str | None) -> dict[str, ByModel]:
 
 @sets_app.command("contamination", epilog=examples("triathlon sets contamination evolved/core-subtle"))
 def report_contamination(
-    suite: Annotated[str, typer.Argument(help="A suite, such as evolved/core-subtle.")],
+    suite: Annotated[
+        str, typer.Argument(help="A suite, such as evolved/core-subtle.", autocompletion=complete_suites)
+    ],
     out: Annotated[Path | None, typer.Option(help="File that gets one JSON line a problem.")] = None,
     as_json: AsJson = False,
     data: Data = None,

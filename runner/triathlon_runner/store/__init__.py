@@ -13,6 +13,7 @@ from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again
 from triathlon_runner.store._lines import (
     MAKE_MISSING,
     RUN_AGAIN,
+    Change,
     ContradictingLineError,
     DamagedLineError,
     Unit,
@@ -34,6 +35,7 @@ __all__ = [
     "RUN_AGAIN",
     "VERIFIED",
     "Archived",
+    "Change",
     "ContradictingLineError",
     "DamagedLineError",
     "GradedAgain",

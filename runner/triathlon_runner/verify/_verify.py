@@ -149,15 +149,38 @@ async def verify_file(
     if manifest is None:
         report.unverified.setdefault("manifest", "the file has none")
         return report
-    for what, stated, computed in (
-        ("protocol", manifest.protocol, work.settings_hash),
-        ("data", manifest.data.sha256, work.built.suite.data.sha256),
-    ):
-        if stated != computed:
-            report.mismatches.append(Mismatch(f"manifest {what}", _short(stated), _short(computed)))
+    _compare_identity(manifest, work, {record.protocol for record in stored}, report)
     if not damaged:  # else its counts differ, of course
         _compare_counts(manifest, stored, [after for _, after in pairs], report)
     return report
+
+
+def _compare_identity(
+    manifest: Manifest, work: Work, protocols_of_lines: Collection[str], report: FileReport
+) -> None:
+    """Compares protocol and data set with the lines' and today's.
+
+    Results of another protocol are not wrong: nothing of them can be graded again. A manifest whose protocol
+    is neither that of the lines nor today's was changed.
+    """
+    if manifest.protocol == work.settings_hash:
+        stated, computed = manifest.data.sha256, work.built.suite.data.sha256
+        if stated != computed:
+            report.mismatches.append(Mismatch("manifest data", _short(stated), _short(computed)))
+    elif not protocols_of_lines:
+        report.unverified["manifest"] = _of_another_protocol(manifest.protocol, work)
+    elif manifest.protocol not in protocols_of_lines:
+        stated, computed = manifest.protocol, ", ".join(sorted(protocols_of_lines))
+        report.mismatches.append(
+            Mismatch("manifest protocol", stated, computed, "the manifest has {stored}, the lines {expected}")
+        )
+
+
+def _of_another_protocol(protocol: str, work: Work) -> str:
+    return (
+        f"made under another protocol ({protocol}, now {work.settings_hash}): prompts, settings or data were"
+        " others; `triathlon run --ask-again` archives such results and asks anew"
+    )
 
 
 def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
@@ -187,7 +210,7 @@ async def _graded_again(
     """Returns the record that its own replies lead to now; None where grading was not possible."""
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.settings_hash:
-        report.unverified[name] = f"made under another protocol ({record.protocol}, now {work.settings_hash})"
+        report.unverified[name] = _of_another_protocol(record.protocol, work)
         return None
     if record.model != work.row.id or record.suite != work.suite_id:
         named, file = f"{record.model} {record.suite}", f"{work.row.id} {work.suite_id}"

@@ -168,5 +168,8 @@ def test_tokens_that_nobody_counted(tmp_path: Path, url: str) -> None:
     row = next(line.split() for line in lines if line.startswith("nousage "))
     heading = next(line.split() for line in lines if line.startswith("model "))
     assert row[heading.index("tokens")] == "?"
-    assert "the server of nousage gave no token counts for 3 replies: tokens and cost are unknown" in lines
+    assert (
+        "the server of nousage gave no usable token counts for 3 replies: tokens and cost are unknown"
+        in lines
+    )
     assert not any(" 0 tokens" in line for line in lines)

@@ -163,6 +163,18 @@ def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert completions("run --suites loop/core,runtime/co", 3) == ["loop/core,runtime/core"]
     assert completions("results archive --suites translation/", 4)
     assert completions("run --profile s", 3) == ["standard"]
+    assert completions("models --models-file rows.yaml ot", 4) == ["other"]
+    assert completions("cache prune --model o", 4) == []
+    for line in (
+        "grade x --suite",
+        "import evalplus x --suite",
+        "evolve --seeds",
+        "sets samples",
+        "sets compare",
+    ):
+        asked = f"{line} loop/co"
+        assert completions(asked, len(asked.split())) == ["loop/core"], line
+    assert completions("import evalp", 2) == ["evalplus"]
 
 
 @pytest.mark.parametrize("line", OURS)

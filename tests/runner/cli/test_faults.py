@@ -54,7 +54,10 @@ def test_unknown_cost_is_said_to_be_unknown(tmp_path: Path) -> None:
         (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
         result = place.call(*OPTIONS, "--budget", "1")
     assert result.exit_code == 0, result.output
-    assert "estimated by the length of texts: the server of m does not count tokens" in result.output
-    assert "gave no token counts for 4 replies: tokens are unknown, the cost is estimated" in result.output
+    assert "estimated by the length of texts: the server of m gives no usable token counts" in result.output
+    assert (
+        "gave no usable token counts for 4 replies: tokens are unknown, the cost is estimated"
+        in result.output
+    )
     manifest = json.loads((place.results / "runs" / "m" / "evolved" / "core-seeds.manifest.json").read_text())
     assert (manifest["cost_usd"], manifest["usage"]["uncounted"]) == (None, 4)

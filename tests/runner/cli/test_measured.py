@@ -121,6 +121,25 @@ def test_a_right_manifest_is_not_reported_as_wrong(small: SmallRun) -> None:
     assert any("as graded again, its lines" in note for note in file["notes"])
 
 
+@pytest.mark.parametrize("changed", ["lines and manifest", "manifest"])
+def test_results_of_another_protocol_do_not_count_as_wrong(small: SmallRun, changed: str) -> None:
+    """They can't be graded again, and what to do is said; a manifest that is not its lines' was changed."""
+    suite = "evolved/core-seeds"
+    path = small.results / "runs" / "m" / f"{suite}.manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"protocol": "0" * 16}))
+    if changed == "lines and manifest":
+        lines = small.results / "runs" / "m" / f"{suite}.jsonl"
+        texts = [json.loads(line) | {"protocol": "0" * 16} for line in lines.read_text().splitlines()]
+        lines.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    result = small.call("verify", "--suites", suite)
+    assert result.exit_code == 1
+    if changed == "manifest":
+        assert "DOES NOT FOLLOW" in result.output and "manifest protocol: the manifest has" in result.output
+    else:
+        assert "could not be checked" in result.output and "NOT FOLLOW" not in result.output
+        assert "triathlon run --ask-again" in " ".join(result.output.split())
+
+
 def test_list(finished: SmallRun) -> None:
     """Every file is listed with its state."""
     result = finished.call("results", "list", "--json")
@@ -161,3 +180,21 @@ def test_diff(small: SmallRun, finished: SmallRun) -> None:
     differs = small.call("results", "diff", str(finished.results), "results")
     assert differs.exit_code == 1
     assert "→ refused" in differs.output
+    assert "1 unit differs" in differs.output
+
+
+def test_diff_names_what_one_side_lacks(small: SmallRun, finished: SmallRun) -> None:
+    """A unit that stands in one of them only has no other outcome: it is said where it is."""
+    lines = small.results / "runs" / "m" / "loop" / "core.jsonl"
+    lines.write_text(lines.read_text().splitlines()[0] + "\n")
+    result = small.call("results", "diff", str(finished.results), "results")
+    assert result.exit_code == 1
+    assert f", only in {finished.results}" in result.output.replace("\n", "")
+
+
+@pytest.mark.parametrize("inside", ["runs", "runs/m"])
+def test_diff_refuses_a_folder_that_it_would_not_read(small: SmallRun, inside: str) -> None:
+    """No results in a folder are no equal results."""
+    folder = str(small.results / inside)
+    result = small.call("results", "diff", folder, folder)
+    assert "runs/MODEL/SUITE.jsonl" in str(result.exception) and repr(folder) in str(result.exception)
