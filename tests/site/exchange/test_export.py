@@ -256,6 +256,7 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where inspect_ai is not installed, the message says how to get it, and nothing is written."""
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.delitem(sys.modules, "triathlon_site.exchange._inspect", raising=False)
     with pytest.raises(UserError, match=r"inspect_ai.*not installed: run pip install '.\[inspect\]'"):
         _export("inspect", results, tmp_path / "out")
     assert not (tmp_path / "out").exists()
