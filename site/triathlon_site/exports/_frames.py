@@ -9,7 +9,7 @@ import pandas as pd
 from triathlon_site.costs import run_cost
 from triathlon_site.exports._schema import BoardRow, OverallRow
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, ColumnScores, Overall
@@ -23,8 +23,6 @@ DTYPES: Final = {
     if field.annotation in _WITH_GAPS
 }
 """Of columns that a row may lack a value in: a whole number stays one beside an empty cell."""
-
-Models = Mapping[str, ModelInfo]
 
 
 @dataclass(frozen=True, slots=True)
