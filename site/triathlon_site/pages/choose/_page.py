@@ -81,14 +81,7 @@ def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: S
         ],
         "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
         "costs": [
-            {
-                "id": cost.id,
-                "title": cost.title,
-                "least": cost.least,
-                "noun": cost.noun,
-                "unit": cost.unit,
-                "axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released"),
-            }
+            asdict(cost) | {"axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released")}
             for cost in costs
         ],
         "leastShare": LEAST_SHARE,

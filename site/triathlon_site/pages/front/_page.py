@@ -71,7 +71,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         first=index_lead(table),
         small_open=index_lead(table, small_open=True),
         ages=ages(table.rows),
-        linking=[column.index.title for column in FRONT if column not in SHOWN],
+        linking=[column.name for column in FRONT if column not in SHOWN],
         steepest_fall=steepest([board for board in site.boards if board.plan.family == "official"]),
         core=[m for board in site.boards if board.plan.family == "core" for m in board.models],
         neighbours=f"compare.html#neighbours-{family}" if family else "",
