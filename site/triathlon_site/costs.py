@@ -9,7 +9,7 @@ import numpy as np
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Outcome
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Score
 
 
@@ -56,9 +56,7 @@ def run_cost(files: Sequence[FileAggregate]) -> RunCost:
     )
 
 
-def solved_cost_by_name(
-    boards: Sequence[Board], models: Mapping[str, ModelInfo], ids: Collection[str]
-) -> dict[str, float]:
+def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:
     """What a solved task cost over these boards, in dollars, by the name of each model where it is known.
 
     Args:
@@ -185,9 +183,7 @@ class GroupBoard:
         return any(member.rise for member in self.members)
 
 
-def group_boards(
-    info: ModelInfo, boards: Sequence[Board], models: Mapping[str, ModelInfo]
-) -> Iterator[GroupBoard]:
+def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> Iterator[GroupBoard]:
     """The boards on which two rows or more of the model's group have a score and known tokens."""
     if info.group is None:
         return

@@ -13,7 +13,7 @@ from triathlon_runner.models_yaml import check_names
 from triathlon_site.exchange import _every_eval_ever, _hugging_face, _samples
 from triathlon_site.exchange._source import EARLIEST, Source, sources_of
 from triathlon_site.load import Results
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.render import Page
 from triathlon_site.scores import Board
 from triathlon_site.wanted import Wanted
@@ -153,9 +153,7 @@ class Archive:
     """In the zip."""
 
 
-def archives(
-    results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo], url: str = ""
-) -> Iterator[Archive]:
+def archives(results: Results, boards: Sequence[Board], models: Models, url: str = "") -> Iterator[Archive]:
     """Yields the zip of each format with files of scores alone; one that holds no result is left out."""
     entries = {entry.id: entry for board in boards for entry in board.plan.suites}
     sources = sources_of(results.files, boards, models, entries.get, url=url)
