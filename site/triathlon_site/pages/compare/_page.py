@@ -56,12 +56,12 @@ class CompareContext(PageContext):
     """The part of the page that is there without a script."""
 
     template: ClassVar[str] = "compare/page"
-    plotly: str
     plotly_styles: str
     frames: list[Figure]
     """Empty figures, to which a script adds the lines of the chosen models."""
     neighbours: Mapping[str, Neighbours]
     """By family of data, of those with two models to compare."""
+    plotly: str = PLOTLY
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -71,7 +71,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             family: neighbours(site.overalls[family], site.models)
             for family in compared_families(site.overalls)
         }
-        context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(site.boards), by_family)
+        context = CompareContext(" ".join(plotly_styles()), _frames(site.boards), by_family)
         yield Draft("compare.html", context)
     yield from files(site.boards, site.models)
 
