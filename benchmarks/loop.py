@@ -64,7 +64,7 @@ class _Silent:
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *_, **__: None
 
-    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
+    def finished(self, record: UnitRecord, **_: object) -> None:
         self.records.append(record)
 
     def failed(self, *told: object) -> None:

@@ -36,7 +36,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "greater_than": "expected a number above {gt:g}",
     "greater_than_equal": "expected a number of {ge:g} or more",
     "less_than": "expected a number below {lt:g}",
-    "less_than_equal": "expected a number of {le:g} or less",
+    "less_than_equal": "expected a number of {le:,.10g} or less",
     "too_short": "expected at least {min_length} of these",
     "literal_error": "expected {expected}",
 }

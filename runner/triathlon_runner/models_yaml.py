@@ -15,6 +15,8 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.terminal import shortened
 
+_MOST_TOKENS: Final = 10_000_000
+"""More than any model writes in one reply: a larger `max_tokens` is a slip."""
 _DAY: Final = r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?"
 Day = Annotated[str, AfterValidator(matching(_DAY, "YYYY, YYYY-MM or YYYY-MM-DD, such as 2024-11"))]
 
@@ -42,7 +44,7 @@ class Settings(_Config):
     suites that are greedy by protocol; one that samples (`@sampled`, `@temperature-0.4`, `--temperature`)
     keeps its own. Left out, each suite uses its paper's. Results at another temperature than the suite's own
     are of another protocol."""
-    max_tokens: Annotated[int, Field(gt=0)] | None = None
+    max_tokens: Annotated[int, Field(gt=0, le=_MOST_TOKENS)] | None = None
     """Replaces the token limit of every suite; left out, each suite uses its paper's."""
     concurrency: Annotated[int, Field(gt=0)] | None = None
     """Requests in flight at once, at most."""
@@ -208,7 +210,7 @@ def _hint(name: str, known: Sequence[str], command: str) -> str:
 
 _NUMBERS: Final = {
     "temperature": "a number from 0 to 2",
-    "max_tokens": "a whole number from 1",
+    "max_tokens": f"a whole number from 1 to {_MOST_TOKENS:,}",
     "concurrency": "a whole number from 1",
     "input": "a number of 0 or more",
     "output": "a number of 0 or more",

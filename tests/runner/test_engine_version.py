@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "71c1e3ee1ddca271dcd43431543eb230813958aefbff7c33bf35d1a3e74ccbe3")
+DECIDED = (1, "c450ed2bf8cd9f3a8018e687b29436a7f4660784481373ad0d73356378750b0e")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -78,6 +78,10 @@ def test_the_projects_own_file_is_good() -> None:
         (GOOD.replace("concurrency: 2", "concurrency: -2"), ["line 9", "concurrency", "-2"]),
         (GOOD.replace("id: b", "id: ../b"), ["line 7", "id", "'../b'"]),
         (GOOD.replace("  - id: b\n    name: B\n", "  - name: B\n"), ["line 7", "id", "required"]),
+        (
+            GOOD.replace("concurrency: 2", "max_tokens: 999999999999"),
+            ["line 9", "10,000,000 or less", "got 999999999999"],
+        ),
         (GOOD.replace("concurrency: 2", "temperature: 9"), ["line 9", "a number of 2 or less", "got 9"]),
         *(
             (

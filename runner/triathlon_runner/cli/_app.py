@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import __version__
-from triathlon_runner.cli._commands import App
+from triathlon_runner.cli._command_style import App
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.terminal import print_error, print_traceback
 

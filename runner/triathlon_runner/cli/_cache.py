@@ -7,6 +7,7 @@ import typer
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.endpoints import ReplyCache
+from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted
 
 cache_app = group_of_commands("cache", "The cache of replies.", "triathlon cache info")
@@ -37,6 +38,8 @@ def prune(
     model: Annotated[str | None, typer.Option(help="Removes the replies of this model.")] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
+    if max_megabytes is None and model is None:
+        raise UserError("expected --max-megabytes or --model, which say what is removed, got neither")
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
         max_bytes = None if max_megabytes is None else int(max_megabytes * 1e6)
         removed = replies.prune(max_bytes=max_bytes, model=model)

@@ -26,6 +26,8 @@ _PATHS_OF_REQUESTS = ("/chat/completions", "/completions", "/messages")
 """Endings that are no part of a base address: requests add them to it."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""RFC 9110, section 5.6.2: `token`."""
 
 T = TypeVar("T")
 
@@ -133,6 +135,16 @@ class ApiConfig(BaseModel):
     def _is_provider(cls, value: str) -> str:
         if value not in PROVIDERS:
             raise ValueError(f"expected one of {', '.join(PROVIDERS)}, got {value!r}")
+        return value
+
+    @field_validator("headers", "secret_headers")
+    @classmethod
+    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if not _HEADER_NAME.fullmatch(name):
+                raise ValueError(f"expected a header's name of letters, digits and '-', got {name!r}")
+            if not text.isprintable() or not text.isascii():
+                raise ValueError(f"expected printable ASCII in the header {name}, without line breaks")
         return value
 
     @field_validator("headers")

@@ -111,6 +111,7 @@ class RequestQueue:
             yield self._in_flight[place]
         finally:
             if self._in_flight.pop(place, None) is not None:
+                self._report()  # what may be spent depends on how many are in flight
                 self._send_next()
 
     def now(self) -> float:

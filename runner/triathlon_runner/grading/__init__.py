@@ -10,7 +10,13 @@ from triathlon_runner.grading._code_tests import (
 )
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
-from triathlon_runner.grading._program import ExpectedResults, Fault, Grader, ProgramGrader, grade_results
+from triathlon_runner.grading._program_grader import (
+    ExpectedResults,
+    Fault,
+    Grader,
+    ProgramGrader,
+    grade_results,
+)
 
 __all__ = [
     "TEST_LIMITS",

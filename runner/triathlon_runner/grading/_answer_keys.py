@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading._once import Once
+from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.sandbox import (
     Call,
     Ended,

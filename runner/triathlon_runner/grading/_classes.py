@@ -13,7 +13,7 @@ from pathlib import Path
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending
 from triathlon_runner.grading._compare import shorten
-from triathlon_runner.grading._once import Once
+from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Sandbox
 from triathlon_runner.syntax import import_statements, parse

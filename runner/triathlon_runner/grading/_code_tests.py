@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
-from triathlon_runner.grading._once import Once
+from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     Call,

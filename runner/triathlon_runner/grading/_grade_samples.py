@@ -18,13 +18,13 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
-from triathlon_runner.grading._program import ProgramGrader
+from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Sample, read_samples
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
-from triathlon_runner.store import replace_file
+from triathlon_runner.store import replace_file, set_torn_line_aside
 
 UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
@@ -260,8 +260,11 @@ def _key(line: Line) -> tuple[object, ...]:
     return *_sample_id(line), line["program_sha256"], *versions
 
 
+_LINE_START = b'{"task_id": '
+
+
 def _earlier_lines(out: Path | None) -> list[Line]:
-    """The whole lines of an earlier call; a torn last one (power cut) is removed, and graded again.
+    """The whole lines of an earlier call; a torn last one (power cut) is moved aside, and graded again.
 
     Raises:
         UserError: the file holds something else, or can't be written.
@@ -270,19 +273,17 @@ def _earlier_lines(out: Path | None) -> list[Line]:
         return []
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("ab+") as file:
-            file.seek(0)
-            whole, newline, _ = file.read().rpartition(b"\n")
-            texts = enumerate(whole.split(b"\n"), start=1)
-            lines = [
-                _read_line(text, f"{str(out)!r}, line {number}") for number, text in texts if text.strip()
-            ]
-            file.truncate(len(whole) + len(newline))
+        out.touch()
+        *texts, torn = out.read_bytes().split(b"\n")
+        if torn and not torn.startswith(_LINE_START[: len(torn)]):
+            texts.append(torn)  # nothing of ours: refused below
+        else:
+            set_torn_line_aside(out)
     except OSError as error:
         raise UserError(
             f"--out expects a file that can be written, got {str(out)!r}: {error}. Name another one."
         ) from error
-    return lines
+    return [_read_line(text, f"{str(out)!r}, line {n}") for n, text in enumerate(texts, 1) if text.strip()]
 
 
 def _read_line(text: bytes, place: str) -> Line:

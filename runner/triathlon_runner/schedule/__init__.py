@@ -5,7 +5,7 @@ from triathlon_runner.schedule._context import Summary
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._models import ControlledModel, JudgeModel, OpenModel
+from triathlon_runner.schedule._model_wrappers import ControlledModel, JudgeModel, OpenModel
 from triathlon_runner.schedule._open import ModelOpener, why_not
 from triathlon_runner.schedule._panel import ConsoleProgress
 from triathlon_runner.schedule._plan import (

@@ -10,7 +10,7 @@ from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
-from triathlon_runner.schedule._models import OpenModel
+from triathlon_runner.schedule._model_wrappers import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile, ResultsFolder
 from triathlon_runner.suites import DataSetInfo

@@ -9,7 +9,7 @@ from operator import itemgetter
 from triathlon_runner.endpoints import ServerUnreachableError
 from triathlon_runner.errors import leaves
 from triathlon_runner.schedule._context import RunContext
-from triathlon_runner.schedule._models import OpenModel
+from triathlon_runner.schedule._model_wrappers import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import ENDS_THE_MODEL, SuiteRun, open_suite

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from triathlon_runner.endpoints import ApiConfig, Limits, Model, ReplyCache, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule._models import RESTARTING_LIMITS, OpenModel, RestartingModel
+from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import Machine, Server, serve
 

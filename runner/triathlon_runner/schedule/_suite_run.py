@@ -12,7 +12,7 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import difference, with_weights
 from triathlon_runner.schedule._manifest import differs, is_finished, write_manifest
-from triathlon_runner.schedule._models import ControlledModel, OpenModel
+from triathlon_runner.schedule._model_wrappers import ControlledModel, OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
 from triathlon_runner.serving import ServerLostError

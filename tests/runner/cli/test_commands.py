@@ -103,6 +103,7 @@ def test_a_flag_has_no_type_in_the_help(command: str) -> None:
         ("run --temperature 9", "expected --temperature as a number from 0 to 2, got '9'"),
         ("run --executor moon", "expected --executor as local or ray, got 'moon'"),
         ("serve --port 99999", "expected --port as a whole number from 0 to 65535, got '99999'"),
+        ("cache prune", "expected --max-megabytes or --model, which say what is removed, got neither"),
         ("cache prune --max-megabytes x", "expected --max-megabytes as a number of 0 or more, got 'x'"),
         ("gate --seed x", "expected --seed as a whole number, got 'x'"),
         (

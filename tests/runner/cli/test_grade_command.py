@@ -99,6 +99,22 @@ def test_verdicts_of_another_grader_are_not_kept(place: SmallRun, tmp_path: Path
         assert graded(place, found, "--problems", problems, "--out", str(out))["kept"] == 0
 
 
+def test_a_torn_line_is_moved_aside(place: SmallRun, tmp_path: Path) -> None:
+    """What a power cut left of the last line is graded again and not lost; another text is refused whole."""
+    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG)), tmp_path / "out.jsonl"
+    problems = write(tmp_path / "p.jsonl", [problem(1)])
+    graded(place, found, "--problems", problems, "--out", str(out))
+    whole = out.read_bytes()
+    out.write_bytes(whole[:-20])
+    assert graded(place, found, "--problems", problems, "--out", str(out))["kept"] == 1
+    assert out.read_bytes() == whole
+    assert (tmp_path / "out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
+    out.write_text("my notes")
+    refused = said(place, found, "--problems", problems, "--out", str(out))
+    assert out.read_text() == "my notes"
+    assert "expected a graded sample, got b'my notes'" in str(refused.exception)
+
+
 def said(place: SmallRun, *arguments: str) -> Result:
     return place.call("grade", *arguments)
 

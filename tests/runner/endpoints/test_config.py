@@ -33,6 +33,10 @@ def test_defaults() -> None:
         {"body": {"temperature": 1}},
         {"body": {"n": 2}},
         {"body": {"stream": True}},
+        {"headers": {"X-Team\n": "a"}},
+        {"headers": {"X Team": "a"}},
+        {"headers": {"X-Team": "a\r\nX-Other: b"}},
+        {"secret_headers": {"X-Team:": "TEAM"}},
     ],
     ids=str,
 )

@@ -41,6 +41,30 @@ async def test_never_more_than_the_level() -> None:
     assert (stats.in_flight, stats.waiting) == (0, 0)
 
 
+async def test_a_request_that_ended_is_not_in_flight() -> None:
+    """Whether the next one may be sent is asked when the one before counts as ended: a budget counts both."""
+    seen: list[int] = []
+    stats = EndpointStats()
+
+    def may_send() -> bool:
+        seen.append(stats.in_flight)
+        return True
+
+    limits = Limits(first_concurrency=1, concurrency=1)
+    queue = RequestQueue(limits, stats, may_send=may_send, reached=True)
+
+    async def ask() -> None:
+        async with passing(queue):
+            pass
+
+    async with passing(queue):
+        second = asyncio.create_task(ask())
+        await asyncio.sleep(0)
+        seen.clear()
+    await second
+    assert seen[0] == 0
+
+
 async def test_shown_limit_allows_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests in flight for long do not count against the learned limit: the one that is shown is higher."""
     monkeypatch.setattr(_request_queue, "_LEAST_STALLED_SECONDS", 0.01)

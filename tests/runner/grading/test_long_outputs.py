@@ -3,7 +3,7 @@
 import pytest
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.grading import ProgramGrader, _program
+from triathlon_runner.grading import ProgramGrader, _program_grader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import decode, open_sandbox
 
@@ -19,7 +19,7 @@ LONG = Problem(
 @pytest.fixture(autouse=True)
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is longer than a few of these values is never decoded; doing so anyway is an error."""
-    monkeypatch.setattr(_program, "MAX_DECODED_BYTES", 1000)
+    monkeypatch.setattr(_program_grader, "MAX_DECODED_BYTES", 1000)
 
     def decode_short(data: bytes) -> object:
         assert len(data) < 1000 or b"9998" not in data, "a long output was decoded"

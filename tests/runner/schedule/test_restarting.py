@@ -23,7 +23,7 @@ from triathlon_runner.endpoints import (
 )
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import ModelOpener
-from triathlon_runner.schedule._models import RestartingModel
+from triathlon_runner.schedule._model_wrappers import RestartingModel
 from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)

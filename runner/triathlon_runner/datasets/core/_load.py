@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from triathlon_runner.datasets._problem import ClassProblem, Comparison, Problem
-from triathlon_runner.datasets.core import _prompt, _schema
+from triathlon_runner.datasets.core import _prompt_parts, _schema
 
 VERSION: Final = "0.1"
 """Raised when a problem changes; `sha256` tells versions apart exactly."""
@@ -32,12 +32,12 @@ def _function(
     """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
         task_id=f"core/{task_id}",
-        entry_point=_prompt.asked_function(entry.prompt).name,
+        entry_point=_prompt_parts.asked_function(entry.prompt).name,
         prompt=entry.prompt,
         reference=entry.reference,
         inputs=tuple(entry.inputs.values()),
         comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance, entry.comparison.checker),
-        assertion=_prompt.assertion(entry.prompt),
+        assertion=_prompt_parts.assertion(entry.prompt),
         parents=tuple(f"core/seeds/{parent}" for parent in parents),
         level=origin.level,
         topics=tuple(origin.topics),

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import child, confine, messages, namespaces
-from .limits import CpuClock, ScratchFolder
+from .usage import CpuClock, ScratchFolder
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
 """Modules that many programs of the data sets import: imported once, before the first fork. Each makes every
