@@ -3,7 +3,7 @@
     python benchmarks/index.py TABLE [--draws N]
 
 TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
-each column of `COLUMNS`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
+each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
 the independent tasks that the score rests on where they are not those of the column. `triathlon build` writes
 it as `_site/data/all-models.csv`.
 Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
@@ -23,7 +23,6 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from triathlon_site.ability import (
-    COLUMNS,
     FREEDOM,
     GRID,
     Array,
@@ -33,6 +32,7 @@ from triathlon_site.ability import (
     fit_columns,
     years,
 )
+from triathlon_site.pages.front import FRONT
 
 
 def predict_scores(
@@ -51,8 +51,8 @@ def read_table(path: Path) -> tuple[Array, Array, Array]:
     """Scores and their numbers of tasks, shape (models, columns), and release dates in years."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    scores = [[float(row[column.id] or "nan") for column in COLUMNS] for row in rows]
-    tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in COLUMNS] for row in rows]
+    scores = [[float(row[column.id] or "nan") for column in FRONT] for row in rows]
+    tasks = [[float(row.get(f"{column.id}_tasks") or column.tasks) for column in FRONT] for row in rows]
     return np.array(scores), np.array(tasks), np.array([years(row["released"][:7]) for row in rows])
 
 

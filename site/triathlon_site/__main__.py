@@ -29,9 +29,14 @@ _KEPT_IN: Final = {
 """By command, the option that names where its work is kept, and what is kept without it."""
 
 
+_LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate", "build"})
+_HELP: Final = frozenset({"--help", "-h"})
+
+
 def main() -> None:
     """Runs the command line. An interrupted command says so in a line; its exit code is 130 or its own."""
     try:
+        _say_starting(sys.argv[1:])
         from triathlon_site.cli import main as command_line  # noqa: PLC0415  see above
 
         command_line()
@@ -43,6 +48,13 @@ def main() -> None:
         _end_interrupted(sys.argv[1:])
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the exit code stays while the interpreter ends
+
+
+def _say_starting(arguments: list[str]) -> None:
+    """A sign of life: what these commands need takes a second to import, and more on a busy machine."""
+    if not _LONG.isdisjoint(arguments[:1]) and _HELP.isdisjoint(arguments):
+        sys.stderr.write(f"triathlon {arguments[0]}: starting\n")
+        sys.stderr.flush()
 
 
 def _end_interrupted(arguments: list[str]) -> NoReturn:

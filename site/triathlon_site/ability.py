@@ -208,28 +208,6 @@ def abilities(columns: Columns, cells: Cells) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexColumn:
-    """One column that the index is fitted to."""
-
-    id: str
-    title: str
-    tasks: int
-    """Binomial trials that stand for its noise: no more than there are independent tasks."""
-
-
-COLUMNS: Final = (
-    IndexColumn("loop", "ASL on MBPP+, divided by 10", 378),
-    IndexColumn("runtime_output", "CRUXEval output pass@1", 800),
-    IndexColumn("runtime_consistency", "DREval incremental consistency", 154),
-    IndexColumn("evolved", "EvoEval mean pass@1", 164),
-    IndexColumn("humaneval_plus", "HumanEval+ pass@1", 164),
-    IndexColumn("mbpp_plus", "MBPP+ pass@1", 378),
-)
-"""Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the loop
-scores between 0 and 1, so its variance is at most that of a binomial trial."""
-
-
-@dataclass(frozen=True, slots=True)
 class IndexRow:
     """One model's place; every field but `columns` is in index points or ranks from 1."""
 
@@ -257,14 +235,7 @@ class Index:
         return [rival for rival, share in zip(rivals, above, strict=True) if share >= (1 - LEVEL) / 2]
 
 
-def compute_index(
-    scores: Array,
-    columns: Sequence[IndexColumn],
-    released: Array,
-    *,
-    tasks: Array | None = None,
-    seed: int = 0,
-) -> Index:
+def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0) -> Index:
     """The index of each row of `scores`.
 
     The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
@@ -273,10 +244,8 @@ def compute_index(
 
     Args:
         scores: 0..1, shape (models, columns), nan where there is none.
-        columns: what the columns are.
+        tasks: how many tasks each score rests on, shape (columns,) or (models, columns).
         released: release dates in years, shape (models,), nan where unknown.
-        tasks: how many tasks each score rests on, shape (models, columns); left out, or where nan, those of
-            the column.
         seed: of the draws.
 
     Raises:
@@ -285,9 +254,7 @@ def compute_index(
     if np.isnan(scores).all(axis=1).any():
         raise ValueError("every model of the index needs a score in some column")
     random = np.random.default_rng(seed)
-    most = np.array([column.tasks for column in columns], float)
-    counts = most if tasks is None else np.where(np.isnan(tasks), most, tasks)
-    cells = Cells.from_scores(scores, counts, released)
+    cells = Cells.from_scores(scores, tasks, released)
     fitted = fit_columns(cells)
     means = abilities(fitted, cells) @ GRID
     draws = _draws(cells, fitted, random)

@@ -1,24 +1,26 @@
 """The commands of the site, added to the runner's: `triathlon build`, `serve`, `scores`.
 
-What they need is imported inside them: numpy, scipy and plotly take longer than most other commands.
+The site itself is imported inside them: numpy, pandas, scipy and plotly take more than a second, and the
+commands of the runner, `triathlon --help` and `triathlon --version` need none of it.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from triathlon_runner import models_yaml
+from triathlon_runner.catalogue import Catalogue, read_catalogue
 from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.terminal import console, counted, print_error, write
+from triathlon_runner.suites_yaml import suites_file_beside
+from triathlon_runner.terminal import console, counted, print_error, table, write
+from triathlon_site.wanted import Wanted
 
 if TYPE_CHECKING:
-    from triathlon_runner import models_yaml
-    from triathlon_runner.catalogue import Catalogue
     from triathlon_site.pages import Gathered
 
 ModelsFile = Annotated[
@@ -37,26 +39,15 @@ _WIDE: Final = 110
 """Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
-LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate", "build"})
-HELP: Final = frozenset({"--help", "-h"})
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
 
 def main() -> None:
     """Entry point of the `triathlon` command. A command of the site does not wait for the runner's."""
     own = {command.name for command in app.registered_commands}
-    _say_starting(sys.argv[1:])
     if own.isdisjoint(sys.argv[1:2]):
         add_commands()
     run_app()
-
-
-def _say_starting(arguments: Sequence[str]) -> None:
-    """A sign of life: what these commands need takes a second to import, and more on a busy machine."""
-    if LONG.isdisjoint(arguments[:1]) or not HELP.isdisjoint(arguments):
-        return
-    sys.stderr.write(f"triathlon {arguments[0]}: starting\n")
-    sys.stderr.flush()
 
 
 @app.command(
@@ -185,10 +176,9 @@ def scores_command(
     """
     from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
     from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
-    from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
-    wanted = Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
+    wanted = _wanted(models, suites, listed, known)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     rows = records(score_frame(gathered.boards, gathered.models))
     if rows:
@@ -243,11 +233,10 @@ def export_command(
     """
     from triathlon_site.build import cache_folder, checked_url, gather  # noqa: PLC0415  see above
     from triathlon_site.exchange import write_export  # noqa: PLC0415  see above
-    from triathlon_site.wanted import Wanted  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
     address = checked_url(url)
-    wanted = Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
+    wanted = _wanted(models, suites, listed, known)
     gathered = gather(results, listed, known=known, cache=cache_folder())
     done = write_export(form, replace(gathered, url=address), results, out, wanted, known=known)
     screen = console()
@@ -271,26 +260,26 @@ def _rank(row: dict[str, Any]) -> str:
     return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
 
 
-def load_models(path: Path | None) -> "models_yaml.Registry | None":
+def load_models(path: Path | None) -> models_yaml.Registry | None:
     """models.yaml; without the option and without the file, models are shown by their ids alone."""
     if path is None and not Path("models.yaml").exists():
         return None
-    from triathlon_runner import models_yaml  # noqa: PLC0415  see above
-
     return models_yaml.load(path or Path("models.yaml"))
 
 
-def known_suites(models_file: Path | None) -> "Catalogue":
+def known_suites(models_file: Path | None) -> Catalogue:
     """The built-in suites, and those of a suites.yaml beside the list of models."""
-    from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
-    from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
-
     return read_catalogue(suites_file_beside(models_file))
 
 
-def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table  # noqa: PLC0415  for tables alone
+def _wanted(
+    models: str | None, suites: str | None, listed: models_yaml.Registry | None, known: Catalogue
+) -> Wanted:
+    """What `--models` and `--suites` choose."""
+    return Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
 
+
+def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
     screen = console()
     narrow = screen.width < _WIDE
     if not rows:
@@ -303,31 +292,19 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
         if not rows_of_board:
             continue
         has_open = any(row["open_units"] for row in rows_of_board)
-        table = Table(
-            title=f"{board.plan.discipline}, {board.plan.title}",
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-            header_style="bold",
-        )
-        table.add_column("model", overflow="fold", max_width=_NAME_WIDTH if narrow else None)
-        table.add_column("column", overflow="fold", min_width=_TITLE_WIDTH)
         counts = ("open",) * has_open if narrow else ("tasks", "open")
-        for name in ("score", "95 %", "rank", *counts):
-            table.add_column(name, justify="right", no_wrap=True)
+        numbers = ("score", "95 %", "rank", *counts)
+        shown = table("model", "column", *numbers, right=numbers, whole=numbers)
+        shown.title, shown.title_justify = f"{board.plan.discipline}, {board.plan.title}", "left"
+        shown.columns[0].max_width = _NAME_WIDTH if narrow else None
+        shown.columns[1].min_width = _TITLE_WIDTH
         for row in rows_of_board:
             rank = _rank(row).partition(" ")[0] if narrow else _rank(row)
-            numbers = {"tasks": row["tasks"], "open": row["open_units"]}
+            cells = {"tasks": row["tasks"], "open": row["open_units"]}
             interval = f"{row['low']:.4g}–{row['high']:.4g}"
-            table.add_row(
-                row["model"],
-                row["title"],
-                _score(row),
-                interval,
-                rank,
-                *(str(numbers[name]) for name in counts),
-            )
-        screen.print(table)
+            counted_cells = (str(cells[name]) for name in counts)
+            shown.add_row(row["model"], row["title"], _score(row), interval, rank, *counted_cells)
+        screen.print(shown)
     if narrow:
         screen.print_message(
             f"Left out at {screen.width} columns: tasks, open units where a table has none, and the intervals"

@@ -9,7 +9,7 @@ import numpy as np
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import Outcome
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Score
 
 
@@ -17,17 +17,17 @@ from triathlon_site.scores import Board, Score
 class RunCost:
     """What one model took on some suites; each field is None where it is not known."""
 
-    usd: float | None
+    cost_usd: float | None
     """At the prices of models.yaml when it was asked."""
-    usd_per_solved: float | None
+    cost_usd_per_solved: float | None
     """For each unit that ended as passed; None where none did."""
-    output_tokens: float | None
+    output_tokens_per_unit: float | None
     """A unit."""
-    reasoning_tokens: float | None
+    reasoning_tokens_per_unit: float | None
     """A unit; part of the output tokens, where the server names it."""
     tokens_per_second: float | None
     """Output tokens a second over all requests in flight, in the newest run."""
-    cut_share: float | None
+    cut_replies_share: float | None
     """Of the replies, those that ended at the token limit, 0 to 1."""
 
 
@@ -41,22 +41,22 @@ def run_cost(files: Sequence[FileAggregate]) -> RunCost:
     passed = sum(file.outcomes.get(Outcome.PASSED.value, 0) for file in files)
     usages = [file.usage for file in files]
     counted = units and all(usage.requests and not usage.uncounted for usage in usages)
+    output = sum(usage.output_tokens for usage in usages)
+    reasoning = sum(usage.reasoning_tokens for usage in usages)
     replies, cut = sum(file.replies for file in files), sum(file.cut_replies for file in files)
     runs = [manifest for manifest in manifests if manifest and manifest.tokens_per_second]
     newest = max(runs, key=lambda manifest: manifest.ended, default=None)
     return RunCost(
-        usd=usd,
-        usd_per_solved=usd / passed if usd is not None and passed else None,
-        output_tokens=sum(usage.output_tokens for usage in usages) / units if counted else None,
-        reasoning_tokens=sum(usage.reasoning_tokens for usage in usages) / units if counted else None,
+        cost_usd=usd,
+        cost_usd_per_solved=usd / passed if usd is not None and passed else None,
+        output_tokens_per_unit=output / units if counted else None,
+        reasoning_tokens_per_unit=reasoning / units if counted else None,
         tokens_per_second=newest.tokens_per_second if newest else None,
-        cut_share=cut / replies if replies else None,
+        cut_replies_share=cut / replies if replies else None,
     )
 
 
-def solved_cost_by_name(
-    boards: Sequence[Board], models: Mapping[str, ModelInfo], ids: Collection[str]
-) -> dict[str, float]:
+def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:
     """What a solved task cost over these boards, in dollars, by the name of each model where it is known.
 
     Args:
@@ -69,7 +69,9 @@ def solved_cost_by_name(
         if board.plan.id in ids:
             for model, model_files in board.files.items():
                 files.setdefault(model, []).extend(model_files)
-    costs = {models[model].name: run_cost(model_files).usd_per_solved for model, model_files in files.items()}
+    costs = {
+        models[model].name: run_cost(model_files).cost_usd_per_solved for model, model_files in files.items()
+    }
     return {name: cost for name, cost in costs.items() if cost}
 
 
@@ -104,27 +106,27 @@ def _dollars(value: float) -> str:
 
 COLUMNS: Final = (
     CostColumn(
-        "Cost", "$", "What the run cost at the prices of models.yaml.", lambda cost: cost.usd, _dollars
+        "Cost", "$", "What the run cost at the prices of models.yaml.", lambda cost: cost.cost_usd, _dollars
     ),
     CostColumn(
         "Cost per solved",
         "$ a unit that passed",
         "The cost of the run for each unit that ended as passed; in the loop, in every loop.",
-        lambda cost: cost.usd_per_solved,
+        lambda cost: cost.cost_usd_per_solved,
         _dollars,
     ),
     CostColumn(
         "Output tokens",
         "a unit",
         "Tokens that the model wrote, reasoning included.",
-        lambda cost: cost.output_tokens,
+        lambda cost: cost.output_tokens_per_unit,
         "{:,.0f}".format,
     ),
     CostColumn(
         "Reasoning tokens",
         "a unit",
         "Part of the output tokens that the server names as reasoning.",
-        lambda cost: cost.reasoning_tokens,
+        lambda cost: cost.reasoning_tokens_per_unit,
         "{:,.0f}".format,
     ),
     CostColumn(
@@ -138,7 +140,7 @@ COLUMNS: Final = (
         "Cut replies",
         "at the token limit",
         "Share of the replies that ended at the token limit.",
-        lambda cost: cost.cut_share,
+        lambda cost: cost.cut_replies_share,
         lambda value: f"{100 * value:.1f} %",
     ),
 )
@@ -181,9 +183,7 @@ class GroupBoard:
         return any(member.rise for member in self.members)
 
 
-def group_boards(
-    info: ModelInfo, boards: Sequence[Board], models: Mapping[str, ModelInfo]
-) -> Iterator[GroupBoard]:
+def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> Iterator[GroupBoard]:
     """The boards on which two rows or more of the model's group have a score and known tokens."""
     if info.group is None:
         return
@@ -191,9 +191,9 @@ def group_boards(
         members = []
         for model in board.models:
             score, cost = board.headline.scores.get(model), run_cost(_files(board, model))
-            if models[model].group == info.group and score and cost.output_tokens is not None:
+            if models[model].group == info.group and score and cost.output_tokens_per_unit is not None:
                 rise = most_of_headline(board, model)
-                members.append(GroupMember(models[model], score, cost, cost.output_tokens, rise))
+                members.append(GroupMember(models[model], score, cost, cost.output_tokens_per_unit, rise))
         if len(members) > 1:
             yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
 

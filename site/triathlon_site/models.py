@@ -61,6 +61,10 @@ class ModelInfo:
         return self.link if self.link and self.link.startswith(("https://", "http://")) else None
 
 
+Models = Mapping[str, ModelInfo]
+"""By id."""
+
+
 def model_infos(
     registry: Registry | None, models: Iterable[str], others: Mapping[str, ModelInfo] | None = None
 ) -> Mapping[str, ModelInfo]:

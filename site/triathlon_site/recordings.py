@@ -9,7 +9,7 @@ from typing import Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, Receipt
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.published import read_table
 
 DIFFERENCES: Final = "differences.csv"
@@ -74,7 +74,7 @@ class Recordings:
     """What each cause of a difference means, by its name."""
 
 
-def read_recordings(folder: Path, results: Results, models: Mapping[str, ModelInfo]) -> Recordings:
+def read_recordings(folder: Path, results: Results, models: Models) -> Recordings:
     """Returns the sources of the recorded results, by their ids, with the causes of all differences.
 
     Args:
@@ -108,9 +108,7 @@ def read_recordings(folder: Path, results: Results, models: Mapping[str, ModelIn
     return Recordings(tuple(sources), causes)
 
 
-def _differences(
-    path: Path, causes: Mapping[str, str], models: Mapping[str, ModelInfo]
-) -> Iterator[Difference]:
+def _differences(path: Path, causes: Mapping[str, str], models: Models) -> Iterator[Difference]:
     """The rows of one table; those of one task that say the same of several models are one."""
     groups: dict[tuple[str, str, str, str, str], list[tuple[str, int]]] = {}
     rows = read_table(path, _COLUMNS) if path.exists() else ()

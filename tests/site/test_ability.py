@@ -13,9 +13,7 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from triathlon_site.ability import (
-    COLUMNS,
     Cells,
-    IndexColumn,
     abilities,
     compute_index,
     fit_columns,
@@ -23,9 +21,10 @@ from triathlon_site.ability import (
     years,
 )
 from triathlon_site.build import build
+from triathlon_site.pages.front import FRONT
 
 ROOT = Path(__file__).parents[2]
-THREE = tuple(IndexColumn(f"c{n}", f"column {n}", 300) for n in range(3))
+THREE = np.full(3, 300.0)
 
 
 def simulated(
@@ -123,7 +122,7 @@ def test_months_as_years() -> None:
 
 def test_columns_have_ids_of_their_own() -> None:
     """The table's columns are told apart by their ids."""
-    assert len({column.id for column in COLUMNS}) == len(COLUMNS)
+    assert len({column.id for column in FRONT}) == len(FRONT)
 
 
 @pytest.mark.slow

@@ -40,18 +40,18 @@ def measured(
 def test_costs_are_summed_over_suites() -> None:
     """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares."""
     cost = run_cost([measured(1.0), measured(2.0, passed=2)])
-    assert cost.usd == 3.0
-    assert cost.usd_per_solved == pytest.approx(0.5)
-    assert (cost.output_tokens, cost.reasoning_tokens) == (200, 50)
-    assert cost.cut_share == pytest.approx(3 / 20)
+    assert cost.cost_usd == 3.0
+    assert cost.cost_usd_per_solved == pytest.approx(0.5)
+    assert (cost.output_tokens_per_unit, cost.reasoning_tokens_per_unit) == (200, 50)
+    assert cost.cut_replies_share == pytest.approx(3 / 20)
     assert cost.tokens_per_second == 50
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
     """No price for one suite, uncounted requests, nothing passed: no number, and a dash in the cell."""
-    assert run_cost([measured(1.0), measured(None)]).usd is None
-    assert run_cost([measured(1.0, uncounted=1)]).output_tokens is None
-    assert run_cost([measured(1.0, passed=0)]).usd_per_solved is None
+    assert run_cost([measured(1.0), measured(None)]).cost_usd is None
+    assert run_cost([measured(1.0, uncounted=1)]).output_tokens_per_unit is None
+    assert run_cost([measured(1.0, passed=0)]).cost_usd_per_solved is None
     nothing = run_cost([aggregate("m", "loop/core")])
     columns = cost_columns({"a": run_cost([measured(1.0)]), "b": nothing})
     assert [cell.text for cell in cost_cells(columns, nothing)] == ["–"] * len(columns)
@@ -159,7 +159,7 @@ def test_a_group_is_ordered_by_tokens(place: Path) -> None:
     assert [(one.info.id, one.tokens) for one in found.members] == [("low", 100), ("high", 900)]
     low, high = found.members
     assert low.rise == pytest.approx(3 / 120)
-    assert low.cost.cut_share == pytest.approx(3 / 120)
+    assert low.cost.cut_replies_share == pytest.approx(3 / 120)
     assert high.rise is None
     assert list(group_boards(site.models["other"], site.boards, site.models)) == []
 

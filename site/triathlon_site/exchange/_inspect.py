@@ -1,4 +1,7 @@
-"""inspect_ai's `.eval` logs, written through its own API, which the extra `inspect` installs."""
+"""inspect_ai's `.eval` logs, written through its own API, which the extra `inspect` installs.
+
+Imported only where somebody asks for these logs: inspect_ai takes six seconds.
+"""
 
 import io
 import tempfile
@@ -7,7 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from triathlon_runner.errors import UserError
+from inspect_ai import log as inspect_log
+from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, GenerateConfig, ModelOutput
+from inspect_ai.scorer import Score
+
 from triathlon_runner.evolved import PASS_AT_1
 from triathlon_runner.records import EvolvedRecord, Outcome
 from triathlon_site.exchange._samples import programs
@@ -18,18 +24,7 @@ _NEVER: Final = "1970-01-01T00:00:00+00:00"
 
 
 def files(source: Source) -> Iterator[tuple[str, bytes]]:
-    """One log: a sample for each reply, an epoch for each sample of a task.
-
-    Raises:
-        UserError: inspect_ai is not installed.
-    """
-    try:
-        from inspect_ai import log as inspect_log  # noqa: PLC0415  an extra, and six seconds
-    except ImportError:
-        raise UserError(
-            "expected the package inspect_ai, whose API writes these logs; it is not installed:"
-            " run pip install '.[inspect]' in a checkout"
-        ) from None
+    """One log: a sample for each reply, an epoch for each sample of a task."""
     records = list(programs(source))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.eval"
@@ -48,8 +43,6 @@ def _without_times(path: Path) -> bytes:
 
 
 def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
-    from inspect_ai import log as inspect_log  # noqa: PLC0415  see above
-
     samples = [_sample(source, record) for record in records]
     value = PASS_AT_1.score(records) if records else 0.0  # the mean over tasks, whatever their samples
     accuracy = inspect_log.EvalMetric(name="accuracy", value=value)
@@ -72,9 +65,6 @@ def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
 
 def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
     """What was evaluated, with ids made of its names: inspect_ai would draw new ones each time."""
-    from inspect_ai import log as inspect_log  # noqa: PLC0415  see above
-    from inspect_ai.model import GenerateConfig  # noqa: PLC0415  see above
-
     manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
     sampling = manifest.settings.get("sampling") or {}
     known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
@@ -96,15 +86,11 @@ def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
 
 
 def _sample(source: Source, record: EvolvedRecord) -> Any:
-    from inspect_ai.log import EvalSample  # noqa: PLC0415  see above
-    from inspect_ai.model import ChatMessageUser, ModelOutput  # noqa: PLC0415  see above
-    from inspect_ai.scorer import Score  # noqa: PLC0415  see above
-
     name = f"{source.entry.id}/{source.repository}/{record.task_id}#{record.sample}"
     output = ModelOutput.from_content(source.repository, _content(record))
     output.choices[0].message.id = uuid_of(f"reply {name}")
     passed = record.outcome is Outcome.PASSED
-    return EvalSample(
+    return inspect_log.EvalSample(
         id=record.task_id,
         epoch=record.sample + 1,
         input=record.prompt,
@@ -125,6 +111,4 @@ def _content(record: EvolvedRecord) -> Any:
     """The reply's text, behind its reasoning where it has one."""
     if not record.reply.reasoning:
         return record.reply.text
-    from inspect_ai.model import ContentReasoning, ContentText  # noqa: PLC0415  see above
-
     return [ContentReasoning(reasoning=record.reply.reasoning), ContentText(text=record.reply.text)]

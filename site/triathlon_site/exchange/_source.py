@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from uuid import UUID
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate, read_units
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Column, Score
 
 HUB: Final = "https://huggingface.co/"
@@ -100,7 +100,7 @@ def folder_name(text: str) -> str:
 def sources_of(
     files: Iterable[FileAggregate],
     boards: Sequence[Board],
-    models: Mapping[str, ModelInfo],
+    models: Models,
     find: Callable[[str], SuiteEntry | None],
     root: Path = Path(),
     url: str = "",

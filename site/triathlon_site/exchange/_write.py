@@ -10,10 +10,10 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
-from triathlon_site.exchange import _every_eval_ever, _hugging_face, _inspect, _samples
+from triathlon_site.exchange import _every_eval_ever, _hugging_face, _samples
 from triathlon_site.exchange._source import EARLIEST, Source, sources_of
 from triathlon_site.load import Results
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.render import Page
 from triathlon_site.scores import Board
 from triathlon_site.wanted import Wanted
@@ -36,6 +36,22 @@ class Export:
     """The files without samples, which need no line of results; None where the format has no such files."""
 
 
+def _inspect_logs(source: Source) -> Iterator[tuple[str, bytes]]:
+    """A log of inspect_ai, which is an extra.
+
+    Raises:
+        UserError: inspect_ai is not installed.
+    """
+    try:
+        from triathlon_site.exchange._inspect import files  # noqa: PLC0415  see there
+    except ImportError:
+        raise UserError(
+            "expected the package inspect_ai, whose API writes these logs; it is not installed:"
+            " run pip install '.[inspect]' in a checkout"
+        ) from None
+    return files(source)
+
+
 EXPORTS: Final[Mapping[str, Export]] = {
     "every-eval-ever": Export(
         "Every Eval Ever 0.3: scores with intervals, and a line a sample",
@@ -51,7 +67,7 @@ EXPORTS: Final[Mapping[str, Export]] = {
     ),
     "evalplus": Export("EvalPlus samples: task_id, solution", _samples.evalplus, _samples.fault),
     "lm-eval": Export("lm-evaluation-harness: samples_*.jsonl", _samples.lm_eval, _samples.fault),
-    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect.files, _samples.fault),
+    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _samples.fault),
 }
 """By the name that the command takes."""
 
@@ -137,9 +153,7 @@ class Archive:
     """In the zip."""
 
 
-def archives(
-    results: Results, boards: Sequence[Board], models: Mapping[str, ModelInfo], url: str = ""
-) -> Iterator[Archive]:
+def archives(results: Results, boards: Sequence[Board], models: Models, url: str = "") -> Iterator[Archive]:
     """Yields the zip of each format with files of scores alone; one that holds no result is left out."""
     entries = {entry.id: entry for board in boards for entry in board.plan.suites}
     sources = sources_of(results.files, boards, models, entries.get, url=url)

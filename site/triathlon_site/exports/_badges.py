@@ -6,14 +6,17 @@ from typing import Final
 
 from markupsafe import Markup
 
+from triathlon_runner import catalogue
 from triathlon_site.figures import badge
 from triathlon_site.models import ModelInfo
 from triathlon_site.ranking import Rank
 from triathlon_site.render import Page, formats
 from triathlon_site.scores import Board, Overall
 
-_COLOURS: Final = {"loop": "#0b5fa5", "runtime": "#b3450b", "evolved": "#00704f", "translation": "#7a3f9d"}
+_COLOURS: Final = ("#0b5fa5", "#7a3f9d", "#b3450b", "#00704f")
+"""Of the disciplines, in the order of the catalogue."""
 _NEUTRAL: Final = "#3a3d42"
+"""Of all of them together, and of a discipline that has no colour."""
 _OVERALL: Final = {
     "core": "Triathlon",
     "official": "Triathlon, official data",
@@ -31,6 +34,7 @@ class Badge:
 
 def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
     """Overall first, then each board that ranks the model."""
+    colours = dict(zip((entry.name for entry in catalogue.DISCIPLINES), _COLOURS, strict=False))
     for family, overall in overalls.items():
         ranked = [row for row in overall.rows if row.rank]
         place = next((row.rank for row in ranked if row.model == info.id), None)
@@ -41,7 +45,7 @@ def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, O
         score = board.headline.scores.get(info.id)
         if score and score.rank:
             plan = board.plan
-            colour = _COLOURS.get(plan.discipline, _NEUTRAL)
+            colour = colours.get(plan.discipline, _NEUTRAL)
             data = "" if plan.family == "core" else f", {plan.title}"
             name = f"Triathlon {plan.discipline}{data}"
             yield _badge(info, plan.id, name, score.rank, len(board.headline.scores), colour)

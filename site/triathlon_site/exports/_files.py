@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import pandas as pd
 
-from triathlon_site.exports._frames import Models, Reported, overall_frame, records, score_frame
+from triathlon_site.exports._frames import Reported, overall_frame, records, score_frame
 from triathlon_site.exports._latex import board_table, latex_table, overall_table
 from triathlon_site.exports._schema import DATA_SCHEMA, schema_files
 from triathlon_site.load import Notice
+from triathlon_site.models import Models
 from triathlon_site.published import Published
 from triathlon_site.render import Page, Section, formats
 from triathlon_site.scores import Board, Overall

@@ -1,7 +1,7 @@
 """The numbers of the boards as DataFrames: one row a model and column, or a model."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import pandas as pd
@@ -9,7 +9,7 @@ import pandas as pd
 from triathlon_site.costs import run_cost
 from triathlon_site.exports._schema import BoardRow, OverallRow
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, ColumnScores, Overall
@@ -23,8 +23,6 @@ DTYPES: Final = {
     if field.annotation in _WITH_GAPS
 }
 """Of columns that a row may lack a value in: a whole number stays one beside an empty cell."""
-
-Models = Mapping[str, ModelInfo]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +158,7 @@ def _score_fields(board: Board, column: ColumnScores, model: str) -> dict[str, A
         "open_units": board.open_units(model, suites),
         "grade": score.grade,
         "source": None,
-        "cost_usd": cost.usd,
-        "cost_usd_per_solved": cost.usd_per_solved,
-        "output_tokens_per_unit": cost.output_tokens,
-        "reasoning_tokens_per_unit": cost.reasoning_tokens,
-        "tokens_per_second": cost.tokens_per_second,
-        "cut_replies_share": cost.cut_share,
+        **asdict(cost),
     }
 
 

@@ -1,11 +1,11 @@
 """Tables for papers: LaTeX with the package booktabs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
 
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.render import formats
 from triathlon_site.scores import Board, ColumnScores, Overall
 
@@ -22,8 +22,6 @@ _SIGNS: Final = str.maketrans(
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     }
 )
-
-Models = Mapping[str, ModelInfo]
 
 
 def board_table(board: Board, models: Models) -> str:

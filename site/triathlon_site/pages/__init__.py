@@ -1,4 +1,4 @@
-"""Pages: from scores to HTML, one folder a page, through typed contexts and jinja2 templates."""
+"""Pages: from scores to HTML, a folder or a file a page, through typed contexts and jinja2 templates."""
 
 from triathlon_site.pages._cells import Cell
 from triathlon_site.pages._rendering import Rendering, reported_by_board

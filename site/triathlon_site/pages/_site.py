@@ -7,7 +7,7 @@ from typing import Final
 
 from triathlon_site.history import History
 from triathlon_site.load import Archived, FileAggregate, Notice, Results
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
@@ -26,7 +26,7 @@ class Gathered:
     boards: tuple[Board, ...]
     overalls: Mapping[str, Overall]
     """By family of data; families without results are left out."""
-    models: Mapping[str, ModelInfo]
+    models: Models
     date: str
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str

@@ -71,9 +71,6 @@ class PublishedColumn:
             )
         return value
 
-    def ranked_by(self, record: Record) -> float:
-        return self.unrounded(record) if self.unrounded else self.value(record)
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedScore:
@@ -330,7 +327,8 @@ def _rows(records: Sequence[Record], columns: Sequence[PublishedColumn]) -> tupl
 
 
 def _ranked_by(records: Sequence[Record], column: PublishedColumn) -> Array:
-    return rounded(np.array([column.ranked_by(record) for record in records]))
+    score_of = column.unrounded or column.value
+    return rounded(np.array([score_of(record) for record in records]))
 
 
 def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:

@@ -19,7 +19,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry, load
 from triathlon_site.build import gather
-from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, Wanted, write_export
+from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, write_export
+from triathlon_site.wanted import Wanted
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
@@ -256,6 +257,7 @@ def test_an_export_never_overwrites(results: Path, tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where inspect_ai is not installed, the message says how to get it, and nothing is written."""
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.delitem(sys.modules, "triathlon_site.exchange._inspect", raising=False)
     with pytest.raises(UserError, match=r"inspect_ai.*not installed: run pip install '.\[inspect\]'"):
         _export("inspect", results, tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -136,7 +136,7 @@ def all_models_matrix(site: Gathered) -> Matrix:
             maximum = 100 if maximum == 1 else maximum  # shares are shown in per cent, as in the tables
             # Rounded as in the table's file: equal scores from two sources stay equal.
             points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
-            title = f"{column.title} {column.small}" if column.title else column.index.title
+            title = f"{column.title} {column.small}" if column.title else column.name
             reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
             columns.append(AgreementColumn(title, maximum, points, column.discipline, reported=reported))
     return _matrix(columns, {str(place): row.name for place, row in enumerate(rows)}, "agreement-all-models")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from triathlon_site.figures import PALETTE, Series, curves, radar
+from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
-from triathlon_site.pages.board._tables import Models
 from triathlon_site.render import Figure
 from triathlon_site.scores import Board, ColumnScores
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from triathlon_site.exports import ReportedScore
-from triathlon_site.models import ModelInfo, reported_info
+from triathlon_site.models import ModelInfo, Models, reported_info
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.scores import Board, ColumnScores, known_share
@@ -73,7 +73,7 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
     return ReportedModels(filled, tuple(added))
 
 
-def reported_scores(reported: ReportedModels, models: Mapping[str, ModelInfo]) -> tuple[ReportedScore, ...]:
+def reported_scores(reported: ReportedModels, models: Models) -> tuple[ReportedScore, ...]:
     """The same figures for the data files."""
     rows = [(model, models[model].name, figures) for model, figures in reported.filled.items()]
     rows += [(row.model, row.info.name, row.figures) for row in reported.added]

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.uncertainty import Difference
 
-Models = Mapping[str, ModelInfo]
 FIGURE_ROWS: Final = 30
 """Models in a figure with a row each."""
 UNKNOWN: Final = Value(formats.NONE)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from triathlon_site.models import Models
 from triathlon_site.pages.board._retention import BoardRetention, Retention
-from triathlon_site.pages.board._tables import Models
 from triathlon_site.render import Figure, Section
 from triathlon_site.scores import Board
 

@@ -1,12 +1,11 @@
 """The view of each discipline, and what it says of a board's first place."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import PredictionRecord
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP
@@ -46,7 +45,7 @@ class Finding:
     """The word for a task: `task` or `program`."""
 
 
-def finding(board: Board, models: Mapping[str, ModelInfo]) -> Finding | None:
+def finding(board: Board, models: Models) -> Finding | None:
     """The first place of a board; None where no model has a headline score."""
     scores = board.headline.scores
     ranked = [model for model in board.models if model in scores]

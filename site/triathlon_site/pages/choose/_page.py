@@ -37,27 +37,19 @@ class ChooseContext(PageContext):
 
     template: ClassVar[str] = "choose/page"
     questions: Sequence[Question]
-    draws: int
-    least_share: float
-    plotly: str
     plotly_styles: str
-    data: str
-    table: str
+    draws: int = DRAWS
+    least_share: float = LEAST_SHARE
+    plotly: str = PLOTLY
+    data: str = DATA
+    table: str = TABLE
 
 
 def drafts(candidates: Candidates) -> Iterator[Draft]:
     """The page with its data files."""
     scored = [models for score in SCORES if (models := scored_models(candidates, score)) is not None]
     costs = [cost for cost in COSTS if any(cost.id in model.costs for model in candidates.models)]
-    context = ChooseContext(
-        questions=questions(scored),
-        draws=DRAWS,
-        least_share=LEAST_SHARE,
-        plotly=PLOTLY,
-        plotly_styles=" ".join(plotly_styles()),
-        data=DATA,
-        table=TABLE,
-    )
+    context = ChooseContext(questions(scored), " ".join(plotly_styles()))
     shown = list({id(model): model for of in scored for model in of.models}.values())
     files = (
         _index(shown, scored, costs),
@@ -81,14 +73,7 @@ def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: S
         ],
         "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
         "costs": [
-            {
-                "id": cost.id,
-                "title": cost.title,
-                "least": cost.least,
-                "noun": cost.noun,
-                "unit": cost.unit,
-                "axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released"),
-            }
+            asdict(cost) | {"axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released")}
             for cost in costs
         ],
         "leastShare": LEAST_SHARE,

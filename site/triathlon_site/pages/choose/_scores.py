@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.ability import COLUMNS, IndexRow
+from triathlon_site.ability import IndexRow
 from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
-from triathlon_site.pages.front import AllModels, ModelRow
+from triathlon_site.pages.front import FRONT, AllModels, ModelRow
 from triathlon_site.uncertainty import Interval, share_interval
 
 INDEX: Final = "index"
@@ -64,10 +64,10 @@ class ChoiceCost:
 
     id: str
     title: str
-    noun: str
-    """Word for it in a sentence: `a known price`."""
     least: str
     """Word for the model with the lowest value: `cheapest`."""
+    noun: str
+    """Word for it in a sentence: `a known price`."""
     unit: str
     """`{}` stands for the value."""
 
@@ -82,16 +82,16 @@ SCORES: Final = (
     ChoiceScore("mbpp_plus", "MBPP+ pass@1", "MBPP+"),
 )
 PRICE: Final = ChoiceCost(
-    "price", "List price of output, $ per million tokens", "price", "cheapest", "${} / M"
+    "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"
 )
-SIZE: Final = ChoiceCost("size", "Parameters, billions", "size", "smallest", "{} B")
+SIZE: Final = ChoiceCost("size", "Parameters, billions", "smallest", "size", "{} B")
 COSTS: Final = (
     PRICE,
     SIZE,
-    ChoiceCost("active", "Active parameters, billions", "size", "smallest", "{} B active"),
-    ChoiceCost("released", "Released", "date", "first", "{}"),
+    ChoiceCost("active", "Active parameters, billions", "smallest", "size", "{} B active"),
+    ChoiceCost("released", "Released", "first", "date", "{}"),
     ChoiceCost(
-        "solved", "Measured cost of a solved task, $", "measured cost", "cheapest", "${} / solved task"
+        "solved", "Measured cost of a solved task, $", "cheapest", "measured cost", "${} / solved task"
     ),
 )
 
@@ -177,7 +177,7 @@ def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | 
         ends = np.array([(model.index.low, model.index.high) for model in models])
         draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
     else:
-        tasks = next(column.tasks for column in COLUMNS if column.id == score.id)
+        tasks = next(column.tasks for column in FRONT if column.id == score.id)
         shares = [model.scores[score.id] for model in models]
         known = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
         values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)

@@ -19,7 +19,7 @@ from triathlon_site.figures import (
     interactive_radar_layout,
     radar_path,
 )
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
@@ -33,7 +33,7 @@ INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
 
 
-def files(boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Iterator[Page]:
+def files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
     """The index, then a file for each model."""
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown

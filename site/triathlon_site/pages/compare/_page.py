@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from triathlon_site.figures import PLOTLY, curves_frame, plotly_styles, radar_frame
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._dimensions import axis_title, dimensions
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.compare._data import degradation_curves, files
@@ -56,12 +56,12 @@ class CompareContext(PageContext):
     """The part of the page that is there without a script."""
 
     template: ClassVar[str] = "compare/page"
-    plotly: str
     plotly_styles: str
     frames: list[Figure]
     """Empty figures, to which a script adds the lines of the chosen models."""
     neighbours: Mapping[str, Neighbours]
     """By family of data, of those with two models to compare."""
+    plotly: str = PLOTLY
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -71,7 +71,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             family: neighbours(site.overalls[family], site.models)
             for family in compared_families(site.overalls)
         }
-        context = CompareContext(PLOTLY, " ".join(plotly_styles()), _frames(site.boards), by_family)
+        context = CompareContext(" ".join(plotly_styles()), _frames(site.boards), by_family)
         yield Draft("compare.html", context)
     yield from files(site.boards, site.models)
 
@@ -107,7 +107,7 @@ def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
     return [model for model in largest.models if model in largest.headline.scores], (largest,)
 
 
-def neighbours(overall: Overall, models: Mapping[str, ModelInfo]) -> Neighbours:
+def neighbours(overall: Overall, models: Models) -> Neighbours:
     """The BEST models of a family of data, each with each, and up to MOST models, each with the next."""
     ranked, boards = _order(overall)
     order = ranked[:MOST]

@@ -38,8 +38,6 @@ class FrontContext(PageContext):
 
     template: ClassVar[str] = "front/page"
     rows: Sequence[ModelRow]
-    columns: Sequence[FrontColumn]
-    disciplines: Sequence[str]
     leads: Mapping[str, Sequence[ColumnLead]]
     """By discipline."""
     first: IndexLead | None
@@ -54,9 +52,11 @@ class FrontContext(PageContext):
     """Address of the comparison of neighbours; empty where there are no two models to compare."""
     ranges: bool
     """Whether some score is only known as a range."""
-    centre: float
-    points: float
-    table: str
+    columns: Sequence[FrontColumn] = SHOWN
+    disciplines: Sequence[str] = DISCIPLINES
+    centre: float = CENTRE
+    points: float = POINTS
+    table: str = TABLE
 
 
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
@@ -65,20 +65,15 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     family = next((family for family in ("official", "core") if family in compared), "")
     context = FrontContext(
         rows=table.rows,
-        columns=SHOWN,
-        disciplines=DISCIPLINES,
         leads=discipline_leads(site, table),
         first=index_lead(table),
         small_open=index_lead(table, small_open=True),
         ages=ages(table.rows),
-        linking=[column.index.title for column in FRONT if column not in SHOWN],
+        linking=[column.name for column in FRONT if column not in SHOWN],
         steepest_fall=steepest([board for board in site.boards if board.plan.family == "official"]),
         core=[m for board in site.boards if board.plan.family == "core" for m in board.models],
         neighbours=f"compare.html#neighbours-{family}" if family else "",
         ranges=any(cell.upper is not None for row in table.rows for cell in row.cells.values()),
-        centre=CENTRE,
-        points=POINTS,
-        table=TABLE,
     )
     yield Draft(PATH, context, (Page(TABLE, _csv(table)),))
 

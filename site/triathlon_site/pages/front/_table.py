@@ -143,7 +143,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
         ", ".join(filter(None, (score.grade, regraded, date, part and f"on {part} tasks"))),
         tier=score.tier,
         upper=score.upper,
-        tasks=min(column.index.tasks, _independent_tasks(scores, model)),
+        tasks=min(column.tasks, _independent_tasks(scores, model)),
         judged_again=score.judged_again,
     )
 
@@ -163,9 +163,10 @@ def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
         return [], None
     cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
-    tasks = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
+    counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
+    tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
     released = np.array([_released(row.info.released or "") for row in rows])
-    index = compute_index(shares, [column.index for column in FRONT], released, tasks=tasks)
+    index = compute_index(shares, tasks, released)
     order = sorted(range(len(rows)), key=lambda place: (index.rows[place].rank, rows[place].name.lower()))
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
     return [replace(rows[place], index=index.rows[place]) for place in order], ordered

@@ -11,7 +11,8 @@ from triathlon_runner.evolved import analysis
 from triathlon_runner.metrics import Metric
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.load import FileAggregate
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, Models, model_table
+from triathlon_site.models import Models
+from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, model_table
 from triathlon_site.pages.board.evolved._regions import far_below, region_border
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of

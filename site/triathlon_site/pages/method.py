@@ -29,14 +29,6 @@ class MethodContext(PageContext):
     """The template's data for the method page."""
 
     template: ClassVar[str] = "method/page"
-    draws: int
-    """Draws of the bootstrap."""
-    level: float
-    """Confidence level of the intervals."""
-    significance: float
-    """Level of the tests between tiers."""
-    fewest: int
-    """Models below which nothing is said about tasks."""
     facts: Mapping[str, tuple[int, list[list[str]]]]
     """By suite, how many models have results, and the distinct conditions under which they were made: data,
     its hash, protocol, sandbox, integrity of the grader."""
@@ -44,6 +36,14 @@ class MethodContext(PageContext):
     """Results of the attacks on the grader, over all suites."""
     noise: Sequence[SuiteNoise]
     """The noise of each suite that some model was asked several times."""
+    draws: int = DRAWS
+    """Draws of the bootstrap."""
+    level: float = LEVEL
+    """Confidence level of the intervals."""
+    significance: float = SIGNIFICANCE
+    """Level of the tests between tiers."""
+    fewest: int = FEWEST_MODELS
+    """Models below which nothing is said about tasks."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class CoreContext(PageContext):
 
     template: ClassVar[str] = "method/core"
     card: Markup
-    levels: Sequence[int]
     rows: list[tuple[str, list[tuple[int, int]]]]
     """Each model, and for each level (seeds solved, seeds run)."""
+    levels: Sequence[int] = LEVELS
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
@@ -72,10 +72,6 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if file.manifest and file.units:
             manifests[file.suite].append(file.manifest)
     context = MethodContext(
-        draws=DRAWS,
-        level=LEVEL,
-        significance=SIGNIFICANCE,
-        fewest=FEWEST_MODELS,
         facts={suite: (len(own), _conditions(own)) for suite, own in manifests.items()},
         integrity=sorted({manifest.grader_integrity for own in manifests.values() for manifest in own}),
         noise=suite_noise(site.results.files),
@@ -110,4 +106,4 @@ def core_draft(results: Results) -> Draft:
         solved = Counter(level_of.get(task.task_id) for task in first if task.outcome == Outcome.PASSED)
         if first:
             rows.append((model, [(solved[level], run[level]) for level in LEVELS]))
-    return Draft("core.html", CoreContext(card, LEVELS, sorted(rows, key=lambda row: row[1], reverse=True)))
+    return Draft("core.html", CoreContext(card, sorted(rows, key=lambda row: row[1], reverse=True)))

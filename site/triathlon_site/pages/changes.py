@@ -47,7 +47,7 @@ class ChangesContext(PageContext):
     template: ClassVar[str] = "changes/page"
     entries: list[Entry]
     """The newest first."""
-    feed: str
+    feed: str = FEED
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class FeedContext(PageContext):
 
     template: ClassVar[str] = "changes/feed"
     entries: list[Entry]
-    feed_id: str
+    feed_id: str = FEED_ID
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The page of changes, and its feed; nothing without results."""
     if site.boards:
         entries = [_entry(site, change) for change in site.history.changes]
-        yield Draft("changes.html", ChangesContext(entries, FEED))
-        yield Draft(FEED, FeedContext(entries, FEED_ID))
+        yield Draft("changes.html", ChangesContext(entries))
+        yield Draft(FEED, FeedContext(entries))
 
 
 def _entry(site: Gathered, change: Change) -> Entry:

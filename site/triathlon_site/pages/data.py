@@ -30,14 +30,14 @@ class DataContext(PageContext):
     template: ClassVar[str] = "data/page"
     facts: FactSources | None
     """The sources of the models' facts; None without facts."""
-    data_schema: int
-    formats: Sequence[DataFormat]
     archives: Mapping[str, Archive]
     """The archives that the site offers, by name of their format."""
     exports: Mapping[str, Export]
     """Every format of `triathlon export`, by its name."""
     json_ld: Mapping[str, Any]
     """The page's data as a `Dataset` of schema.org."""
+    data_schema: int = DATA_SCHEMA
+    formats: Sequence[DataFormat] = FORMATS
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -46,8 +46,6 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     packed = list(archives(site.results, site.boards, site.models, site.url))
     context = DataContext(
         facts=count_facts(facts.facts, facts.fact_sources) if facts and facts.facts else None,
-        data_schema=DATA_SCHEMA,
-        formats=FORMATS,
         archives={archive.form: archive for archive in packed},
         exports=EXPORTS,
         json_ld=_dataset(site, packed),
