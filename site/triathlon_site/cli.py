@@ -178,17 +178,17 @@ def scores_command(
     from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
-    wanted = _wanted(models, suites, listed, known)
     gathered = gather(results, listed, known=known, cache=cache_folder())
-    rows = records(score_frame(gathered.boards, gathered.models))
-    if rows:
-        wanted.check((row["model"] for row in rows), (suite for row in rows for suite in row["suites"]))
-    rows = [row for row in rows if wanted.includes(row["model"], row["suites"])]
     notices = gathered.results.notices
     for notice in notices:
         print_error(f"warning: {notice.below(results)}")
     if hint := about_commands(results, notices):
         print_error(hint)
+    wanted = _wanted(models, suites, listed, known, gathered)
+    rows = records(score_frame(gathered.boards, gathered.models))
+    if rows:
+        wanted.check((row["model"] for row in rows), (suite for row in rows for suite in row["suites"]))
+    rows = [row for row in rows if wanted.includes(row["model"], row["suites"])]
     if as_json:
         noise = noise_records(gathered.results.files)
         noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]
@@ -196,6 +196,13 @@ def scores_command(
         console().print_json(data={"schema": 1, "scores": rows, "noise": noise, "notices": said})
     else:
         _print_tables(gathered, rows)
+
+
+def _export_formats(incomplete: str) -> list[str]:
+    """Returns names of formats, for the shell."""
+    from triathlon_site.exchange import EXPORTS  # noqa: PLC0415  see above
+
+    return [name for name in EXPORTS if name.startswith(incomplete)]
 
 
 @app.command(
@@ -210,7 +217,9 @@ def export_command(
     form: Annotated[
         str,
         typer.Argument(
-            metavar="FORMAT", help="every-eval-ever, hf-eval-results, evalplus, lm-eval or inspect."
+            metavar="FORMAT",
+            help="every-eval-ever, hf-eval-results, evalplus, lm-eval or inspect.",
+            autocompletion=_export_formats,
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="A new or empty folder for the files.")],
@@ -236,8 +245,8 @@ def export_command(
 
     listed, known = load_models(models_file), known_suites(models_file)
     address = checked_url(url)
-    wanted = _wanted(models, suites, listed, known)
     gathered = gather(results, listed, known=known, cache=cache_folder())
+    wanted = _wanted(models, suites, listed, known, gathered)
     done = write_export(form, replace(gathered, url=address), results, out, wanted, known=known)
     screen = console()
     for why, count in Counter(done.left_out.values()).items():
@@ -273,10 +282,15 @@ def known_suites(models_file: Path | None) -> Catalogue:
 
 
 def _wanted(
-    models: str | None, suites: str | None, listed: models_yaml.Registry | None, known: Catalogue
+    models: str | None,
+    suites: str | None,
+    listed: models_yaml.Registry | None,
+    known: Catalogue,
+    gathered: "Gathered",
 ) -> Wanted:
-    """What `--models` and `--suites` choose."""
-    return Wanted(names(models), names(suites), listed.ids if listed else (), known.ids)
+    """What `--models` and `--suites` choose; a model whose files are empty is known, too."""
+    ids = {*(listed.ids if listed else ()), *(file.model for file in gathered.results.files)}
+    return Wanted(names(models), names(suites), ids, known.ids)
 
 
 def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:

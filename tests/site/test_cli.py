@@ -99,6 +99,18 @@ def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert f"{file}, line 1: outcome: " in str(strict.exception)
 
 
+def test_a_model_whose_file_was_emptied_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was lost is said before its model has no scores."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    suites = [FakeSuite(entry, tasks=2) for entry in entries(["evolved/core-seeds"])]
+    write_results(tmp_path / "results", [FakeModel("full", 1.0), FakeModel("emptied", 1.0)], suites)
+    (tmp_path / "results/runs/emptied/evolved/core-seeds.jsonl").write_text("")
+    result = CliRunner().invoke(app, ["scores", "--models", "emptied"])
+    assert "its manifest counts 2 units, lines in the file: 0; some were lost" in result.stderr
+    assert "no results of model 'emptied' here" in str(result.exception)
+
+
 def test_scores_show_no_rank_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A column that is not ranked has a dash; open units are those of the column's own suites."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))

@@ -175,6 +175,7 @@ def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         asked = f"{line} loop/co"
         assert completions(asked, len(asked.split())) == ["loop/core"], line
     assert completions("import evalp", 2) == ["evalplus"]
+    assert completions("export evalp", 2) == ["evalplus"]
 
 
 @pytest.mark.parametrize("line", OURS)

@@ -67,6 +67,16 @@ def test_a_translation_says_where_it_breaks(site: Gathered) -> None:
     assert weak[1].small == "0 of 10" and weak[2].small == "none reached it"
 
 
+def test_a_runtime_board_says_what_it_asks(site: Gathered) -> None:
+    """The boards of programs of our own and of DREval ask four questions; those of CRUXEval one."""
+    texts = rendered_texts(site)
+    plans = [one.plan for one in site.boards if one.plan.id.startswith("runtime")]
+    assert plans
+    for plan in plans:
+        asks_four = "Four questions about a program that really ran" in texts[plan.page]
+        assert asks_four is ("cruxeval" not in plan.id), plan.id
+
+
 def test_runtime_shows_thinking_and_repeats(site: Gathered) -> None:
     """Differences to direct answers; mean and standard deviation of three repeats."""
     thinking, repeats = runtime_sections(board(site, "runtime-core"), site.models)
