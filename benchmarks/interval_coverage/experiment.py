@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import Sample, draw_ends, interval, pass_fail_interval, rounded
+from triathlon_site.uncertainty import Sample, draw_ends, interval, pass_fail_intervals, rounded
 
 Array = NDArray[np.float64]
 TASKS: Final = (40, 80, 100, 164, 378)
@@ -63,7 +63,7 @@ def held(samples: list[Sample], truth: float) -> NDArray[np.bool_]:
     low, high = (np.mean(draws, axis=0) for draws in zip(*ends, strict=True))
     spans = interval((low, high), rounded(np.mean([sample.scores() for sample in samples], axis=0)))
     if len(samples) == 1:
-        spans = [pass_fail_interval(samples[0], row) or span for row, span in enumerate(spans)]
+        spans = [exact or span for exact, span in zip(pass_fail_intervals(samples[0]), spans, strict=True)]
     return np.array([span.low <= truth + 1e-9 and truth - 1e-9 <= span.high for span in spans])
 
 

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -219,30 +220,33 @@ def share_interval(solved: float, tasks: float) -> Interval:
     return Interval(min(low, solved / tasks), max(high, solved / tasks))
 
 
-def pass_fail_interval(sample: Sample, row: int) -> Interval | None:
-    """What `interval` would give a model after endless draws, where a formula says it.
+def pass_fail_intervals(sample: Sample) -> list[Interval | None]:
+    """What `interval` would give each model after endless draws, where a formula says it.
 
     So equal counts have equal intervals, whatever the suite, and what few draws leave to chance is gone.
 
     Args:
         sample: The metric on the tasks of one suite.
-        row: The model's.
 
     Returns:
-        None where tasks are not simply passed or failed, weigh differently, or share a seed problem, so that
-        their weights depend on each other: only draws tell then.
+        One for each model; None where tasks are not simply passed or failed, weigh differently, or share a
+        seed problem, so that their weights depend on each other: only draws tell then.
     """
-    ran = sample.denominators[row] > 0
-    weights = sample.denominators[row, ran]
-    shares = sample.numerators[row, ran] / weights / sample.top
-    if not weights.size or np.ptp(weights) > 0 or not np.isin(shares, (0.0, 1.0)).all():
-        return None
-    origins = (origin for origin, here in zip(sample.origins, ran, strict=True) if here)
-    seeds = [name for origin in origins for name in {origin[0], origin[-1]}]
-    if len(set(seeds)) < len(seeds):
-        return None
-    span = share_interval(float(shares.sum()), len(weights))
-    return Interval(span.low * sample.maximum, span.high * sample.maximum)
+    seeds = [{origin[0], origin[-1]} for origin in sample.origins]
+    alone = len(set[str]().union(*seeds)) == sum(map(len, seeds))
+    intervals: list[Interval | None] = []
+    for numerators, denominators in zip(sample.numerators, sample.denominators, strict=True):
+        ran = denominators > 0
+        weights = denominators[ran]
+        shares = numerators[ran] / weights / sample.top
+        met = [] if alone else [name for of_task in compress(seeds, ran) for name in of_task]
+        is_share = weights.size and np.ptp(weights) == 0 and np.isin(shares, (0.0, 1.0)).all()
+        if is_share and len(set(met)) == len(met):
+            span = share_interval(float(shares.sum()), len(weights))
+            intervals.append(Interval(span.low * sample.maximum, span.high * sample.maximum))
+        else:
+            intervals.append(None)
+    return intervals
 
 
 def central(draws: Draws) -> tuple[Array, Array]:
