@@ -44,7 +44,7 @@ def score_files(source: Source) -> Iterator[tuple[str, str]]:
 
 
 def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
-    return f"{_stem(source)}.json", json.dumps(content, indent=1) + "\n"
+    return f"{_stem(source)}.json", json.dumps(content) + "\n"
 
 
 def _stem(source: Source) -> str:

@@ -54,7 +54,7 @@ def published_files(published: Published) -> Iterator[Page]:
 
 def _json_file(path: str, content: Mapping[str, Any]) -> Page:
     """Behind the version of the schema, what the file is of, and its rows."""
-    return Page(path, json.dumps({"schema": DATA_SCHEMA, **content}, indent=1, ensure_ascii=False) + "\n")
+    return Page(path, json.dumps({"schema": DATA_SCHEMA, **content}, ensure_ascii=False) + "\n")
 
 
 def _csv_file(path: str, frame: pd.DataFrame) -> Page:
