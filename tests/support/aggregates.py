@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from triathlon_runner.records import Usage
 from triathlon_site.load import FileAggregate, Parts
@@ -28,18 +27,16 @@ def aggregate(
         for name, own in (metrics or {}).items()
     }
     ended = [name for name, count in (outcomes or {"passed": 1}).items() for _ in range(count)]
-    rest = [0] * (len(ended) - 1)
-    frame = pd.DataFrame(
-        {
-            "task": [f"task {place}" for place in range(len(ended))],
-            "sample": 0,
-            "outcome": ended,
-            **{name: [count, *rest] for name, count in (usage or Usage())},
-            "seconds": [seconds, *rest],
-            "replies": 0,
-            "cut_replies": 0,
-        }
-    )
+    zeros = [0] * len(ended)
+    columns = {
+        "task": [f"task {place}" for place in range(len(ended))],
+        "sample": zeros,
+        "outcome": ended,
+        **{name: [count, *zeros[1:]] for name, count in (usage or Usage())},
+        "seconds": [seconds, *zeros[1:]],
+        "replies": zeros,
+        "cut_replies": zeros,
+    }
     return FileAggregate(
         model=model,
         suite=suite,
@@ -47,7 +44,7 @@ def aggregate(
         sha256="",
         protocol="",
         manifest=None,
-        frame=frame,
+        columns=columns,
         metrics=parts,
         repeats={},
         notices=(),

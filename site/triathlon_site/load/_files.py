@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -63,18 +64,18 @@ class RunFile:
         """The file as one of recorded results; None for what was measured."""
         return RecordedFile(self.root, self.source, self.model, self.suite) if self.source else None
 
-    @property
+    @cached_property
     def path(self) -> Path:
         """The file of the lines."""
         recorded = self.recorded
         return recorded.lines if recorded else ResultsFolder(self.root).lines(self.model, self.suite)
 
-    @property
+    @cached_property
     def manifest(self) -> Path:
         """The file of the manifest beside them."""
         return self.path.with_name(self.path.name.removesuffix(LINES) + MANIFEST)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Relative to the results folder."""
         return self.path.relative_to(self.root).as_posix()
@@ -88,8 +89,9 @@ def suite_ids(root: Path) -> set[str]:
 def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunFile], list[Notice]]:
     """The files that count, in order, and a notice for each of the others."""
     counted: dict[tuple[str, str], RunFile] = {}
-    notices = list(_manifests_without_results(root))
-    for file in _run_files(root):
+    files = list(_run_files(root))
+    notices = list(_manifests_without_results(root, files))
+    for file in files:
         if fault := _fault(file, entries, counted.get((file.model, file.suite))):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
@@ -126,11 +128,11 @@ def _with_suffix(root: Path, suffix: str) -> Iterator[tuple[str, str]]:
         yield model, "/".join(suite).removesuffix(suffix)
 
 
-def _manifests_without_results(root: Path) -> Iterator[Notice]:
+def _manifests_without_results(root: Path, files: Sequence[RunFile]) -> Iterator[Notice]:
     """Manifests whose results are gone: a run leaves at least an empty file beside its manifest."""
-    files = set(_with_suffix(root, LINES))
+    measured = {(file.model, file.suite) for file in files if not file.source}
     for model, suite in _with_suffix(root, MANIFEST):
-        if (model, suite) not in files:
+        if (model, suite) not in measured:
             lines = readable(f"{suite.rpartition('/')[2]}{LINES}")
             yield Notice(
                 file=readable(f"{RUNS}/{model}/{suite}{MANIFEST}"),

@@ -25,7 +25,7 @@ from triathlon_site.load._aggregate import (
     parents_of,
     parts,
     repeats,
-    unit_frame,
+    unit_columns,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
@@ -201,7 +201,7 @@ class _Reader:
             sha256=sha256,
             protocol=protocol,
             manifest=manifest,
-            frame=unit_frame(entry.metrics, current),
+            columns=unit_columns(entry.metrics, current),
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
