@@ -1,6 +1,7 @@
 """A file's aggregate without a file."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def aggregate(
     }
     ended = [name for name, count in (outcomes or {"passed": 1}).items() for _ in range(count)]
     zeros = [0] * len(ended)
-    columns = {
+    columns: dict[str, list[Any]] = {
         "task": [f"task {place}" for place in range(len(ended))],
         "sample": zeros,
         "outcome": ended,

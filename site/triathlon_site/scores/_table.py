@@ -142,12 +142,13 @@ class _Drawn:
         suites only where every task ended in the same way, because tasks of different suites may have the
         same seed.
         """
-        spans = pass_fail_intervals(self.samples[0]) if len(self.samples) == 1 else [None] * len(self.values)
-        if None in spans:
+        known = pass_fail_intervals(self.samples[0]) if len(self.samples) == 1 else [None] * len(self.values)
+        spans = [span for span in known if span]
+        if len(spans) < len(known):
             pairs = [draw_ends(sample) for sample in self.samples]
             low, high = (sum(ends[1:], ends[0]) / len(pairs) for ends in zip(*pairs, strict=True))
             drawn = interval((low, high), self.values)
-            spans = [span or of_draws for span, of_draws in zip(spans, drawn, strict=True)]
+            spans = [span or of_draws for span, of_draws in zip(known, drawn, strict=True)]
         first: dict[bytes, Interval] = {}
         spans = [first.setdefault(_outcomes(self.samples, row), span) for row, span in enumerate(spans)]
         if self.upper is None:
