@@ -73,6 +73,7 @@ def watch(
     rebuild: Callable[[], bool],
     versions: Versions,
     stop: threading.Event,
+    interval: float = INTERVAL,
 ) -> None:
     """Rebuilds after each change, until `stop` is set.
 
@@ -82,12 +83,13 @@ def watch(
         rebuild: builds the site and says whether that succeeded.
         versions: advanced after each successful rebuild.
         stop: set by another thread to end the watch.
+        interval: seconds between two looks.
     """
-    while not stop.wait(INTERVAL):
+    while not stop.wait(interval):
         now = snapshot(places)
         if now == built:
             continue
-        while not stop.wait(INTERVAL) and (later := snapshot(places)) != now:
+        while not stop.wait(interval) and (later := snapshot(places)) != now:
             now = later  # somebody is still writing
         built = now
         if rebuild():
