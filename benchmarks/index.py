@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import spearmanr
 
-from triathlon_site.ability import (
+from triathlon_site.overall_index import (
     FREEDOM,
     GRID,
     Array,

@@ -18,7 +18,7 @@ from triathlon_runner.cli import Models, Suites, add_commands, app, examples, na
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import console, counted, print_error, table, write
-from triathlon_site.wanted import Wanted
+from triathlon_site.selection import Wanted
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from triathlon_site.ability import IndexRow
+from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages.choose import Candidate, Candidates
 from triathlon_site.uncertainty import Interval
 

@@ -16,7 +16,7 @@ from triathlon_site.load import Results
 from triathlon_site.models import Models
 from triathlon_site.render import Page
 from triathlon_site.scores import Board
-from triathlon_site.wanted import Wanted
+from triathlon_site.selection import Wanted
 
 if TYPE_CHECKING:  # the pages import this package for what the site itself offers
     from triathlon_site.pages import Gathered

@@ -2,8 +2,7 @@
 
 from triathlon_site.scores._boards import FAMILIES, BoardPlan, Column, plan_boards, set_title
 from triathlon_site.scores._overall import Overall, OverallRow, overall, with_baselines
-from triathlon_site.scores._seeds import seeds_of
-from triathlon_site.scores._table import (
+from triathlon_site.scores._ranked_board import (
     Board,
     ColumnScores,
     Score,
@@ -12,6 +11,7 @@ from triathlon_site.scores._table import (
     sample_of,
     score_board,
 )
+from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of
 
 __all__ = [

@@ -19,7 +19,7 @@ from triathlon_site.ranking import (
     ranks_among,
     wins_by_weighting,
 )
-from triathlon_site.scores._table import Board, ColumnScores, Score, known_share
+from triathlon_site.scores._ranked_board import Board, ColumnScores, Score, known_share
 from triathlon_site.uncertainty import rounded
 
 Array = NDArray[np.float64]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate
-from triathlon_site.scores._table import Board, sample_of
+from triathlon_site.scores._ranked_board import Board, sample_of
 from triathlon_site.uncertainty import Difference, paired_difference
 
 

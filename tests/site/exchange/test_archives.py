@@ -15,7 +15,7 @@ from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.exchange import Archive, archives, write_export
 from triathlon_site.pages import Gathered
-from triathlon_site.wanted import Wanted
+from triathlon_site.selection import Wanted
 
 API = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 LINK = "https://huggingface.co/some/Strong"

@@ -20,7 +20,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry, load
 from triathlon_site.build import gather
 from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, write_export
-from triathlon_site.wanted import Wanted
+from triathlon_site.selection import Wanted
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))

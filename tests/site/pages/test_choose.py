@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from support.choices import choices
-from triathlon_site.ability import IndexRow
 from triathlon_site.frontier import frontier_shares
 from triathlon_site.models import reported_info
+from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages import ShownScore
 from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
 from triathlon_site.pages.front import AllModels, ModelRow

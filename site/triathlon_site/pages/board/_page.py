@@ -18,8 +18,8 @@ from triathlon_site.pages.board._reported import (
     reported_models,
     shown_columns,
 )
-from triathlon_site.pages.board._view import DisciplineView
-from triathlon_site.pages.board._views import Finding, finding, heading_of, view_of
+from triathlon_site.pages.board._view_protocol import DisciplineView
+from triathlon_site.pages.board._views_by_discipline import Finding, finding, heading_of, view_of
 from triathlon_site.render import Draft, Figure, Link, PageContext, Section
 from triathlon_site.scores import Board, Column, ColumnScores
 

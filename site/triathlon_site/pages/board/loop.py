@@ -13,7 +13,7 @@ from triathlon_site.models import Models
 from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
 from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
 from triathlon_site.pages.board._tables import FIGURE_ROWS, difference_cells, model_table
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
 

@@ -12,7 +12,7 @@ from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, difference_cells, model_table
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 

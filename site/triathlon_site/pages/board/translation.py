@@ -6,7 +6,7 @@ from triathlon_runner import translation
 from triathlon_site.models import Models
 from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._tables import model_table
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.pages.board.loop import loop_note, loop_retentions, lost_loops
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, total

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.ability import IndexRow
 from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
+from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages.front import FRONT, AllModels, ModelRow
 from triathlon_site.uncertainty import Interval, share_interval
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import pandas as pd
 
-from triathlon_site.ability import CENTRE, POINTS
+from triathlon_site.overall_index import CENTRE, POINTS
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.compare import compared_families

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from triathlon_runner.records import RECORDED
-from triathlon_site.ability import Index, IndexRow, compute_index, years
 from triathlon_site.models import ModelInfo, reported_info
+from triathlon_site.overall_index import Index, IndexRow, compute_index, years
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._retention import BoardRetention, Retention, changed_values
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.pages.board.evolved._sections import evolved_sections
 from triathlon_site.scores import Board, set_title
 

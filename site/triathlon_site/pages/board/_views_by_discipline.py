@@ -6,7 +6,7 @@ from typing import Final
 from triathlon_runner import catalogue
 from triathlon_runner.records import PredictionRecord
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import spearmanr
 
-from triathlon_site.ability import (
+from triathlon_site.build import build
+from triathlon_site.overall_index import (
     Cells,
     abilities,
     compute_index,
@@ -20,7 +21,6 @@ from triathlon_site.ability import (
     resample_columns,
     years,
 )
-from triathlon_site.build import build
 from triathlon_site.pages.front import FRONT
 
 ROOT = Path(__file__).parents[2]
