@@ -122,7 +122,12 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
 def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
     """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
-    lines, torn = count_lines(folder.lines(*file_id))
+    path = folder.lines(*file_id)
+    try:
+        lines, torn = count_lines(path)
+    except OSError as error:
+        reason = f"{path}: cannot be read ({error.strerror}); make it readable"
+        return Row(*file_id, 0, [Finding(UNREADABLE, reason)])
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = lines if usable is None else usable

@@ -257,6 +257,8 @@ def _findings(
             short = ALTERED if isinstance(error, ContradictingLineError) else UNREADABLE
             usable_lines = len(usable_units(file.path, entry.record))
             findings.append(Finding(short, str(error), usable_lines))
+        except OSError:
+            return []  # the file's row says that
     if isinstance(built, Finding):
         return [*findings, built]
     if model not in listed.ids:

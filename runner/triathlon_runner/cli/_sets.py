@@ -156,6 +156,11 @@ def report_contamination(
     data: Data = None,
 ) -> None:
     """For each problem the longest passage that it shares with its parents and with the rest of its set."""
+    if (entry := catalogue_beside().find(suite)) is not None and entry.user_data is not None:
+        raise UserError(
+            f"expected a set that was evolved from another one, such as evolved/core-subtle, got {suite!r}, a"
+            " data set of your own: of that no parents are known"
+        )
     (entry,), store = BUILT_IN.select([suite]), data_store(data)
     seeds = () if entry.seeds in (None, entry.id) else _problems(entry.seeds, store)
     report = sorted(contamination(_problems(suite, store), seeds), key=lambda p: (-_largest(p), p.task_id))

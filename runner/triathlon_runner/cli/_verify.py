@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -201,6 +202,8 @@ async def _verify_file(
 ) -> FileReport:
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
+    if not os.access(lines, os.R_OK):
+        return FileReport(model, suite, unverified={f"{lines}": "cannot be read; make it readable"})
     if isinstance(built, str):
         return FileReport(model, suite, count_lines(lines)[0], unverified={"the suite": built})
     manifest, unreadable = None, ""

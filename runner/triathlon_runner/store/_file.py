@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Generic, Self
+from typing import IO, Final, Generic, Self
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord, Usage
@@ -14,12 +14,18 @@ from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
     ContradictingLineError,
+    DamagedLineError,
     R,
     Unit,
-    read_lines,
+    damaged,
+    parsed_lines,
     rewrite_file,
     set_torn_line_aside,
 )
+from triathlon_runner.terminal import counted, first_of
+
+_NAMED: Final = 5
+"""Further lines with a fault that are named; others are counted."""
 
 
 class ResultsFile(Generic[R]):
@@ -82,12 +88,25 @@ class ResultsFile(Generic[R]):
         Raises:
             DamagedLineError: a line that is no record or contradicts itself, or a unit that stands twice.
         """
-        for number, (line, record) in enumerate(read_lines(self.path, self._record), start=1):
-            if fault := fault_of_record(record):
-                raise ContradictingLineError(
+        error: DamagedLineError | None = None
+        more: list[str] = []
+        for number, line, parsed in parsed_lines(self.path, self._record):
+            fault = parsed if isinstance(parsed, str) else fault_of_record(parsed)
+            if not isinstance(parsed, str) and not fault:
+                self._count(parsed, len(line))
+            elif error is not None:
+                more.append(f"{number}")
+            elif isinstance(parsed, str):
+                error = damaged(self.path, number, fault)
+            else:
+                error = ContradictingLineError(
                     f"{self.path}, line {number}: {fault}; it does not count; {RUN_AGAIN}"
                 )
-            self._count(record, len(line))
+        if error is not None and more:
+            lines = ", ".join(first_of(more, _NAMED))
+            raise type(error)(f"{error}; {counted(len(more), 'further line')} with a fault: {lines}")
+        if error is not None:
+            raise error
 
     @property
     def units(self) -> Collection[Unit]:

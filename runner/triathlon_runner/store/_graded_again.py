@@ -1,7 +1,6 @@
 """`runs/<model>/verified.json`: which results files `triathlon submit check` graded again."""
 
 import json
-import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pydantic import ValidationError
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import GradedStatement
 from triathlon_runner.store._faults import validation_fault
-from triathlon_runner.store._folder import DEFAULT_ROOT, ResultsFolder
+from triathlon_runner.store._folder import VERIFIED, ResultsFolder
 from triathlon_runner.store._lines import replace_file
 
 
@@ -87,10 +86,11 @@ def archive_statement(folder: ResultsFolder, model: str, suite: str, target: Pat
 
 
 def how_to_grade_again(model: str) -> str:
-    """Returns how to write a model's `verified.json` anew, as a command in a clone of the repository."""
-    results = ResultsFolder(DEFAULT_ROOT)
-    folder, file = (shlex.quote(path(model).as_posix()) for path in (results.of_model, results.verified))
-    return f"`triathlon submit check {folder} --statement {file}` writes it anew"
+    """Returns how to write a model's `verified.json` anew, wherever the results lie."""
+    return (
+        f"`triathlon submit check DIR --statement DIR/{VERIFIED}` writes it anew, with the folder"
+        f" runs/{model} of these results as DIR"
+    )
 
 
 def _unusable(model: str, got: str) -> UserError:

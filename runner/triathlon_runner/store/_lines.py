@@ -62,7 +62,7 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
     Raises:
         DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
     """
-    for number, line, parsed in _parsed_lines(path, record):
+    for number, line, parsed in parsed_lines(path, record):
         if isinstance(parsed, str):
             raise damaged(path, number, parsed)
         yield line, parsed
@@ -76,7 +76,7 @@ def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[i
     """
     records: list[R] = []
     faults: dict[int, str] = {}
-    for number, _, parsed in _parsed_lines(path, record):
+    for number, _, parsed in parsed_lines(path, record):
         if isinstance(parsed, str):
             faults[number] = parsed
         elif fault := impossible_number(parsed):
@@ -90,12 +90,12 @@ def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
     """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
     return {
         (parsed.task_id, parsed.sample)
-        for _, _, parsed in _parsed_lines(path, record)
+        for _, _, parsed in parsed_lines(path, record)
         if not isinstance(parsed, str) and not fault_of_record(parsed)
     }
 
 
-def _parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | str]]:
+def parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | str]]:
     """Yields each whole line with its number, and its record or what is wrong with it."""
     if not path.exists():
         return

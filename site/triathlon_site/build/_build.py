@@ -127,7 +127,9 @@ def build(
 def about_commands(results: Path, notices: Sequence[Notice]) -> str:
     """A line below notices whose commands are for the default folder; empty where it says nothing new."""
     option = ResultsFolder(results).option
-    names_command = any("`triathlon " in notice.message for notice in notices)
+    names_command = any(
+        "`triathlon " in notice.message.replace("`triathlon submit", "") for notice in notices
+    )
     return f"commands named above need{option}, too" if option and names_command else ""
 
 

@@ -126,7 +126,8 @@ def test_a_statement_beside_the_results_is_checked(place: SmallRun) -> None:
         code, document = check(place)
         (problem,) = document["problems"]
         assert code == 1 and problem["place"].startswith("verified.json") and said in problem["message"]
-        assert "--statement results/runs/m/verified.json` writes it anew" in problem["message"]
+        remedy = "check DIR --statement DIR/verified.json` writes it anew, with the folder runs/m of"
+        assert remedy in problem["message"]
     assert check(place, "--statement", "results/runs/m/verified.json")[0] == 0  # written anew
 
 

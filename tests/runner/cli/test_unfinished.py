@@ -1,6 +1,7 @@
 """Results of a run that was killed, and files that are damaged: what the commands say of them."""
 
 import asyncio
+import errno
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -290,6 +292,37 @@ def test_a_damaged_line_hides_no_other_file(small: SmallRun) -> None:
     assert result.exit_code == 1
     assert "core-seeds.jsonl, line 2: " in result.output.replace("\n", "")
     assert result.output.count("units, follows") == 2
+
+
+@pytest.mark.parametrize("command", ["results list", f"run --suites {SUITE} --limit 2"])
+def test_all_damaged_lines_are_named(small: SmallRun, command: str) -> None:
+    """Who has several to delete learns of all at once."""
+    lines = small.results / LINES
+    first, second = lines.read_text().splitlines()
+    lines.write_text(f"{first}\nnonsense\n{second}\n[]\n{{}}\n")
+    result = small.call(*command.split())
+    said = f"{result.output}{result.exception}"
+    assert "line 2: expected a JSON object" in said and "2 further lines with a fault: 4, 5" in said
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`results list` and `verify` name it and go on with the others."""
+    path = Path("results") / LINES
+    opened, allowed = Path.open, os.access
+
+    def refuse(file: Path, *rest: Any, **options: Any) -> Any:
+        if file == path:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        return opened(file, *rest, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "access", lambda file, mode: file != path and allowed(file, mode))
+    rows = {row["suite"]: row for row in json.loads(small.call("results", "list", "--json").output)}
+    assert len(rows) == 3 and rows[SUITE]["short"] == "unreadable"
+    assert rows[SUITE]["state"] == f"{path}: cannot be read (Permission denied); make it readable"
+    verified = small.call("verify")
+    assert verified.exit_code == 1
+    assert "could not be checked" in verified.output and verified.output.count("units, follows") == 2
 
 
 def test_an_archive_replaces_nothing(small: SmallRun) -> None:

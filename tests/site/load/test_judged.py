@@ -60,7 +60,7 @@ def test_a_file_that_changed_afterwards_is_not_marked(results: Path) -> None:
     assert LETTER not in board and "<dt>Graded again" not in page and "changed since" in page
     assert notice.file == f"runs/weak/{SUITE}.jsonl"
     assert f"expected SHA-256 '{before}' (verified.json), got '{after}'" in notice.message
-    assert "`triathlon submit check results/runs/weak --statement" in notice.message
+    assert "writes it anew, with the folder runs/weak of these results as DIR" in notice.message
     with pytest.raises(UserError, match="changed since it was graded again"):
         build_small(results.parent, strict=True)
 
