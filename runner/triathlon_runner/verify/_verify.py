@@ -179,8 +179,8 @@ def _compare_identity(
 def _of_another_protocol(protocol: str, work: Work) -> str:
     return (
         f"made under another protocol ({protocol}, now {work.settings_hash}): prompts, settings or data were"
-        " others; `triathlon run --ask-again` archives such results and asks anew, an imported log is imported"
-        " again"
+        " others; `triathlon run --ask-again` archives such results and asks anew, an imported log is"
+        " imported again"
     )
 
 
