@@ -143,8 +143,8 @@ class ApiConfig(BaseModel):
         for name, text in value.items():
             if not _HEADER_NAME.fullmatch(name):
                 raise ValueError(f"expected a header's name of letters, digits and '-', got {name!r}")
-            if not text.isprintable() or not text.isascii():
-                raise ValueError(f"expected printable ASCII in the header {name}, without line breaks")
+            if not text.isprintable():
+                raise ValueError(f"expected one line of text for the header {name!r}, got other characters")
         return value
 
     @field_validator("headers")

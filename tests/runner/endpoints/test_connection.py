@@ -185,12 +185,20 @@ async def test_closing_that_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize("headers", [{"X-Team": "a\r\nHost: b"}, {"X Team": "a"}, {"X-Té": "a"}])
-async def test_a_header_that_would_be_more(headers: dict[str, str]) -> None:
-    """A header that would break the request is a user's error before anything is sent."""
-    config = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", headers=headers)
-    with pytest.raises(UserError, match="header 'X"):
+def test_a_header_that_would_be_more(headers: dict[str, str]) -> None:
+    """A header that would break the request is refused where the row is read."""
+    with pytest.raises(ValidationError, match="header"):
+        ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", headers=headers)
+
+
+async def test_a_secret_header_that_would_be_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value comes from a variable: it is refused before anything is sent, and not shown."""
+    monkeypatch.setenv("TEAM", "hidden\r\nHost: b")
+    config = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m", secret_headers={"X-Team": "TEAM"})
+    with pytest.raises(UserError, match=r"one line of text in \$TEAM") as caught:
         async with open_client(config, Secrets(config), Limits(), {}, silent):
             pass
+    assert "hidden" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999/v1", "http://a..b/v1"])
