@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "c450ed2bf8cd9f3a8018e687b29436a7f4660784481373ad0d73356378750b0e")
+DECIDED = (1, "00e6750d1bd5563ed06d330d4b0cf602da981bf5933204670d4c80b48ba89c5d")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -28,6 +28,8 @@ from triathlon_runner.store import replace_file, set_torn_line_aside
 
 UNKNOWN_TASK = "unknown_task"
 """The outcome of a sample for a task that the problems do not have."""
+_LINE_START = b'{"task_id": '
+"""With what each line of the `--out` file begins."""
 
 Line = dict[str, Any]
 
@@ -260,9 +262,6 @@ def _key(line: Line) -> tuple[object, ...]:
     return *_sample_id(line), line["program_sha256"], *versions
 
 
-_LINE_START = b'{"task_id": '
-
-
 def _earlier_lines(out: Path | None) -> list[Line]:
     """The whole lines of an earlier call; a torn last one (power cut) is moved aside, and graded again.
 
@@ -273,8 +272,9 @@ def _earlier_lines(out: Path | None) -> list[Line]:
         return []
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.touch()
-        *texts, torn = out.read_bytes().split(b"\n")
+        with out.open("ab+") as file:  # refuses what cannot be read again, such as a pipe
+            file.seek(0)
+            *texts, torn = file.read().split(b"\n")
         if torn and not torn.startswith(_LINE_START[: len(torn)]):
             texts.append(torn)  # nothing of ours: refused below
         else:
