@@ -14,7 +14,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue, read_catalogue
-from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, run_app
+from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, one_of, run_app
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import console, counted, print_error, table, write
@@ -202,7 +202,7 @@ def _export_formats(incomplete: str) -> list[str]:
     """Returns names of formats, for the shell."""
     from triathlon_site.exchange import EXPORTS  # noqa: PLC0415  see above
 
-    return [name for name in EXPORTS if name.startswith(incomplete)]
+    return one_of(EXPORTS)(incomplete)
 
 
 @app.command(

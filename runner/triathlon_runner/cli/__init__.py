@@ -3,9 +3,9 @@
 from importlib import import_module
 
 from triathlon_runner.cli._app import app, examples, run_app
-from triathlon_runner.cli._names import Models, Suites, names
+from triathlon_runner.cli._names import Models, Suites, names, one_of
 
-__all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "run_app"]
+__all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "one_of", "run_app"]
 
 _COMMANDS = "cache doctor evolve gate grade import list questions results run sets submit translation verify"
 

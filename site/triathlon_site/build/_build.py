@@ -127,7 +127,7 @@ def build(
 def about_commands(results: Path, notices: Sequence[Notice]) -> str:
     """A line below notices whose commands are for the default folder; empty where it says nothing new."""
     option = ResultsFolder(results).option
-    names_command = any(
+    names_command = any(  # `submit` takes a model's folder, not --results
         "`triathlon " in notice.message.replace("`triathlon submit", "") for notice in notices
     )
     return f"commands named above need{option}, too" if option and names_command else ""
