@@ -149,7 +149,7 @@ class SuiteEntry:
     metrics: tuple[Metric, ...]
     """Each with its role on a board; exactly one of a ranked suite is the headline."""
     record: type[UnitRecord]
-    """The schema of its lines, which also says which replies a line holds (`recorded_replies`)."""
+    """The schema of its lines, which also says which replies a line holds (`questions`)."""
     build: Callable[[DataStore], Suite]
     """Reads the data (DataUnavailableError where there is none) and makes the suite."""
     sampling: Sampling

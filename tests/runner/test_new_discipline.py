@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import triathlon_site.cli  # adds `build` and `scores` to the command
 from support.model_server import model_server_process
+from support.results import FakeModel, FakeSuite, write_results
 from support.server_replies import Asked
 from support.small_run import ROWS, SmallRun
 from support.spelling import DISCIPLINE, SpellingRecord
@@ -122,4 +124,42 @@ def test_it_has_pages(place: SmallRun) -> None:
     assert "Words spelt" in board and "Spelt at first" in board
     assert "83.3" in board and "83.3" in model  # ten of twelve spellings
     assert "Words spelt" in (out / "index.html").read_text()
-    assert any("candle" in path.read_text() for path in (out / "evidence").rglob("*.html"))
+    (evidence,) = (path.read_text() for path in (out / "evidence").rglob("*.html"))
+    for number, record in enumerate(records(place)):
+        assert f'<article class="unit" id="u{number}">' in evidence
+        assert all(step.reply.text in evidence for step in record.steps)
+
+
+def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:
+    """Beside another discipline it has a percentile of its own, which the published schema describes."""
+    run(place, "--profile", "standard")
+    (loop,) = catalogue.select(["loop/core"])
+    write_results(place.results, [FakeModel("m"), FakeModel("other")], [FakeSuite(loop, tasks=6)])
+    out = place.root / "_site"
+    result = place.call("build", "--strict", "--out", str(out))
+    assert result.exit_code == 0, (result.output, result.exception)
+    ranking, schema = (
+        json.loads((out / f"data/{name}.json").read_text())
+        for name in ("overall-core", "schema/overall.schema")
+    )
+    jsonschema.validate(ranking, schema, cls=jsonschema.Draft202012Validator)
+    shares = {row["model"]: (row["rank"], row["spelling_percentile"]) for row in ranking["rows"]}
+    assert shares["m"][0] == 1 and shares["m"][1] is not None and shares["other"] == (None, None)
+    assert "Percentile in the spelling discipline" in (out / "data.html").read_text()
+    assert "spelling_percentile" in (out / "data/overall-core.csv").read_text()
+
+
+def test_its_samples_are_exported(place: SmallRun) -> None:
+    """A unit of Every Eval Ever has all its questions; formats of single programs say what they hold."""
+    run(place, "--profile", "standard")
+    exported = place.root / "exported"
+    result = place.call("export", "every-eval-ever", "--out", str(exported))
+    assert result.exit_code == 0, (result.output, result.exception)
+    (samples,) = exported.rglob("*_samples.jsonl")
+    told = {
+        row["metadata"]["task_id"]: [message["content"] for message in row["messages"]]
+        for row in map(json.loads, samples.read_text().splitlines())
+    }
+    assert told["stone"] == ["stone", "enots", "enots", "stone"] and told["candle"] == ["candle"] * 2
+    result = place.call("export", "evalplus", "--out", str(place.root / "programs"))
+    assert "expected a suite of evolved" in result.output + str(result.exception)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -113,9 +113,29 @@ class Verdict(Strict):
     """What a reader needs beside the failing case: a syntax error, the signal, the last output."""
 
 
+class Question(NamedTuple):
+    """One question that a model was asked, its reply, and what became of that."""
+
+    text: str
+    """With all that it is about; empty for a reply that follows the one before without being asked."""
+    reply: Reply
+    extracted: str = ""
+    """The program or the answer that was taken out of the reply."""
+    expected: tuple[str, ...] = ()
+    """Every answer that would be right, as text."""
+    key: str = ""
+    """What finds its reply by a prompt (`UnitRecord.question_in`); empty where the order of asking does."""
+    name: str = ""
+    """Of a question among several of one unit that do not follow from each other."""
+    outcome: Outcome | None = None
+    """Of this question alone; None where it is the unit's."""
+
+
 class UnitRecord(Strict):
     """One line of a results file: one finished unit (a task; for runtime one program and input)."""
 
+    conversation: ClassVar[bool] = False
+    """Whether its questions follow from each other, so that they are one conversation."""
     schema_version: Literal[1] = Field(default=SCHEMA_VERSION, alias="schema")
     suite: str
     """`discipline/dataset`, with `@variant` where a protocol setting differs from the suite's own."""
@@ -129,17 +149,16 @@ class UnitRecord(Strict):
     seconds: float = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
 
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns each stored reply of the model with its question, in the order of asking.
+    def questions(self) -> Iterator[Question]:
+        """Returns each question with the model's stored reply, in the order of asking.
 
-        The question is empty where a unit asks one thing after another, so that the order tells what a reply
-        answers. `verify` grades a line again from these; a record type with replies overrides this.
+        `verify` grades a line again from these; a record type with replies overrides this.
         """
         yield from ()
 
     @staticmethod
     def question_in(prompt: str) -> str:  # noqa: ARG004  record types whose units ask several things at once
-        """Returns which question of `recorded_replies` a prompt asks; empty where the order tells."""
+        """Returns the key of the question that a prompt asks; empty where the order tells."""
         return ""
 
     def recorded_judge_replies(self) -> tuple[Reply, ...]:

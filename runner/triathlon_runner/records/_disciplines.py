@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
-from triathlon_runner.records._base import Outcome, Reply, Strict, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base import Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
@@ -39,6 +39,7 @@ class LoopRecord(UnitRecord):
     had, there is no next prompt: the loops so far are sustained, and the outcome is the summary's.
     """
 
+    conversation: ClassVar[bool] = True
     max_loops: int
     """M."""
     sustained_loops: int
@@ -50,12 +51,12 @@ class LoopRecord(UnitRecord):
     judge_usage: Usage = Usage()
     """What the judge took; it is another model, so `usage` leaves it out."""
 
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns of each loop the reply with the program, then that with the summary."""
+    def questions(self) -> Iterator[Question]:
+        """Returns of each loop the prompt with the program, then the summary, which nothing stands before."""
         for step in self.loops:
-            yield "", step.reply
+            yield Question(step.prompt, step.reply, step.program)
             if step.summary_reply is not None:
-                yield "", step.summary_reply
+                yield Question("", step.summary_reply)
 
     def recorded_judge_replies(self) -> tuple[Reply, ...]:
         """Returns the judge's attempts at a similarity."""
@@ -84,8 +85,8 @@ class LoopRecord(UnitRecord):
         return super().with_usage_of(stored).model_copy(update={"judge_usage": stored.judge_usage})
 
 
-class EvolvedRecord(UnitRecord):
-    """One problem of an evolved suite, one sample."""
+class ProgramRecord(UnitRecord):
+    """One program for one question, one sample."""
 
     prompt: str
     """The question as it was asked, instruction included."""
@@ -96,12 +97,17 @@ class EvolvedRecord(UnitRecord):
     """What extraction changed on the way from reply to program, in words."""
     verdict: Verdict | None
     """None where there was no program to execute."""
+
+    def questions(self) -> Iterator[Question]:
+        """Returns the one question."""
+        yield Question(self.prompt, self.reply, self.program)
+
+
+class EvolvedRecord(ProgramRecord):
+    """One problem of an evolved suite, one sample."""
+
     parents: tuple[str, ...] = ()
     """task_ids of the problems that this one was evolved from, so that families show in the results."""
-
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns the one reply."""
-        yield "", self.reply
 
 
 class AnswerRecord(Strict):
@@ -145,12 +151,20 @@ class RuntimeRecord(UnitRecord):
     statements: tuple[StatementRecord, ...]
     output: AnswerRecord
 
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns every question with its reply; all of a unit's are asked at once."""
+    def questions(self) -> Iterator[Question]:
+        """Returns every question behind the program and the input; all of a unit's are asked at once."""
+        for name, answer in self._answers():
+            text = f"{self.program}\n\n{self.input}\n\n{answer.question}"
+            extracted, expected = answer.answer or "", answer.expected
+            yield Question(text, answer.reply, extracted, expected, answer.question, name, answer.outcome)
+
+    def _answers(self) -> Iterator[tuple[str, AnswerRecord]]:
         for statement in self.statements:
-            for answer in (statement.coverage, statement.state, statement.path):
-                yield answer.question, answer.reply
-        yield self.output.question, self.output.reply
+            place = f"line-{statement.line}-{statement.variable}"
+            yield f"coverage-{place}", statement.coverage
+            yield f"state-{place}", statement.state
+            yield f"path-{place}", statement.path
+        yield "output", self.output
 
     @staticmethod
     def question_in(prompt: str) -> str:
@@ -170,6 +184,7 @@ class PredictionRecord(UnitRecord):
     """As it was shown, with `??` in place of what was asked for."""
     prediction: AnswerRecord
 
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns the one reply."""
-        yield "", self.prediction.reply
+    def questions(self) -> Iterator[Question]:
+        """Returns the assertion behind the program."""
+        text, answer = f"{self.program}\n\n{self.assertion}", self.prediction
+        yield Question(text, answer.reply, answer.answer or "", answer.expected)

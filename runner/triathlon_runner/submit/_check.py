@@ -209,7 +209,7 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
     """Yields problems of requests, tokens and seconds that no server can have counted."""
     characters = tokens = 0
     for number, record in enumerate(records, start=1):
-        replies = [reply for _, reply in record.recorded_replies()]
+        replies = [question.reply for question in record.questions()]
         usage, seconds = record.usage, record.seconds
         negative = [(f"usage.{key}", count) for key, count in usage.model_dump().items() if count < 0]
         faults: list[tuple[str, str, float]] = [(key, "0 or more", count) for key, count in negative]

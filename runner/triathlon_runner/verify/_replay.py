@@ -22,8 +22,8 @@ class ReplayModel:
         self.kind = kind
         self._question_in = record.question_in
         self._replies: dict[str, deque[Reply]] = defaultdict(deque)
-        for question, reply in record.recorded_replies():
-            self._replies[question].append(reply)
+        for question in record.questions():
+            self._replies[question.key].append(question.reply)
 
     async def ask(
         self,

@@ -34,6 +34,7 @@ from triathlon_site.load import (
 )
 from triathlon_site.models import model_infos, recorded_infos
 from triathlon_site.pages import Gathered, reported_by_board
+from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
 from triathlon_site.render import Environment, find_templates
@@ -141,7 +142,7 @@ def _read(
     with tempfile.TemporaryDirectory() as temporary:
         aggregates = AggregateCache(cache or Path(temporary))
         for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
-            extractor = EvidenceExtractor(environment, names, imported=is_imported)
+            extractor = EvidenceExtractor(environment, ARTICLES, names, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
     if cache is None:
         both = [

@@ -4,6 +4,7 @@ from triathlon_site.evidence._lists import read_attempts
 from triathlon_site.evidence._pages import (
     ATTEMPTS,
     LINKS,
+    Article,
     EvidenceExtractor,
     EvidenceSource,
     evidence_path,
@@ -17,6 +18,7 @@ from triathlon_site.evidence._words import Words, changed_words
 __all__ = [
     "ATTEMPTS",
     "LINKS",
+    "Article",
     "EvidenceExtractor",
     "EvidenceSource",
     "Words",

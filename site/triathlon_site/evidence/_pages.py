@@ -2,23 +2,15 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
-from triathlon_runner.records import (
-    EvolvedRecord,
-    LoopRecord,
-    PredictionRecord,
-    RecordedUnit,
-    RuntimeRecord,
-    UnitRecord,
-)
+from triathlon_runner.records import RecordedUnit, UnitRecord
 from triathlon_runner.unit_pages import model_slug
-from triathlon_site.evidence._answers import answer_rows
 from triathlon_site.evidence._lists import attempts, attempts_text, task_links, unit_links
 from triathlon_site.evidence._words import changed_words
 from triathlon_site.render import Environment
@@ -28,13 +20,21 @@ PAGE_CHARACTERS: Final = 120_000
 """More would be slow to load; smaller, a hundred models on every suite have tens of thousands of files."""
 LINKS: Final = "links.html"
 ATTEMPTS: Final = "attempts.json"
-_KINDS: Final = {
-    LoopRecord: "loop",
-    RuntimeRecord: "runtime",
-    PredictionRecord: "prediction",
-    EvolvedRecord: "evolved",
-}
-"""Records that have an article of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """How a unit is shown."""
+
+    template: str = "evidence/fields"
+    """Has a macro `content`, which takes the record, the records of the problems that it was evolved from,
+    `rows`, and `changed_words`."""
+    rows: Callable[[Any], Iterable[Any]] = lambda _record: ()
+    """From the record to the rows of a table."""
+
+
+Articles = Mapping[type[UnitRecord], Article]
+"""By type of record; units of other types are shown field by field."""
 
 
 def evidence_path(slug: str, suite: str, page: int) -> str:
@@ -98,6 +98,7 @@ class EvidenceExtractor:
     """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
 
     environment: Environment
+    articles: Articles
     names: Mapping[str, str]
     """Of the models, by id; one that is not there is called by its id."""
     imported: bool = False
@@ -124,7 +125,7 @@ class EvidenceExtractor:
             # without texts, each unit leads to the receipt; samples of one task, to one place, are one link
             addresses = [f"{source.home}#{receipt_anchor(suite)}"] * len(records)
         else:
-            pages, numbers = render_evidence(records, self.environment, source)
+            pages, numbers = render_evidence(records, self.environment, self.articles, source)
             paths = source.paths(len(pages))
             addresses = [f"{paths[number - 1]}#u{index}" for index, number in enumerate(numbers)]
         tried = list(attempts(records, addresses))
@@ -138,16 +139,19 @@ class EvidenceExtractor:
 
 
 def render_evidence(
-    records: Sequence[UnitRecord], environment: Environment, source: EvidenceSource
+    records: Sequence[UnitRecord], environment: Environment, shown_by: Articles, source: EvidenceSource
 ) -> tuple[list[str], list[int]]:
     """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
     article = environment.macro("evidence/unit", "article")
     articles = []
     for index, record in enumerate(records):
-        kind = next((name for kind, name in _KINDS.items() if isinstance(record, kind)), "")
+        shown = shown_by.get(type(record), Article())
         parents = [source.parents.get(name) for name in getattr(record, "parents", ())]
-        seeds = [parent for parent in parents if isinstance(parent, EvolvedRecord)]
-        articles.append(article(record, kind, f"u{index}", seeds, [*answer_rows(record)], changed_words))
+        seeds = [parent for parent in parents if isinstance(parent, type(record))]
+        content = environment.macro(shown.template, "content")
+        articles.append(
+            article(record, f"u{index}", content(record, seeds, [*shown.rows(record)], changed_words))
+        )
     groups = list(_grouped(articles))
     names = [path.rpartition("/")[2] for path in source.paths(len(groups))]
     pages = [

@@ -11,27 +11,29 @@ from triathlon_site.scores import Column, Score
 
 _EVOEVAL: Final = ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
 DATA_SETS: Final[Mapping[str, str]] = {
-    "loop/mbpp-plus": "evalplus/mbppplus",
-    "loop/humaneval-plus": "evalplus/humanevalplus",
-    "runtime/humaneval": "openai/openai_humaneval",
-    "runtime/cruxeval": "cruxeval-org/cruxeval",
-    "runtime/cruxeval-output": "cruxeval-org/cruxeval",
-    "runtime/cruxeval-input": "cruxeval-org/cruxeval",
-    "evolved/humaneval": "openai/openai_humaneval",
-    "evolved/humaneval-plus": "evalplus/humanevalplus",
-    "evolved/humaneval-pro": "CodeEval-Pro/humaneval-pro",
-    "evolved/mbpp-plus": "evalplus/mbppplus",
-    "evolved/mbpp-pro": "CodeEval-Pro/mbpp-pro",
-    **{f"evolved/{name}": f"evoeval/EvoEval_{name}" for name in _EVOEVAL},
+    "mbpp-plus": "evalplus/mbppplus",
+    "mbpp-pro": "CodeEval-Pro/mbpp-pro",
+    "humaneval": "openai/openai_humaneval",
+    "humaneval-plus": "evalplus/humanevalplus",
+    "humaneval-pro": "CodeEval-Pro/humaneval-pro",
+    "cruxeval": "cruxeval-org/cruxeval",
+    "cruxeval-output": "cruxeval-org/cruxeval",
+    "cruxeval-input": "cruxeval-org/cruxeval",
+    **{name: f"evoeval/EvoEval_{name}" for name in _EVOEVAL},
 }
-"""Data sets on the hub by suite. Our own problems and sets that are not there have none."""
+"""Data sets on the hub by what follows the discipline in a suite's id. Our own problems and sets that are not
+there have none."""
+
+
+def _data_set(source: Source) -> str | None:
+    return DATA_SETS.get(source.entry.id.partition("/")[2])
 
 
 def fault(source: Source) -> str:
     """Why there is no file for the hub; empty where there is one."""
     if not source.on_hub:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
-    if source.entry.id not in DATA_SETS:
+    if not _data_set(source):
         return f"the hub has no data set for {source.entry.id!r}"
     return "" if _headlines(source) else "it has no score of its own on a board"
 
@@ -59,7 +61,7 @@ def _entries(source: Source) -> Iterator[dict[str, object]]:
             tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
         grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
         entry: dict[str, object] = {
-            "dataset": {"id": DATA_SETS[source.entry.id], "task_id": source.entry.id},
+            "dataset": {"id": _data_set(source), "task_id": source.entry.id},
             "value": float(f"{score.value:.6g}"),
         }
         if source.manifest.ended:

@@ -14,8 +14,7 @@ from inspect_ai import log as inspect_log
 from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, GenerateConfig, ModelOutput
 from inspect_ai.scorer import Score
 
-from triathlon_runner.evolved import PASS_AT_1
-from triathlon_runner.records import EvolvedRecord, Outcome
+from triathlon_runner.records import Outcome, ProgramRecord
 from triathlon_site.exchange._samples import programs
 from triathlon_site.exchange._source import EARLIEST, Source, uuid_of
 
@@ -42,9 +41,10 @@ def _without_times(path: Path) -> bytes:
     return target.getvalue()
 
 
-def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
+def _log(source: Source, records: Sequence[ProgramRecord]) -> Any:
     samples = [_sample(source, record) for record in records]
-    value = PASS_AT_1.score(records) if records else 0.0  # the mean over tasks, whatever their samples
+    headline = next(metric for metric in source.entry.metrics if metric.headline)
+    value = headline.score(records) if records else 0.0  # the mean over tasks, whatever their samples
     accuracy = inspect_log.EvalMetric(name="accuracy", value=value)
     score = inspect_log.EvalScore(
         name=_SCORER, scorer=_SCORER, scored_samples=len(records), metrics={"accuracy": accuracy}
@@ -63,7 +63,7 @@ def _log(source: Source, records: Sequence[EvolvedRecord]) -> Any:
     )
 
 
-def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
+def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
     """What was evaluated, with ids made of its names: inspect_ai would draw new ones each time."""
     manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
     sampling = manifest.settings.get("sampling") or {}
@@ -85,7 +85,7 @@ def _spec(source: Source, records: Sequence[EvolvedRecord]) -> Any:
     )
 
 
-def _sample(source: Source, record: EvolvedRecord) -> Any:
+def _sample(source: Source, record: ProgramRecord) -> Any:
     name = f"{source.entry.id}/{source.repository}/{record.task_id}#{record.sample}"
     output = ModelOutput.from_content(source.repository, _content(record))
     output.choices[0].message.id = uuid_of(f"reply {name}")
@@ -107,7 +107,7 @@ def _sample(source: Source, record: EvolvedRecord) -> Any:
     )
 
 
-def _content(record: EvolvedRecord) -> Any:
+def _content(record: ProgramRecord) -> Any:
     """The reply's text, behind its reasoning where it has one."""
     if not record.reply.reasoning:
         return record.reply.text

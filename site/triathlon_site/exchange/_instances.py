@@ -1,26 +1,18 @@
-"""Every Eval Ever's samples: one line a question that a model was asked, or a loop as one conversation."""
+"""Every Eval Ever's samples: one line a question that a model was asked, or a conversation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from triathlon_runner.records import (
-    AnswerRecord,
-    EvolvedRecord,
-    LoopRecord,
-    LoopStep,
-    Outcome,
-    PredictionRecord,
-    RuntimeRecord,
-    UnitRecord,
-)
+from triathlon_runner.records import Outcome, Question, Reply, UnitRecord
 from triathlon_site.exchange._source import Source
 
 VERSION: Final = "0.3.0"
+_WITHOUT_TEXTS: Final = Question("", Reply(text=""))
 _Row = dict[str, Any]
 
 
 def instances(source: Source) -> Iterator[_Row]:
-    """A line for each record, or for each question of a runtime record.
+    """A line for each record, or for each question of a record whose questions have names.
 
     Prompts and replies stand in it only where they may be handed on.
     """
@@ -51,19 +43,12 @@ def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:
     sustained = getattr(record, "sustained_loops", None)
     if sustained is not None:
         facts |= {"sustained_loops": str(sustained), "max_loops": str(getattr(record, "max_loops", ""))}
-    if not with_texts:
-        yield whole | _single("", "", "")
-    elif isinstance(record, LoopRecord):
-        yield whole | _conversation(record)
-    elif isinstance(record, RuntimeRecord):
-        yield from _questions(record, whole)
-    elif isinstance(record, PredictionRecord):
-        yield whole | _answer(record.prediction, f"{record.program}\n\n{record.assertion}")
-    elif isinstance(record, EvolvedRecord):
-        yield whole | _single(record.prompt, record.reply.text, record.program, record.reply.reasoning)
-    else:
-        question, reply = next(iter(record.recorded_replies()), ("", None))
-        yield whole | _single(question, reply.text if reply else "", "")
+    questions = list(record.questions()) if with_texts else []
+    if record.conversation and questions:
+        yield whole | _conversation(record.outcome, questions)
+        return
+    for question in questions or [_WITHOUT_TEXTS]:
+        yield whole | _single(question) | (_alone(question, whole) if question.name else {})
 
 
 def _evaluation(passed: bool, turns: int | None = None) -> _Row:
@@ -83,18 +68,21 @@ def _tokens(record: UnitRecord) -> _Row | None:
     }
 
 
-def _single(question: str, reply: str, extracted: str, reasoning: str = "") -> _Row:
+def _single(question: Question) -> _Row:
     """One question, one reply, and what was taken out of it."""
+    text, reasoning = question.reply.text, question.reply.reasoning
     return {
         "interaction_type": "single_turn",
-        "input": {"raw": question, "reference": []},
-        "output": {"raw": [reply] if reply else [], "reasoning_trace": [reasoning] if reasoning else None},
+        "input": {"raw": question.text, "reference": list(question.expected)},
+        "output": {"raw": [text] if text else [], "reasoning_trace": [reasoning] if reasoning else None},
         "messages": None,
-        "answer_attribution": _attribution(extracted, "output.raw") if extracted else [],
+        "answer_attribution": _attribution(question.extracted, "output.raw"),
     }
 
 
 def _attribution(extracted: str, source: str, turn: int = 0) -> list[_Row]:
+    if not extracted:
+        return []
     return [
         {
             "turn_idx": turn,
@@ -106,65 +94,44 @@ def _attribution(extracted: str, source: str, turn: int = 0) -> list[_Row]:
     ]
 
 
-def _answer(answer: AnswerRecord, question: str) -> _Row:
-    row = _single(question, answer.reply.text, answer.answer or "", answer.reply.reasoning)
-    row["input"]["reference"] = list(answer.expected)
-    return row
-
-
-def _questions(record: RuntimeRecord, whole: _Row) -> Iterator[_Row]:
-    """Every question of a program and input. Tokens and time are known for all of them together only."""
-    for name, answer in _named(record):
-        row = _answer(answer, f"{record.program}\n\n{record.input}\n\n{answer.question}")
-        facts = whole["metadata"] | {"question": name, "outcome": answer.outcome.value}
-        yield (
-            whole
-            | row
-            | {
-                "sample_id": f"{whole['sample_id']}#{name}",
-                "evaluation": _evaluation(answer.correct),
-                "token_usage": None,
-                "performance": None,
-                "metadata": facts,
-            }
-        )
-
-
-def _named(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
-    for statement in record.statements:
-        place = f"line-{statement.line}-{statement.variable}"
-        yield f"coverage-{place}", statement.coverage
-        yield f"state-{place}", statement.state
-        yield f"path-{place}", statement.path
-    yield "output", record.output
-
-
-def _conversation(record: LoopRecord) -> _Row:
-    """Prompt, program, and summary of each loop in turn; every question was asked in a fresh conversation."""
-    messages: list[_Row] = []
-    for step in record.loops:
-        messages += _turns(step, len(messages))
-    last = record.loops[-1].program if record.loops else ""
-    turn = next((m["turn_idx"] for m in reversed(messages) if m["content"] and m["role"] == "assistant"), 0)
-    attribution = _attribution(last, f"messages[{turn}].content", turn) if last else []
+def _alone(question: Question, whole: _Row) -> _Row:
+    """One of several questions. Tokens and time are known for all of them together only."""
+    outcome = question.outcome or Outcome(whole["metadata"]["outcome"])
     return {
-        "interaction_type": "multi_turn",
-        "input": {"raw": record.loops[0].prompt if record.loops else "", "reference": []},
-        "output": None,
-        "messages": messages,
-        "answer_attribution": attribution,
-        "evaluation": _evaluation(record.outcome is Outcome.PASSED, len(messages)),
+        "sample_id": f"{whole['sample_id']}#{question.name}",
+        "evaluation": _evaluation(outcome is Outcome.PASSED),
+        "token_usage": None,
+        "performance": None,
+        "metadata": whole["metadata"] | {"question": question.name, "outcome": outcome.value},
     }
 
 
-def _turns(step: LoopStep, first: int) -> Iterator[_Row]:
-    told = [("user", step.prompt, ""), ("assistant", step.reply.text, step.reply.reasoning)]
-    if step.summary_reply is not None:
-        told.append(("assistant", step.summary_reply.text, step.summary_reply.reasoning))
-    for place, (role, text, reasoning) in enumerate(told, start=first):
-        yield {
+def _conversation(outcome: Outcome, questions: Sequence[Question]) -> _Row:
+    """Every question and reply in turn, though each was asked in a fresh conversation."""
+    told = [turn for question in questions for turn in _turns(question)]
+    messages: list[_Row] = [
+        {
             "turn_idx": place,
             "role": role,
             "content": text,
             "reasoning_trace": reasoning or None,  # one text here, where `output` has a list
         }
+        for place, (role, text, reasoning) in enumerate(told)
+    ]
+    last = next((question.extracted for question in reversed(questions) if question.text), "")
+    turn = next((m["turn_idx"] for m in reversed(messages) if m["content"] and m["role"] == "assistant"), 0)
+    return {
+        "interaction_type": "multi_turn",
+        "input": {"raw": questions[0].text, "reference": []},
+        "output": None,
+        "messages": messages,
+        "answer_attribution": _attribution(last, f"messages[{turn}].content", turn),
+        "evaluation": _evaluation(outcome is Outcome.PASSED, len(messages)),
+    }
+
+
+def _turns(question: Question) -> Iterator[tuple[str, str, str]]:
+    """Role, text and reasoning of one or two messages."""
+    if question.text:
+        yield "user", question.text, ""
+    yield "assistant", question.reply.text, question.reply.reasoning

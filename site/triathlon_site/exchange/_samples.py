@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from triathlon_runner.records import EvolvedRecord, Outcome
+from triathlon_runner.catalogue import entries
+from triathlon_runner.records import Outcome, ProgramRecord
 from triathlon_site.exchange._source import Source
 
 
@@ -11,8 +12,9 @@ def fault(source: Source) -> str:
     """Why there are no programs to export; empty where there are."""
     if not source.with_texts:
         return "its programs are others' work, or its tasks are private"
-    if not issubclass(source.entry.record, EvolvedRecord):
-        return "its units are no single programs; expected a suite of the evolved discipline"
+    if not issubclass(source.entry.record, ProgramRecord):
+        fitting = {entry.discipline for entry in entries() if issubclass(entry.record, ProgramRecord)}
+        return f"its units are no single programs; expected a suite of {' or '.join(sorted(fitting))}"
     return ""
 
 
@@ -28,7 +30,7 @@ def lm_eval(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
     yield path, (_line(_lm_eval(number, record)) for number, record in enumerate(programs(source)))
 
 
-def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
+def _lm_eval(number: int, record: ProgramRecord) -> dict[str, object]:
     return {
         "doc_id": number,
         "doc": {"task_id": record.task_id, "prompt": record.prompt},
@@ -42,9 +44,9 @@ def _lm_eval(number: int, record: EvolvedRecord) -> dict[str, object]:
     }
 
 
-def programs(source: Source) -> Iterator[EvolvedRecord]:
+def programs(source: Source) -> Iterator[ProgramRecord]:
     """The records of a source for which `fault` is empty."""
-    return (record for record in source.records() if isinstance(record, EvolvedRecord))
+    return (record for record in source.records() if isinstance(record, ProgramRecord))
 
 
 def _line(row: dict[str, object]) -> str:

@@ -5,11 +5,10 @@ from triathlon_site.exports._core import core_files
 from triathlon_site.exports._files import data_files, published_files, section_path, table_files
 from triathlon_site.exports._frames import Reported, ReportedScore, noise_records, records, score_frame
 from triathlon_site.exports._latex import latex_table
-from triathlon_site.exports._schema import DATA_SCHEMA, FORMATS, DataFormat
+from triathlon_site.exports._schema import DATA_SCHEMA, DataFormat, data_formats
 
 __all__ = [
     "DATA_SCHEMA",
-    "FORMATS",
     "Badge",
     "DataFormat",
     "Reported",
@@ -18,6 +17,7 @@ __all__ = [
     "badges_of",
     "core_files",
     "data_files",
+    "data_formats",
     "latex_table",
     "noise_records",
     "published_files",

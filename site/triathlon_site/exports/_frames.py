@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from triathlon_site.costs import run_cost
@@ -59,7 +60,7 @@ def score_frame(boards: Sequence[Board], models: Models, reported: Reported | No
 
 
 def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
-    """The ranking across disciplines; the columns are those of `schema.OverallRow`."""
+    """The ranking across disciplines; the columns are those of the schema's `OverallRow`."""
     names = [f"{board.plan.discipline}_percentile" for board in overall.boards]
     return _frame(
         {
@@ -68,7 +69,7 @@ def overall_frame(overall: Overall, models: Models) -> pd.DataFrame:
             **_rank_fields(row.rank),
             "mean_percentile": row.percentile,
             "first_in_share_of_weightings": row.first,
-            **dict(zip(names, row.percentiles, strict=True)),
+            **dict(zip(names, np.array(row.percentiles, float), strict=True)),
         }
         for row in overall.rows
     )

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from triathlon_runner import catalogue
 from triathlon_runner.records import Strict
 from triathlon_site.render import Page
 
@@ -102,12 +103,6 @@ class OverallRow(_Placed):
     """Mean of the percentiles in the disciplines; null for a model that lacks one."""
     first_in_share_of_weightings: float | None
     """Share of all weightings of the disciplines in which the model is first; a tie counts in part."""
-    loop_percentile: float | None = None
-    """Percentile in the loop discipline; there where the ranking has that discipline."""
-    runtime_percentile: float | None = None
-    """Percentile in the runtime discipline; there where the ranking has that discipline."""
-    evolved_percentile: float | None = None
-    """Percentile in the evolved discipline; there where the ranking has that discipline."""
 
 
 class OverallFile(_File):
@@ -115,8 +110,6 @@ class OverallFile(_File):
 
     family: Literal["core", "official", "added"]
     """Our own problems, official data, or data sets of suites.yaml."""
-    rows: list[OverallRow]
-    """One a model, best first."""
 
 
 class NoticeRow(Strict):
@@ -163,18 +156,27 @@ class DataFormat:
         return [(name, _type_name(field), field["description"]) for name, field in properties.items()]
 
 
-FORMATS: Final = (
-    DataFormat("board", "A board", "data/<board>.json, and the CSV beside it", BoardFile, BoardRow),
-    DataFormat(
-        "overall", "An overall ranking", "data/overall-<family>.json, and the CSV", OverallFile, OverallRow
-    ),
-    DataFormat("notices", "Faults in the results", "data/notices.json", NoticesFile, NoticeRow),
-)
+def data_formats() -> tuple[DataFormat, ...]:
+    """Every kind of data file; a row of an overall ranking has a percentile a discipline that counts."""
+    about = "Percentile in the {} discipline; there where the ranking has that discipline."
+    percentiles: dict[str, Any] = {
+        f"{entry.name}_percentile": (float | None, Field(None, description=about.format(entry.name)))
+        for entry in catalogue.DISCIPLINES
+        if not entry.kind_of
+    }
+    row = create_model("OverallRow", __base__=OverallRow, __doc__=OverallRow.__doc__, **percentiles)
+    rows: Any = (list[row], Field(description="One a model, best first."))  # type: ignore[valid-type]
+    overall = create_model("OverallFile", __base__=OverallFile, __doc__=OverallFile.__doc__, rows=rows)
+    return (
+        DataFormat("board", "A board", "data/<board>.json, and the CSV beside it", BoardFile, BoardRow),
+        DataFormat("overall", "An overall ranking", "data/overall-<family>.json, and the CSV", overall, row),
+        DataFormat("notices", "Faults in the results", "data/notices.json", NoticesFile, NoticeRow),
+    )
 
 
 def schema_files() -> Iterator[Page]:
     """The JSON Schema of each kind of data file."""
-    for data_format in FORMATS:
+    for data_format in data_formats():
         yield Page(data_format.path, json.dumps(data_format.schema(), indent=1, ensure_ascii=False) + "\n")
 
 

@@ -168,7 +168,7 @@ class FileAggregate:
 def unit_columns(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Column]:
     """A value a record, as `FileAggregate.columns` has them."""
     names_parents = bool(records) and PARENTS in type(records[0]).model_fields
-    finishes = [[reply.finish for _, reply in record.recorded_replies()] for record in records]
+    finishes = [[question.reply.finish for question in record.questions()] for record in records]
     return {
         "task": [record.task_id for record in records],
         "sample": [record.sample for record in records],

@@ -100,7 +100,7 @@ class ReportedTables:
 
     def on_board(self, board: Board, model: JoinedModel) -> dict[str, ShownScore]:
         """The reported figures of a model in the columns of a board, by id of the column, on its scale."""
-        places = SAME.get(board.plan.id, {})
+        places = SAME if board.plan.family == "official" else {}
         figures = ((column, self.figure(model, places.get(column.id, ()))) for column in board.plan.columns)
         return {column.id: figure.scaled(column.maximum) for column, figure in figures if figure}
 
@@ -134,6 +134,5 @@ def _share_a_column(tables: ReportedTables, boards: Sequence[Board], model: str,
     return any(
         model in column.scores and column.column.id in tables.on_board(board, joined)
         for board in boards
-        if board.plan.id in SAME
         for column in board.columns
     )

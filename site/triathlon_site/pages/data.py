@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from triathlon_site.exchange import EXPORTS, Archive, Export, archives
-from triathlon_site.exports import DATA_SCHEMA, FORMATS, DataFormat, core_files
+from triathlon_site.exports import DATA_SCHEMA, DataFormat, core_files, data_formats
 from triathlon_site.pages._site import Gathered
 from triathlon_site.published import FactSources, count_facts
 from triathlon_site.render import Draft, Page, PageContext
@@ -36,8 +36,8 @@ class DataContext(PageContext):
     """Every format of `triathlon export`, by its name."""
     json_ld: Mapping[str, Any]
     """The page's data as a `Dataset` of schema.org."""
+    formats: Sequence[DataFormat]
     data_schema: int = DATA_SCHEMA
-    formats: Sequence[DataFormat] = FORMATS
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
@@ -49,6 +49,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         archives={archive.form: archive for archive in packed},
         exports=EXPORTS,
         json_ld=_dataset(site, packed),
+        formats=data_formats(),
     )
     yield Draft("data.html", context, tuple(archive.page for archive in packed))
     yield from core_files(site.url)

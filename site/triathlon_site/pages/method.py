@@ -20,7 +20,6 @@ from triathlon_site.render import Draft, PageContext
 from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
-SEEDS: Final = "evolved/core-seeds"
 LEVELS: Final = (1, 2, 3, 4, 5)
 
 
@@ -100,7 +99,8 @@ def core_draft(results: Results) -> Draft:
     card = Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
     level_of = {problem.task_id: problem.level for problem in core.problems("seeds")}
     rows = []
-    for model, file in results.of_suite(SEEDS).items():
+    seeds = next(entry.id for entry in catalogue.entries() if entry.core and entry.seeds == entry.id)
+    for model, file in results.of_suite(seeds).items():
         first = [task for task in file.tasks if task.sample == 0]
         run = Counter(level_of.get(task.task_id) for task in first)
         solved = Counter(level_of.get(task.task_id) for task in first if task.outcome == Outcome.PASSED)

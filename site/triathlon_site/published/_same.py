@@ -1,4 +1,7 @@
-"""Which published columns are the same quantity as a board's: the same tasks and the same metric."""
+"""Which published columns are the same quantity as a board's: the same tasks and the same metric.
+
+Each line is a fact about one paper's table: the column there, and the column here that it is.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +9,16 @@ from typing import Final
 Places = tuple[tuple[str, str], ...]
 """Published tables and the column in each; the first that has a figure of a model counts."""
 
-_EVOLVED: Final[Mapping[str, Places]] = {
+SAME: Final[Mapping[str, Places]] = {
+    "loop/mbpp-plus:asl_low": (("evaloop", "asl"),),
+    "loop/mbpp-plus:pass_at_1": (("evaloop", "pass_at_1"),),
+    "runtime/dreval:coverage_accuracy": (("reval", "coverage"),),
+    "runtime/dreval:coverage_f1": (("reval", "coverage_f1"),),
+    "runtime/dreval:output_accuracy": (("reval", "output"),),
+    "runtime/cruxeval-output:pass@1": (("cruxeval", "output"),),
+    "runtime/cruxeval-output:pass@5": (("cruxeval", "output_5"),),
+    "runtime/cruxeval-input:pass@1": (("cruxeval", "input"),),
+    "runtime/cruxeval-input:pass@5": (("cruxeval", "input_5"),),
     "evolved:average": (("evoeval", "evoeval"),),
     "evolved/humaneval:pass@1": (("evalplus", "humaneval"), ("evoeval", "humaneval")),
     "evolved/humaneval-plus:pass@1": (("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),
@@ -16,27 +28,7 @@ _EVOLVED: Final[Mapping[str, Places]] = {
         for name in ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
     },
 }
-SAME: Final[Mapping[str, Mapping[str, Places]]] = {
-    "loop-mbpp-plus": {
-        "loop/mbpp-plus:asl_low": (("evaloop", "asl"),),
-        "loop/mbpp-plus:pass_at_1": (("evaloop", "pass_at_1"),),
-    },
-    "runtime-dreval": {
-        "runtime/dreval:coverage_accuracy": (("reval", "coverage"),),
-        "runtime/dreval:coverage_f1": (("reval", "coverage_f1"),),
-        "runtime/dreval:output_accuracy": (("reval", "output"),),
-    },
-    "runtime-cruxeval-output": {
-        "runtime/cruxeval-output:pass@1": (("cruxeval", "output"),),
-        "runtime/cruxeval-output:pass@5": (("cruxeval", "output_5"),),
-    },
-    "runtime-cruxeval-input": {
-        "runtime/cruxeval-input:pass@1": (("cruxeval", "input"),),
-        "runtime/cruxeval-input:pass@5": (("cruxeval", "input_5"),),
-    },
-    "evolved-official": _EVOLVED,
-}
-"""By board, then by column of the board."""
+"""By column of a board on official data."""
 
 _COT: Final = "asked with a chain of thought; the boards ask for the answer alone"
 _TRUTHS: Final = (

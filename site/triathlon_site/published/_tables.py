@@ -1,4 +1,7 @@
-"""The published rankings: columns, ranks with ties, and the uncertainty that the number of tasks implies."""
+"""The published rankings: columns, ranks with ties, and the uncertainty that the number of tasks implies.
+
+Columns and the formulas behind them are facts about one paper each, so they name benchmarks and disciplines.
+"""
 
 import math
 from collections.abc import Callable, Sequence

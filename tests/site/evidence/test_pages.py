@@ -4,7 +4,7 @@ from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
 from triathlon_runner.records import RuntimeRecord
 from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
-from triathlon_site.evidence._answers import answer_rows
+from triathlon_site.pages.board import ARTICLES
 from triathlon_site.render import installed_environment
 from triathlon_site.render.formats import LONGEST_TEXT, cut
 
@@ -32,7 +32,7 @@ def test_each_unit_has_a_page_and_an_anchor() -> None:
     suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=4000)
     records = list(fake_records(FakeModel("m", 2.0, 0.9), suite))
     source = EvidenceSource("m", "m", "loop/core")
-    pages, numbers = render_evidence(records, installed_environment(), source)
+    pages, numbers = render_evidence(records, installed_environment(), ARTICLES, source)
     assert len(pages) > 1 and numbers == sorted(numbers) and len(numbers) == len(records)
     for index, number in enumerate(numbers):
         assert f'id="u{index}"' in pages[number - 1]
@@ -45,7 +45,7 @@ def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> N
     suite = FakeSuite(entries(["runtime/core"])[0], tasks=40)
     for record in fake_records(FakeModel("m", 0.0, 0.7), suite):
         assert isinstance(record, RuntimeRecord)
-        *chains, (line, _, (output,), _) = rows = list(answer_rows(record))
+        *chains, (line, _, (output,), _) = rows = list(ARTICLES[RuntimeRecord].rows(record))
         assert line is None and output.answer is record.output
         for row in rows:
             right = [answer.answer.correct for answer in row.answers]
@@ -70,8 +70,10 @@ def test_an_evolved_problem_stands_beside_its_seed() -> None:
     parents = {record.task_id: record for record in fake_records(model, FakeSuite(seeds, tasks=3))}
     children = list(fake_records(model, FakeSuite(difficult, tasks=3)))
     source = EvidenceSource("m", "m", difficult.id, parents)
-    (page,), _ = render_evidence(children, installed_environment(), source)
+    (page,), _ = render_evidence(children, installed_environment(), ARTICLES, source)
     for name in parents:
         assert f"Evolved from {name}" in page
-    (alone,), _ = render_evidence(children, installed_environment(), EvidenceSource("m", "m", difficult.id))
+    (alone,), _ = render_evidence(
+        children, installed_environment(), ARTICLES, EvidenceSource("m", "m", difficult.id)
+    )
     assert "without a result of this model" in alone

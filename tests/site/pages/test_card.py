@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from triathlon_site.load import Results
-from triathlon_site.pages.method import SEEDS, core_draft
+from triathlon_site.pages.method import core_draft
 
 
 def _results(*outcomes: tuple[str, str, int]) -> Results:
@@ -12,7 +12,9 @@ def _results(*outcomes: tuple[str, str, int]) -> Results:
         SimpleNamespace(task_id=task, outcome=outcome, sample=sample) for task, outcome, sample in outcomes
     ]
     found: dict[str, Any] = {"m": SimpleNamespace(tasks=tasks)}
-    return cast("Results", SimpleNamespace(of_suite=lambda suite: found if suite == SEEDS else {}))
+    return cast(
+        "Results", SimpleNamespace(of_suite=lambda suite: found if suite == "evolved/core-seeds" else {})
+    )
 
 
 def test_levels_count_the_first_sample_of_each_seed() -> None:

@@ -1,37 +1,82 @@
-"""What a discipline shows is said in its folder, and nowhere else in the pages."""
+"""What the site says of one discipline stands in `board/`, and nowhere else in its code and templates."""
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
-import triathlon_site.pages
+import triathlon_site
 from triathlon_runner import catalogue
+from triathlon_site.render import find_templates
 
-PAGES = Path(triathlon_site.pages.__file__).parent
-OWN_FOLDER = PAGES / "board"
-NAMES = {discipline.name for discipline in catalogue.DISCIPLINES}
+SITE: Final = Path(triathlon_site.__file__).parent
+TEMPLATES: Final = find_templates()
+BOARD_FOLDERS: Final = (SITE / "pages/board", TEMPLATES / "board")
+NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
+RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
+EXCEPTIONS: Final = {
+    "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
+    "published/_tables.py": "which discipline a paper measured, and the formulas of that paper",
+    "pages/published/_tables.py": "tables that a paper has, computed by that paper's formulas",
+    "pages/published/_figures.py": "the figure of EvoEval, computed by its formulas",
+    "cli.py": "the help has examples, which name suites",
+    "figures/_degradation_curve.py": "the axis of the curve counts loops",
+    "assets/site.css": "the colour of each discipline",
+    "method/page.html.jinja": "explains each discipline under a heading of its own",
+}
+"""Files that name a discipline outside `board/`, and why they may."""
+_NAME: Final = rf"(?:{'|'.join(NAMES)})"
+_ID: Final = re.compile(rf"{_NAME}([/:@_-].*)?|.*\b{_NAME}/.*", re.DOTALL)
+"""`loop`, `loop/core`, `loop-mbpp-plus`, `evolved:average`, or a text with the id of a suite in it."""
+_IN_MARKUP: Final = re.compile(rf"""(?:["'.]|--){_NAME}(?=["'/:@{{_ -])""")
+"""In a template a quoted name, in a style sheet a class or a variable. Prose may say what there is."""
 
 
-def _decisions(path: Path) -> Iterator[int]:
-    """Lines that compare something with the name of a discipline, or choose by it in a dictionary."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        names: Sequence[ast.expr | None] = ()
-        if isinstance(node, ast.Compare):
-            names = [node.left, *node.comparators]
-        elif isinstance(node, ast.Dict):
-            names = node.keys
-        for name in names:
-            if isinstance(name, ast.Constant) and name.value in NAMES:
-                yield name.lineno
+def _names(code: str) -> Iterator[str]:
+    """Every discipline, type of its records, and id of its suites or columns in a module's code."""
+    nodes = list(ast.walk(ast.parse(code)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from [node.value] if _ID.fullmatch(node.value) else []
+        elif isinstance(node, ast.Name) and re.match(rf"{_NAME}_", node.id):
+            yield node.id
+        elif isinstance(node, ast.ImportFrom):
+            imported = {*(node.module or "").split("."), *(alias.name for alias in node.names)}
+            yield from sorted(imported & {*NAMES, *RECORDS})
 
 
-def test_no_page_decides_by_discipline_outside_its_folder() -> None:
-    """No page outside `board/` asks which discipline it has: it asks the view of the board."""
-    code = [
-        f"{path.relative_to(PAGES)}:{line}"
-        for path in sorted(PAGES.rglob("*.py"))
-        if OWN_FOLDER not in path.parents
-        for line in _decisions(path)
-    ]
-    assert code == []
-    assert any(list(_decisions(path)) for path in OWN_FOLDER.rglob("*.py"))
+def _named_in(path: Path) -> list[str]:
+    text = path.read_text()
+    return list(_names(text)) if path.suffix == ".py" else _IN_MARKUP.findall(text)
+
+
+def test_nothing_outside_board_names_a_discipline() -> None:
+    """A file that does is listed with its reason, and none is listed that no longer does."""
+    files = {
+        path.relative_to(root).as_posix(): path
+        for root, pattern in ((SITE, "*.py"), (TEMPLATES, "*.*"))
+        for path in root.rglob(pattern)
+        if not any(folder in path.parents for folder in BOARD_FOLDERS)
+    }
+    named = {name: found for name, path in files.items() if (found := _named_in(path))}
+    assert {name: found for name, found in named.items() if name not in EXCEPTIONS} == {}
+    assert named.keys() == EXCEPTIONS.keys()
+
+
+def test_every_way_to_name_a_discipline_is_seen() -> None:
+    """Texts, fields, imports and types; docstrings, and words that only begin alike, are no names."""
+    for code in (
+        'BOARD = "loop-mbpp-plus"',
+        'x == "runtime"',
+        'f"evolved/{name}"',
+        "class Row:\n    evolved_percentile: float",
+        "from triathlon_runner.loop import metrics",
+        "from triathlon_runner import translation",
+        "from triathlon_runner.records import LoopRecord",
+    ):
+        assert list(_names(code)), code
+    assert list(_names('"""The loop/core of it."""\nx = "loops"\nloop = 1\n')) == []
+    assert _IN_MARKUP.findall('{% if kind == "loop" %}') and _IN_MARKUP.findall(".loop { color: red }")
+    assert not _IN_MARKUP.findall("{% if not loop.first %}a loop, at runtime{% endif %}")

@@ -16,7 +16,7 @@ from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board.evolved import evolved_sections, share
 from triathlon_site.pages.board.loop import loop_sections
-from triathlon_site.pages.board.runtime import runtime_sections
+from triathlon_site.pages.board.runtime import RUNTIME
 from triathlon_site.pages.board.translation import translation_sections
 from triathlon_site.pages.model import profile
 from triathlon_site.render import Section
@@ -79,7 +79,7 @@ def test_a_runtime_board_says_what_it_asks(site: Gathered) -> None:
 
 def test_runtime_shows_thinking_and_repeats(site: Gathered) -> None:
     """Differences to direct answers; mean and standard deviation of three repeats."""
-    thinking, repeats = runtime_sections(board(site, "runtime-core"), site.models)
+    thinking, repeats = RUNTIME.sections(board(site, "runtime-core"), site.models)
     assert thinking.title == "With a chain of thought" and len(thinking.rows) == 4
     assert repeats.title == "Repeated at temperature 0.8"
     assert all(row[-1].text == "3" and row[1].small.startswith("± ") for row in repeats.rows)

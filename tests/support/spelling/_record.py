@@ -1,8 +1,9 @@
 """What one word came to."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from triathlon_runner.records import Reply, Strict, UnitRecord
+from triathlon_runner.records import Question, Reply, Strict, UnitRecord
 
 
 class SpellingStep(Strict):
@@ -16,9 +17,10 @@ class SpellingStep(Strict):
 class SpellingRecord(UnitRecord):
     """One word on its way there and back; it ends at the first wrong spelling."""
 
+    conversation: ClassVar[bool] = True
     steps: tuple[SpellingStep, ...]
 
-    def recorded_replies(self) -> Iterator[tuple[str, Reply]]:
-        """Returns the replies in the order of asking."""
+    def questions(self) -> Iterator[Question]:
+        """Returns the words with their spellings, in the order of asking."""
         for step in self.steps:
-            yield "", step.reply
+            yield Question(step.word, step.reply)

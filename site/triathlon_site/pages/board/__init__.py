@@ -4,11 +4,22 @@ from triathlon_site.pages.board._figures import degradation_curve
 from triathlon_site.pages.board._page import drafts
 from triathlon_site.pages.board._reported import places, reported_models, reported_scores
 from triathlon_site.pages.board._retention import BoardRetention
-from triathlon_site.pages.board._views_by_discipline import Finding, finding, heading_of, view_of
+from triathlon_site.pages.board._view_protocol import FrontColumn
+from triathlon_site.pages.board._views_by_discipline import (
+    ARTICLES,
+    FRONT,
+    Finding,
+    finding,
+    heading_of,
+    view_of,
+)
 
 __all__ = [
+    "ARTICLES",
+    "FRONT",
     "BoardRetention",
     "Finding",
+    "FrontColumn",
     "degradation_curve",
     "drafts",
     "finding",

@@ -1,12 +1,58 @@
 """The parts of pages that depend on the discipline of a board."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from triathlon_runner.records import UnitRecord
+from triathlon_site.evidence import Article
 from triathlon_site.models import Models
 from triathlon_site.pages.board._retention import BoardRetention, Retention
+from triathlon_site.published import SAME, Places
 from triathlon_site.render import Figure, Section
 from triathlon_site.scores import Board
+
+
+@dataclass(frozen=True, slots=True)
+class FrontColumn:
+    """One column of the index, and of the table of all models where it has a title."""
+
+    id: str
+    name: str
+    """Its title where it stands alone, as among the scores that a model can be chosen by."""
+    tasks: int
+    """Binomial trials that stand for its noise in the index: no more than there are independent tasks.
+    Questions of one DREval program, and problems evolved from one seed, count as one trial. A task of the
+    loop scores between 0 and 1, so its variance is at most that of a binomial trial."""
+    board: str
+    """Id of the board that has the measured and recorded scores."""
+    column: str
+    """Id of the column of that board."""
+    small: str = ""
+    """In the table, below its title; empty for a column that only links the others in the index."""
+    data: str = ""
+    """The name of the data in a sentence."""
+    within: str = ""
+    """Its name in a sentence about such a choice."""
+    maximum: float = 100.0
+    """Of its scale on the page of choice."""
+    in_index: bool = True
+    """Whether it counts in the index; else it stands on the page of agreement only."""
+    published: Places = ()
+    """Where its figures are published, if that is no column of the board's own."""
+
+    @property
+    def discipline(self) -> str:
+        return self.board.partition("-")[0]
+
+    @property
+    def title(self) -> str:
+        """In the table; empty for a column that is not shown there."""
+        return self.discipline.capitalize() if self.small else ""
+
+    @property
+    def reported(self) -> Places:
+        """Published tables and the column in each; the first that has a figure counts."""
+        return self.published or SAME[self.column]
 
 
 @dataclass(frozen=True)
@@ -37,3 +83,7 @@ class DisciplineView:
     """Whether tasks were made from other tasks."""
     names_endings: bool = True
     """Whether the outcomes of lost tasks are worth listing."""
+    articles: Mapping[type[UnitRecord], Article] = field(default_factory=dict)
+    """How the evidence shows a unit, by the type of its record."""
+    front: tuple[FrontColumn, ...] = ()
+    """The columns of the table of all models."""

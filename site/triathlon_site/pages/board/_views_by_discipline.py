@@ -14,6 +14,12 @@ from triathlon_site.pages.board.translation import TRANSLATION
 from triathlon_site.scores import Board, Score
 
 VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
+ARTICLES: Final = {
+    record: article for view in (*VIEWS.values(), PREDICTION) for record, article in view.articles.items()
+}
+"""How the evidence shows a unit, by the type of its record."""
+FRONT: Final = tuple(column for view in VIEWS.values() for column in view.front)
+"""Columns of the table of all models."""
 
 
 def view_of(board: Board) -> DisciplineView:

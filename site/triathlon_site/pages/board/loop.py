@@ -7,13 +7,15 @@ from typing import Final
 import numpy as np
 
 from triathlon_runner import loop
+from triathlon_runner.records import LoopRecord
 from triathlon_site.agreement import correlate
+from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
 from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
 from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
 from triathlon_site.pages.board._tables import FIGURE_ROWS, difference_cells, model_table
-from triathlon_site.pages.board._view_protocol import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
 
@@ -152,6 +154,17 @@ def loop_note(value: float, total: float, rivals: float, most: float) -> str:
     )
 
 
+FRONT: Final = FrontColumn(
+    id="loop",
+    name="Loop: ASL on MBPP+",
+    tasks=378,
+    board="loop-mbpp-plus",
+    column="loop/mbpp-plus:asl_low",
+    small="ASL, MBPP+",
+    data="MBPP+",
+    within="loop",
+    maximum=10.0,
+)
 LOOP = DisciplineView(
     figures_title="Loop by loop",
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
@@ -160,4 +173,6 @@ LOOP = DisciplineView(
     retentions=loop_retentions,
     losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
     loss_note=loop_note,
+    articles={LoopRecord: Article("board/loop_unit")},
+    front=(FRONT,),
 )

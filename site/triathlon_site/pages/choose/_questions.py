@@ -18,6 +18,7 @@ from triathlon_site.pages.choose._scores import (
     ChoiceScore,
     ScoredModels,
 )
+from triathlon_site.pages.front import SHOWN
 from triathlon_site.render import formats
 
 LEAST_SHARE: Final = 0.05
@@ -87,8 +88,8 @@ USUAL: Final = (
     (SIZE, Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)),
 )
 """The cost and the group of models in each usual question about a score."""
-ASKED: Final = (INDEX, "loop", "runtime_output", "evolved")
-"""Scores that the usual questions are about."""
+ASKED: Final = {INDEX, *{column.discipline: column.id for column in reversed(SHOWN)}.values()}
+"""Scores that the usual questions are about: the index, and the first column of each discipline."""
 
 
 def questions(scores: Sequence[ScoredModels]) -> list[Question]:

@@ -74,12 +74,7 @@ class ChoiceCost:
 
 SCORES: Final = (
     ChoiceScore(INDEX, "Index over all columns", "the index"),
-    ChoiceScore("loop", "Loop: ASL on MBPP+", "loop", 10.0),
-    ChoiceScore("runtime_output", "Runtime: CRUXEval output", "runtime (CRUXEval output)"),
-    ChoiceScore("runtime_consistency", "Runtime: DREval consistency", "runtime (DREval)"),
-    ChoiceScore("evolved", "Evolved: EvoEval mean", "evolved"),
-    ChoiceScore("humaneval_plus", "HumanEval+ pass@1", "HumanEval+"),
-    ChoiceScore("mbpp_plus", "MBPP+ pass@1", "MBPP+"),
+    *(ChoiceScore(of.id, of.name, of.within, of.maximum) for of in FRONT),
 )
 PRICE: Final = ChoiceCost(
     "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"

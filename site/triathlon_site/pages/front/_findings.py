@@ -7,8 +7,8 @@ from typing import Final
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._reported import REPORTED, ShownScore
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.front._columns import DISCIPLINES, SHOWN, FrontColumn
+from triathlon_site.pages.board import Finding, FrontColumn, finding
+from triathlon_site.pages.front._columns import DISCIPLINES, SHOWN
 from triathlon_site.pages.front._table import AllModels, ModelRow
 
 SMALL_BILLIONS: Final = 10

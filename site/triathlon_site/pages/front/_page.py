@@ -9,8 +9,9 @@ import pandas as pd
 from triathlon_site.overall_index import CENTRE, POINTS
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.compare import compared_families
-from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN, FrontColumn
+from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN
 from triathlon_site.pages.front._findings import (
     ColumnLead,
     IndexLead,

@@ -14,7 +14,8 @@ from triathlon_site.overall_index import Index, IndexRow, compute_index, years
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN, FrontColumn
+from triathlon_site.pages.board import FrontColumn
+from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN
 from triathlon_site.published import JoinedModel, ModelFacts
 from triathlon_site.ranking import percentiles
 from triathlon_site.scores import ColumnScores

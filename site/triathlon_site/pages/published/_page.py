@@ -79,12 +79,11 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 
 
 def _on_boards(site: Gathered, board: PublishedBoard) -> Iterator[tuple[str, str, str]]:
-    plans = {plan.id: plan for plan in plan_boards(BUILT_IN.entries())}
+    plans = [plan for plan in plan_boards(BUILT_IN.entries()) if plan.family == "official"]
     for column in board.columns:
-        for name, columns in SAME.items():
-            if any((board.id, column.id) in places for places in columns.values()):
-                plan, graded = plans[name], site.board(name)
-                title = f"{plan.discipline.capitalize()}, {plan.title}"
+        for plan in plans:
+            if any((board.id, column.id) in SAME.get(same.id, ()) for same in plan.columns):
+                graded, title = site.board(plan.id), f"{plan.discipline.capitalize()}, {plan.title}"
                 yield column.title, title, graded.plan.page if graded else ""
 
 

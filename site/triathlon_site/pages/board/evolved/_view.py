@@ -1,10 +1,13 @@
 """What the evolved discipline says of models that fall, and its parts of the board's page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
+from triathlon_runner.records import EvolvedRecord
+from triathlon_site.evidence import Article
 from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._retention import BoardRetention, Retention, changed_values
-from triathlon_site.pages.board._view_protocol import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.pages.board.evolved._sections import evolved_sections
 from triathlon_site.scores import Board, set_title
 
@@ -34,6 +37,29 @@ def _losses(model: str, _: Board, board_retention: BoardRetention) -> Iterator[s
         yield f"Furthest behind: {name}, {100 * mean:.0f} % against {100 * rivals_mean:.0f} %."
 
 
+FRONT: Final = (
+    FrontColumn(
+        id="evolved",
+        name="Evolved: EvoEval mean",
+        tasks=164,
+        board="evolved-official",
+        column="evolved:average",
+        small="EvoEval mean",
+        data="EvoEval",
+        within="evolved",
+    ),
+    FrontColumn(
+        "humaneval_plus",
+        "HumanEval+ pass@1",
+        164,
+        "evolved-official",
+        "evolved/humaneval-plus:pass@1",
+        within="HumanEval+",
+    ),
+    FrontColumn(
+        "mbpp_plus", "MBPP+ pass@1", 378, "evolved-official", "evolved/mbpp-plus:pass@1", within="MBPP+"
+    ),
+)
 EVOLVED = DisciplineView(
     figures_title="Set by set",
     endings="One unit a problem, over all sets that the board shows.",
@@ -45,4 +71,6 @@ EVOLVED = DisciplineView(
         f"not solved, its seed is; {total:.0f} of {rivals:.0f} others with the seed solve it"
     ),
     has_parents=True,
+    articles={EvolvedRecord: Article("board/evolved_unit")},
+    front=FRONT,
 )

@@ -6,13 +6,16 @@ from statistics import fmean, stdev
 from typing import Final
 
 from triathlon_runner.metrics import Metric
+from triathlon_runner.records import PredictionRecord, RuntimeRecord
+from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, difference_cells, model_table
-from triathlon_site.pages.board._view_protocol import DisciplineView
+from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
+from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
@@ -135,6 +138,36 @@ def _weakest_first(model: str, board: Board, _: BoardRetention) -> Iterator[str]
         )
 
 
+OUTPUT: Final = FrontColumn(
+    id="runtime_output",
+    name="Runtime: CRUXEval output",
+    tasks=800,
+    board="runtime-cruxeval-output",
+    column="runtime/cruxeval-output:pass@1",
+    small="CRUXEval output",
+    data="CRUXEval’s outputs",
+    within="runtime (CRUXEval output)",
+)
+INPUT: Final = FrontColumn(
+    id="runtime_input",
+    name="CRUXEval input pass@1",
+    tasks=800,
+    board="runtime-cruxeval-input",
+    column="runtime/cruxeval-input:pass@1",
+    small="CRUXEval input",
+    in_index=False,  # few models have it alone
+)
+CONSISTENCY: Final = FrontColumn(
+    id="runtime_consistency",
+    name="Runtime: DREval consistency",
+    tasks=154,
+    board="runtime-dreval",
+    column="runtime/dreval:ic",
+    small="DREval IC",
+    data="DREval",
+    within="runtime (DREval)",
+    published=(("reval", "ic"),),  # on no board, because REval's code has other right answers
+)
 RUNTIME = DisciplineView(
     figures_title="Question by question",
     unit="program",
@@ -146,6 +179,8 @@ RUNTIME = DisciplineView(
     losses=_weakest_first,
     loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
     names_endings=False,
+    articles={RuntimeRecord: Article("board/runtime_unit", runtime_rows)},
+    front=(OUTPUT, INPUT, CONSISTENCY),
 )
 
 PREDICTION = DisciplineView(
@@ -156,5 +191,6 @@ PREDICTION = DisciplineView(
     retentions=_retentions,
     losses=_predicted,
     loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models predict it",
+    articles={PredictionRecord: Article("board/runtime_unit", predicted_rows)},
 )
 """Of output and input prediction."""

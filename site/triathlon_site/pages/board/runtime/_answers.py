@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from triathlon_runner.records import AnswerRecord, PredictionRecord, RuntimeRecord, UnitRecord
+from triathlon_runner.records import AnswerRecord, PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime import chains
 
 _CHAIN_SCORES: Final = {1.0: "1", 0.5: "½", 0.25: "¼", 0.125: "⅛"}
@@ -28,12 +28,13 @@ class AnswerRow(NamedTuple):
     """Of the chain."""
 
 
-def answer_rows(record: UnitRecord) -> Iterator[AnswerRow]:
-    """None of a record that has no answers."""
-    if isinstance(record, PredictionRecord):
-        yield AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
-    if not isinstance(record, RuntimeRecord):
-        return
+def predicted_rows(record: PredictionRecord) -> Iterator[AnswerRow]:
+    """The one answer."""
+    yield AnswerRow(None, "", [Answer(record.asked, record.prediction, right_so_far=False)], "")
+
+
+def runtime_rows(record: RuntimeRecord) -> Iterator[AnswerRow]:
+    """A row for each chain, then the answer about the output."""
     all_right = True
     for one, chain in zip(record.statements, chains(record), strict=True):
         covered, state = one.coverage.correct, one.coverage.correct and one.state.correct
