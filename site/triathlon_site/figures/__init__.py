@@ -30,7 +30,7 @@ from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
-from triathlon_site.figures._svg import PALETTE
+from triathlon_site.figures._template import PALETTE
 
 __all__ = [
     "PALETTE",
