@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup
 from plotly import graph_objects
@@ -13,11 +13,13 @@ from triathlon_site.figures._template import PALETTE, QUARTERS, draw
 from triathlon_site.render.formats import path_data
 
 WIDTH, HEIGHT, RADIUS = 560, 340, 120
+FEWEST_AXES: Final = 3
+"""Fewer span no area."""
 
 
 def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
-    """One shape a model, muted ones in grey; nothing for fewer than three axes, which span no area."""
-    if len(axes) < 3 or not any(value for one in series for value in one.values):
+    """One shape a model, muted ones in grey; nothing for too few axes."""
+    if len(axes) < FEWEST_AXES or not any(value for one in series for value in one.values):
         return Markup("")
     shapes = [
         (one.name, "other" if one.muted else f"c{place}", radar_path(one.values))
@@ -28,7 +30,7 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
 
 def radar_frame(title: str, axes: Sequence[str]) -> Markup:
     """The empty web, for scripts to add `radar_path`s to its group."""
-    return _draw(title, axes, []) if len(axes) > 2 else Markup("")
+    return _draw(title, axes, []) if len(axes) >= FEWEST_AXES else Markup("")
 
 
 def radar_path(values: Sequence[float | None]) -> str:
