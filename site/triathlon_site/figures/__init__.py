@@ -20,6 +20,7 @@ from triathlon_site.figures._plotly import (
     plotly_styles,
 )
 from triathlon_site.figures._radar import (
+    FEWEST_AXES,
     interactive_radar,
     interactive_radar_layout,
     radar,
@@ -30,9 +31,10 @@ from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
-from triathlon_site.figures._svg import PALETTE
+from triathlon_site.figures._template import PALETTE
 
 __all__ = [
+    "FEWEST_AXES",
     "PALETTE",
     "PLOTLY",
     "Axis",

@@ -10,24 +10,13 @@ from typing import Any, Final
 from markupsafe import Markup
 from plotly import graph_objects
 
-from triathlon_site.figures._svg import (
-    PALETTE,
-    QUARTERS,
-    Points,
-    horizontal,
-    line,
-    path,
-    shorten,
-    svg,
-    tag,
-    tick,
-)
+from triathlon_site.figures._template import PALETTE, draw, quarter_ticks
+from triathlon_site.render.formats import path_data
 
 WIDTH, HEIGHT = 560, 300
 LEFT, RIGHT, TOP, BASE = 34, WIDTH - 168, 14, HEIGHT - 34
+EDGES: Final = {"left": LEFT, "right": RIGHT, "base": BASE}
 LABEL_GAP: Final = 15.0
-ROOM: Final = 20
-"""Characters of a name beside a line: more would be cut at the edge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +33,26 @@ def curves(title: str, series: Sequence[Series]) -> Markup:
     steps = max((len(one.values) for one in series), default=0)
     if steps < 2 or not any(value for one in series for value in one.values):
         return Markup("")
-    named = [(one.name, _points(one.values, steps)) for one in series if not one.muted][:PALETTE]
-    muted = [
-        tag("path", tag("title", one.name), class_="line muted", d=curve_path(one.values, steps))
-        for one in series
-        if one.muted
+    coloured = [(one.name, _points(one.values, steps)) for one in series if not one.muted][:PALETTE]
+    ends = spread_labels([points[-1][1] for _, points in coloured], LABEL_GAP, TOP, BASE)
+    named = [
+        (name, path_data(points), *points[-1], end)
+        for (name, points), end in zip(coloured, ends, strict=True)
     ]
-    ends = spread_labels([points[-1][1] for _, points in named], LABEL_GAP, TOP, BASE)
-    marks = [_named(*one, end, c) for c, (one, end) in enumerate(zip(named, ends, strict=True))]
-    kind = "figure curves" if muted else "figure"
-    return svg(WIDTH, HEIGHT, title, *_axes(steps), *muted, *marks, class_=kind)
+    muted = [(one.name, curve_path(one.values, steps)) for one in series if one.muted]
+    return _draw(title, steps, named, muted)
 
 
 def curves_frame(title: str, steps: int) -> Markup:
     """Empty axes, for scripts to add `curve_path`s to its group; nothing for a single step."""
     if steps < 2:
         return Markup("")
-    return svg(WIDTH, HEIGHT, title, *_axes(steps), tag("g", data_series="curve"))
+    return _draw(title, steps)
 
 
 def curve_path(values: Sequence[float], steps: int) -> str:
     """The line of one model on these axes."""
-    return path(_points(values, steps))
+    return path_data(_points(values, steps))
 
 
 def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
@@ -89,21 +76,10 @@ def _points(values: Sequence[float], steps: int) -> list[tuple[float, float]]:
     return [(LEFT + step * x_scale, BASE - value * y_scale) for step, value in enumerate(values)]
 
 
-def _named(name: str, points: Points, label: float, colour: int) -> Markup:
-    x, y = points[-1]
-    leader = line([(x + 3, y), (x + 12, label)], "leader")
-    text = tag("text", shorten(name, ROOM), x=x + 15, y=label + 4)
-    return tag("g", line(points), leader, tag("circle", cx=x, cy=y, r=2.5), text, class_=f"c{colour}")
-
-
-def _axes(steps: int) -> list[Markup]:
-    parts = []
-    for share in QUARTERS:
-        y = BASE - share * (BASE - TOP)
-        parts += [horizontal(y, LEFT, RIGHT), tick(f"{100 * share:g}", LEFT - 6, y + 4, "end")]
-    for step, (x, _) in enumerate(_points([0.0] * steps, steps), 1):
-        parts.append(tick(str(step), x, BASE + 16))
-    return [*parts, tick("loop", (LEFT + RIGHT) / 2, HEIGHT - 2)]
+def _draw(title: str, steps: int, named: Sequence[Any] = (), muted: Sequence[Any] = ()) -> Markup:
+    loops = [x for x, _ in _points([0.0] * steps, steps)]
+    axes = {"edges": EDGES, "ticks": quarter_ticks(BASE, TOP), "loops": loops}
+    return draw("curves", title, WIDTH, HEIGHT, **axes, named=named, muted=muted)
 
 
 def spread_labels(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from triathlon_site.figures._svg import name_at, svg, tag, tick
+from triathlon_site.figures._template import draw
 from triathlon_site.render.formats import px
 
 WIDTH: Final = 1000
@@ -25,18 +25,14 @@ def grid(title: str, names: Sequence[str], shares: NDArray[np.float64]) -> Marku
         return Markup("")
     step = min(WIDEST, (WIDTH - LEFT) / shares.shape[1])
     right = LEFT + step * shares.shape[1]
-    parts = [tick("easiest", LEFT, 12, None), tick("hardest", right, 12, "end")]
+    rows = []
     for place, (name, row) in enumerate(zip(names, shares, strict=True)):
         y = TOP + place * ROW + ROW / 2
         solved = row > 1 - 1e-9
         kinds = {"solved": solved, "partly": (row > 0) & ~solved, "failed": row == 0}
-        cells = [
-            tag("path", class_=f"cell {kind}", d=_strokes(there, y, step))
-            for kind, there in kinds.items()
-            if there.any()
-        ]
-        parts.append(tag("g", name_at(name, 23, LEFT - 8, y + 4), *cells))
-    return svg(max(right, LEFT + 120), TOP + ROW * len(names) + 4, title, *parts)
+        rows.append((name, y, {kind: _strokes(there, y, step) for kind, there in kinds.items()}))
+    height = TOP + ROW * len(names) + 4
+    return draw("grid", title, max(right, LEFT + 120), height, left=LEFT, right=right, rows=rows)
 
 
 def _strokes(there: NDArray[np.bool_], y: float, step: float) -> str:

@@ -1,17 +1,17 @@
-"""The plane of a scatter: where its values lie, its axes, dots and names."""
+"""The plane of a scatter: where its values lie, where its names have room."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from markupsafe import Markup
-
-from triathlon_site.figures._svg import QUARTERS, shorten, tag, tick
+from triathlon_site.render.formats import shorten
 
 SIZE: Final = 360
 LEFT: Final = 44
 TOP: Final = 12
 BASE: Final = SIZE - 44
 RIGHT: Final = SIZE - 12
+EDGES: Final = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": SIZE}
+"""For the templates."""
 LETTER: Final = 6.1
 """Width of a letter of a name."""
 
@@ -26,29 +26,13 @@ def up(value: float, maximum: float) -> float:
     return BASE - value * ((BASE - TOP) / maximum)
 
 
-def horizontal_axis(title: str, maximum: float) -> list[Markup]:
-    """Its numbers, then its title."""
-    ticks = [tick(f"{share * maximum:g}", across(share, 1), BASE + 16) for share in QUARTERS]
-    return [*ticks, tick(title, (LEFT + RIGHT) / 2, SIZE - 8)]
-
-
-def vertical_axis(title: str, maximum: float) -> list[Markup]:
-    """Its numbers, then its title."""
-    ticks = [tick(f"{share * maximum:g}", LEFT - 6, up(share, 1) + 4, "end") for share in QUARTERS]
-    middle = (TOP + BASE) / 2
-    return [*ticks, tick(title, 12, middle, transform=f"rotate(-90 12 {middle:.1f})")]
-
-
-def dot(name: str, x: float, y: float) -> Markup:
-    """A point, named when pointed at."""
-    return tag("circle", tag("title", name), class_="dot", cx=x, cy=y, r=3.5)
-
-
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
+Note = tuple[str, float, float, str]
+"""A name that is drawn: its text, its place, which end of the text stands there."""
 
 
-def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Markup]:
+def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Note]:
     """Each name beside its point where there is room; other names show when their point is pointed at."""
     taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
     for full, x, y in placed:
@@ -63,7 +47,7 @@ def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Markup]:
             box = (left, text_y - 10, left + width, text_y + 3)
             if left >= LEFT and box[2] <= SIZE - 2 and is_free(box, taken):
                 taken.append(box)
-                yield tag("text", name, class_="note", x=text_x, y=text_y, text_anchor=anchor)
+                yield name, text_x, text_y, anchor
                 break
 
 

@@ -3,37 +3,34 @@
 import math
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup
 from plotly import graph_objects
 
 from triathlon_site.figures._degradation_curve import Series
-from triathlon_site.figures._svg import PALETTE, QUARTERS, line, path, shorten, svg, tag, tick
+from triathlon_site.figures._template import PALETTE, QUARTERS, draw
+from triathlon_site.render.formats import path_data
 
 WIDTH, HEIGHT, RADIUS = 560, 340, 120
+FEWEST_AXES: Final = 3
+"""Fewer span no area."""
 
 
 def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
-    """One shape a model, muted ones in grey; nothing for fewer than three axes, which span no area."""
-    if len(axes) < 3 or not any(value for one in series for value in one.values):
+    """One shape a model, muted ones in grey; nothing for too few axes."""
+    if len(axes) < FEWEST_AXES or not any(value for one in series for value in one.values):
         return Markup("")
-    shown = [(one, "other" if one.muted else f"c{place}") for place, one in enumerate(series[:PALETTE])]
-    shapes = [tag("path", class_=f"area {colour}", d=radar_path(one.values)) for one, colour in shown[::-1]]
-    legend = []
-    for row, (one, colour) in enumerate(shown if len(series) > 1 else ()):
-        y = float(HEIGHT + 18 * row)
-        stroke = line([(WIDTH / 2 - 90, y), (WIDTH / 2 - 66, y)])
-        name = tag("text", shorten(one.name, 32), x=WIDTH / 2 - 58, y=y + 4)
-        legend.append(tag("g", stroke, name, class_=colour))
-    return svg(WIDTH, HEIGHT + 18 * len(legend), title, *_web(len(axes)), *shapes, *_names(axes), *legend)
+    shapes = [
+        (one.name, "other" if one.muted else f"c{place}", radar_path(one.values))
+        for place, one in enumerate(series[:PALETTE])
+    ]
+    return _draw(title, axes, shapes)
 
 
 def radar_frame(title: str, axes: Sequence[str]) -> Markup:
     """The empty web, for scripts to add `radar_path`s to its group."""
-    if len(axes) < 3:
-        return Markup("")
-    return svg(WIDTH, HEIGHT, title, *_web(len(axes)), tag("g", data_series="radar"), *_names(axes))
+    return _draw(title, axes, []) if len(axes) >= FEWEST_AXES else Markup("")
 
 
 def radar_path(values: Sequence[float | None]) -> str:
@@ -43,10 +40,10 @@ def radar_path(values: Sequence[float | None]) -> str:
         for i, value in enumerate(values)
     ]
     if None not in points:
-        return path([point for point in points if point], closed=True)
+        return path_data([point for point in points if point], closed=True)
     start = points.index(None)
     runs = groupby(points[start:] + points[:start], bool)
-    return "".join(path([point for point in run if point]) for known, run in runs if known)
+    return "".join(path_data([point for point in run if point]) for known, run in runs if known)
 
 
 def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
@@ -67,19 +64,15 @@ def interactive_radar_layout() -> dict[str, Any]:
     return dict(layout.to_plotly_json())
 
 
-def _web(axes: int) -> list[Markup]:
-    rings = [[_at(i, share, axes) for i in range(axes)] for share in QUARTERS[1:]]
-    spokes = [[_at(0, 0, 1), _at(i, 1, axes)] for i in range(axes)]
-    return [*(line(ring, "grid", closed=True) for ring in rings), *(line(spoke, "grid") for spoke in spokes)]
-
-
-def _names(axes: Sequence[str]) -> list[Markup]:
-    names = []
-    for position, name in enumerate(axes):
-        x, y = _at(position, 1.12, len(axes))
-        anchor = "middle" if abs(x - WIDTH / 2) < 8 else "start" if x > WIDTH / 2 else "end"
-        names.append(tick(name, x, y + 4, anchor))
-    return names
+def _draw(title: str, axes: Sequence[str], shapes: Sequence[Any]) -> Markup:
+    """The web, the shapes, and the names of several shapes below."""
+    count = len(axes)
+    height = HEIGHT + 18 * (len(shapes) if len(shapes) > 1 else 0)
+    rings = [[_at(i, share, count) for i in range(count)] for share in QUARTERS[1:]]
+    spokes = [[_at(0, 0, 1), _at(i, 1, count)] for i in range(count)]
+    names = [(name, *_at(place, 1.12, count)) for place, name in enumerate(axes)]
+    web = {"rings": rings, "spokes": spokes, "names": names}
+    return draw("radar", title, WIDTH, height, **web, shapes=shapes, base=HEIGHT)
 
 
 def _at(position: int, share: float, axes: int) -> tuple[float, float]:

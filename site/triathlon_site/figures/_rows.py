@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
 
 from markupsafe import Markup
 
-from triathlon_site.figures._svg import PALETTE, QUARTERS, horizontal, line, name_at, svg, tag, tick
-from triathlon_site.render.formats import px
+from triathlon_site.figures._template import PALETTE, draw, quarter_ticks
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 560, 190, 16, 20, 44
 _SHAPES = {
@@ -31,13 +32,14 @@ def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: 
     """A dot for each series on each row. The shapes differ as the colours do."""
     if not any(value for row in rows for value in row.values):
         return Markup("")
-    marks = []
-    for row, y in _placed(rows):
+    placed = []
+    for place, row in enumerate(rows):
+        y = TOP + 6 + ROW * place
         known = [(n, _x(value, maximum)) for n, value in enumerate(row.values) if value is not None]
         ends = [x for _, x in known]
-        rail = [horizontal(y, min(ends), max(ends))] if ends else []
-        marks.append(_named(row, y, tag("g", *rail, *(_mark(n, x, y) for n, x in known))))
-    return _figure(title, len(rows), maximum, [*_legend(series), *marks])
+        rail = (min(ends), max(ends)) if ends else ()
+        placed.append((row.name, y, rail, [_mark(n, x, y) for n, x in known]))
+    return _draw("dots", title, maximum, placed, legend=_legend(series))
 
 
 def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Markup:
@@ -45,52 +47,34 @@ def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Marku
     complete = [row for row in rows if None not in row.values]
     if not any(value for row in complete for value in row.values):
         return Markup("")
-    marks = []
-    for row, y in _placed(complete):
+    placed = []
+    for place, row in enumerate(complete):
+        y = TOP + 6 + ROW * place
         start, end = (_x(value or 0.0, 100) for value in row.values)
-        side = 1 if end >= start else -1
-        shaft = tag("path", class_="arrow", d=f"M{px(start)} {px(y)}H{px(end)}")
-        head = [(end, y), (end - 6 * side, y - 3.5), (end - 6 * side, y + 3.5)]
-        tip = line(head, "tip", closed=True) if abs(end - start) > 1 else Markup("")
-        foot = tag("circle", cx=start, cy=y, r=2.5)
-        marks.append(_named(row, y, tag("g", shaft, foot, tip, class_="c2" if side > 0 else "c1")))
-    return _figure(title, len(complete), 100, [tick(" → ".join(labels), LEFT, 14, None), *marks])
+        back = end - 6 if end >= start else end + 6
+        tip = [(end, y), (back, y - 3.5), (back, y + 3.5)] if abs(end - start) > 1 else []
+        placed.append((row.name, y, start, end, tip))
+    return _draw("arrows", title, 100, placed, labels=labels)
 
 
-def _placed(rows: Sequence[DotRow]) -> list[tuple[DotRow, float]]:
-    return [(row, TOP + 6.0 + position * ROW) for position, row in enumerate(rows)]
+def _mark(series: int, x: float, y: float) -> tuple[int, list[tuple[float, float]], float, float]:
+    """Colour, corners of the shape, which a circle has not, and place."""
+    corners = [(x + right, y + down) for right, down in _SHAPES.get(series, ())]
+    return series % PALETTE, corners, x, y
 
 
-def _named(row: DotRow, y: float, mark: Markup) -> Markup:
-    return tag("g", name_at(row.name, 27, LEFT - 10, y + 4), mark)
-
-
-def _mark(series: int, x: float, y: float) -> Markup:
-    colour = f"mark c{series % PALETTE}"
-    if series in _SHAPES:
-        return line([(x + right, y + down) for right, down in _SHAPES[series]], colour, closed=True)
-    return tag("circle", class_=colour, cx=x, cy=y, r=3.5)
-
-
-def _legend(series: Sequence[str]) -> list[Markup]:
-    """In one line, from the left edge where it would not fit beside the names."""
+def _legend(series: Sequence[str]) -> list[tuple[str, float, Any]]:
+    """Each name, where it begins, its mark; from the left edge where all would not fit beside the names."""
     widths = [28 + 6.2 * len(name) for name in series]
-    parts, x = [], LEFT - max(0.0, sum(widths) - (WIDTH - LEFT))
-    for position, name in enumerate(series):
-        parts += [_mark(position, x + 4, 11), tick(name, x + 13, 15, None)]
-        x += widths[position]
-    return parts
+    starts = accumulate(widths[:-1], initial=LEFT - max(0.0, sum(widths) - (WIDTH - LEFT)))
+    named = zip(series, starts, strict=True)
+    return [(name, x, _mark(number, x + 4, 11)) for number, (name, x) in enumerate(named)]
 
 
-def _figure(title: str, rows: int, maximum: float, marks: Sequence[Markup]) -> Markup:
-    """The marks on a scale from 0 to the maximum."""
-    height = TOP + rows * ROW + 8
-    scale = []
-    for share in QUARTERS:
-        x = _x(share * maximum, maximum)
-        scale.append(tag("path", class_="grid", d=f"M{px(x)} {TOP - 8}V{height - 8}"))
-        scale.append(tick(f"{share * maximum:g}", x, TOP - 12))
-    return svg(WIDTH, height, title, *scale, *marks)
+def _draw(template: str, title: str, maximum: float, rows: Sequence[Any], **parts: Any) -> Markup:
+    """Rows on a scale from 0 to the maximum."""
+    scale = {"ticks": quarter_ticks(LEFT, WIDTH - RIGHT, maximum), "left": LEFT, "top": TOP}
+    return draw(template, title, WIDTH, TOP + len(rows) * ROW + 8, **scale, rows=rows, **parts)
 
 
 def _x(value: float, maximum: float) -> float:

@@ -7,27 +7,13 @@ from typing import Final
 
 from markupsafe import Markup
 
-from triathlon_site.figures._plane import (
-    BASE,
-    LEFT,
-    LETTER,
-    RIGHT,
-    SIZE,
-    TOP,
-    Box,
-    dot,
-    is_free,
-    up,
-    vertical_axis,
-)
-from triathlon_site.figures._svg import QUARTERS, horizontal, line, shorten, svg, tag, tick
-from triathlon_site.render.formats import px
+from triathlon_site.figures._plane import BASE, EDGES, LEFT, LETTER, RIGHT, SIZE, TOP, Box, Note, is_free, up
+from triathlon_site.figures._template import draw, quarter_ticks
+from triathlon_site.render.formats import path_data, shorten
 
 _PAD: Final = 16
 """Between the ends of the axis and its first and last number."""
 _MOST_TICKS: Final = 8
-_BESIDE: Final = 5
-"""From an interval to the dashed line of the same point, which would be hidden by it."""
 _LINE: Final = 14
 """From one line of names to the next."""
 _LONGEST: Final = 30
@@ -62,19 +48,18 @@ def score_by_tokens(title: str, points: Sequence[TokenPoint], y_title: str, y_ma
     """
     numbers = _axis_numbers([point.tokens for point in points])
     y_end = min(y_maximum, _round_up(max(point.top for point in points)))
-    ordered = sorted(points, key=lambda point: point.tokens)
-    placed = [(point, _place(point.tokens, numbers), up(point.score, y_end)) for point in ordered]
-    marks = [line([(x, y) for _, x, y in placed])]
-    for point, x, y in placed:
-        if point.most is not None:
-            beside = x + _BESIDE
-            marks.append(line([(beside, y), (beside, up(point.most, y_end))], "rule"))
-        marks.append(line([(x, up(point.low, y_end)), (x, up(point.high, y_end))]))
-        marks.append(dot(point.name, x, y))
-    spans = [(point.name, x, up(point.top, y_end), up(point.low, y_end)) for point, x, _ in placed]
-    rules = [horizontal(up(share, 1), LEFT, RIGHT) for share in QUARTERS]
-    axes = [*_tokens_axis(numbers), *rules, *vertical_axis(y_title, y_end)]
-    return svg(SIZE, SIZE, title, *axes, tag("g", *marks, class_="c0"), *_names(spans))
+    placed, spans = [], []
+    for point in sorted(points, key=lambda point: point.tokens):
+        x = _place(point.tokens, numbers)
+        score, low, high, top = (up(v, y_end) for v in (point.score, point.low, point.high, point.top))
+        most = None if point.most is None else up(point.most, y_end)
+        placed.append((point.name, x, score, low, high, most))
+        spans.append((point.name, x, top, low))
+    y_axis = {"y_title": y_title, "y_ticks": quarter_ticks(BASE, TOP, y_end)}
+    line = path_data((x, y) for _, x, y, *_ in placed)
+    marks = {"line": line, "points": placed, "names": list(_names(spans))}
+    x_ticks = list(_tokens_ticks(numbers))
+    return draw("score_by_tokens", title, SIZE, SIZE, edges=EDGES, x_ticks=x_ticks, **y_axis, **marks)
 
 
 def _axis_numbers(values: Sequence[float]) -> list[float]:
@@ -93,20 +78,17 @@ def _place(value: float, numbers: Sequence[float]) -> float:
     return LEFT + _PAD + share * (RIGHT - LEFT - 2 * _PAD)
 
 
-def _tokens_axis(numbers: Sequence[float]) -> Iterator[Markup]:
-    """A line and a number at each; at powers of ten alone where there are many."""
+def _tokens_ticks(numbers: Sequence[float]) -> Iterator[tuple[str, float]]:
+    """Each number and its place; powers of ten alone where there are many."""
     for number in numbers:
         if len(numbers) <= _MOST_TICKS or math.log10(number).is_integer():
-            x = _place(number, numbers)
             size, unit = next(
-                (size, unit) for size, unit in ((1e6, "M"), (1e3, "k"), (0, "")) if number >= size
+                (size, unit) for size, unit in ((1e6, "M"), (1e3, "k"), (1, "")) if number >= size
             )
-            yield tag("path", class_="grid", d=f"M{px(x)} {TOP}V{BASE}")
-            yield tick(f"{number / (size or 1):g}{unit}", x, BASE + 16)
-    yield tick("output tokens a unit (logarithmic)", (LEFT + RIGHT) / 2, SIZE - 8)
+            yield f"{number / size:g}{unit}", _place(number, numbers)
 
 
-def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Markup]:
+def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Note]:
     """Each name below or above what is drawn of its point, where no other name and no other point stands.
 
     Without such a place it stands above, over whatever is there.
@@ -121,7 +103,7 @@ def _names(spans: Sequence[tuple[str, float, float, float]]) -> Iterator[Markup]
         inside = [box for box in boxes if box[1] >= 0 and box[3] <= BASE]
         box = next((box for box in inside if is_free(box, taken)), boxes[1])
         taken.append(box)
-        yield tag("text", name, class_="note", x=left + width / 2, y=box[3] - 3, text_anchor="middle")
+        yield name, left + width / 2, box[3] - 3, "middle"
 
 
 def _round_up(value: float) -> float:

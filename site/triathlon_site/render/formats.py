@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from inspect import isfunction
 from typing import Any, Final
@@ -179,6 +179,16 @@ def cut(text: str) -> str:
 def px(value: float) -> str:
     """A length in a figure, with at most one decimal: a tenth of a pixel is more than an eye sees."""
     return f"{value + 0.0:.1f}".removesuffix(".0")  # plus 0.0, so that there is no -0.0
+
+
+def path_data(points: Iterable[tuple[float, float]], closed: bool = False) -> str:
+    """A line through points, as the `d` of a path."""
+    return f"M{' '.join(f'{px(x)},{px(y)}' for x, y in points)}{'Z' if closed else ''}"
+
+
+def shorten(name: str, most: int = 24) -> str:
+    """A name of at most so many letters: names are cut in figures only; the table beside has them whole."""
+    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
 
 
 shell = shlex.quote

@@ -131,8 +131,8 @@ def test_a_profile_names_only_sure_contrasts(site: Gathered) -> None:
     for model in site.results.models:
         own = [one for one in site.boards if model in one.models]
         found = profile(model, own, site.overalls, site.models)
-        assert all(one.shift.significant and one.gap > 0 for one in found.better)
-        assert all(one.shift.significant and one.gap < 0 for one in found.worse)
+        assert all(one.shift.significant and one.shift.shift > 0 for one in found.better)
+        assert all(one.shift.significant and one.shift.shift < 0 for one in found.worse)
         assert found.radar.svg
 
 

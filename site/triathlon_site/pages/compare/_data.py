@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from triathlon_site.figures import (
+    FEWEST_AXES,
     curve_path,
     interactive_curve,
     interactive_curves_layout,
@@ -27,14 +28,12 @@ from triathlon_site.render import Page, as_script, formats
 from triathlon_site.scores import Board, ColumnScores
 
 DIGITS: Final = 6
-FEWEST_AXES: Final = 3
-"""Dimensions below which a radar spans no area."""
 INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
 
 
-def files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
-    """The index, then a file for each model."""
+def files(boards: Sequence[Board], models: Models, curves: Mapping[str, list[float]]) -> Iterator[Page]:
+    """The index, then a file for each model; `curves` are the degradation curves."""
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
     }
@@ -59,7 +58,7 @@ def files(boards: Sequence[Board], models: Models) -> Iterator[Page]:
         "tasks": {entry.id: suite_page(entry.id) for board in boards for entry in board.plan.suites},
     }
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
-    axes, curves = dimensions(boards), degradation_curves(boards)
+    axes = dimensions(boards)
     solved = {suite: _solved(column) for suite, column in solving.items()}
     minus = {name: differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:

@@ -66,18 +66,19 @@ class CompareContext(PageContext):
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
+    curves = degradation_curves(site.boards)
     if len(site.results.models) > 1:
         by_family = {
             family: neighbours(site.overalls[family], site.models)
             for family in compared_families(site.overalls)
         }
-        context = CompareContext(" ".join(plotly_styles()), _frames(site.boards), by_family)
+        context = CompareContext(" ".join(plotly_styles()), _frames(site.boards, curves), by_family)
         yield Draft("compare.html", context)
-    yield from files(site.boards, site.models)
+    yield from files(site.boards, site.models, curves)
 
 
-def _frames(boards: Sequence[Board]) -> list[Figure]:
-    steps = max(map(len, degradation_curves(boards).values()), default=0)
+def _frames(boards: Sequence[Board], curves: Mapping[str, list[float]]) -> list[Figure]:
+    steps = max(map(len, curves.values()), default=0)
     titles = [axis_title(board, column) for board, column in dimensions(boards)]
     frames = [
         Figure(curves_frame("Degradation curves", steps), "Tasks that still pass in each loop, in per cent."),

@@ -111,14 +111,14 @@ def _endings(model: str, board: Board, retention: BoardRetention, row: int) -> I
 
 def _examples(model: str, board: Board, retention: BoardRetention, row: int) -> Iterator[Example]:
     """The tasks with the largest gaps to the other models, with the evidence of the model's units."""
-    losses = []
-    for suite in retention.suites:
-        gaps = suite.gaps[row]
-        places = np.argsort(-gaps, kind="stable")[:LISTED]
-        losses += [(-float(gaps[p]), suite.tasks[p], int(p), suite) for p in places if gaps[p] > 0]
-    losses = sorted(losses, key=lambda loss: loss[:2])[:LISTED]
+    losses = [
+        (-gap, suite.tasks[place], place, suite)
+        for suite in retention.suites
+        for place, gap in enumerate(suite.gaps[row].tolist())
+        if gap > 0
+    ]
     texts = {file.suite: file.extracts.read(ATTEMPTS) for file in board.files[model]}
-    for _, task, place, suite in losses:
+    for _, task, place, suite in sorted(losses, key=lambda loss: loss[:2])[:LISTED]:
         address = {name: address for name, _, address in read_attempts(texts[suite.suite])}.get(task, "")
         value = float(suite.values[row, place])
         rivals, total = float(suite.counts[place] - 1), float(suite.totals[place] - value)

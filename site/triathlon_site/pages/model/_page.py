@@ -155,18 +155,14 @@ def unit_draft(
     info: ModelInfo, files: Sequence[FileAggregate], path: str, home: str, *, imported: bool = False
 ) -> Draft:
     """The page of every unit of a model, under `path`; `home` is the page that it belongs to."""
-    order = list(map(str, Outcome))
+    order = {name: place for place, name in enumerate(map(str, Outcome))}
     suites = [
         (
             file,
             # outcomes that the records do not list stand last
-            sorted(file.outcomes.items(), key=lambda pair: (_place(order, pair[0]), pair[0])),
+            sorted(file.outcomes.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])),
             Markup(file.extracts.read(LINKS).decode()),
         )
         for file in files
     ]
     return Draft(path, UnitsContext(info, suites, home, imported))
-
-
-def _place(order: Sequence[str], name: str) -> int:
-    return order.index(name) if name in order else len(order)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from markupsafe import Markup
 
 from triathlon_site.figures import Series, radar
-from triathlon_site.models import ModelInfo
+from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions
 from triathlon_site.ranking import Rank, RankShift
 from triathlon_site.render import Figure, formats
@@ -31,10 +30,6 @@ class Contrast:
     shift: RankShift
     """From the one rank to the other, among the models that have both."""
 
-    @property
-    def gap(self) -> int:
-        return self.shift.shift
-
 
 @dataclass(frozen=True)
 class Profile:
@@ -47,14 +42,12 @@ class Profile:
     radar: Figure
 
 
-def profile(
-    model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Mapping[str, ModelInfo]
-) -> Profile:
+def profile(model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Models) -> Profile:
     """The contrasts whose direction 97.5 % of the draws share; both ranks are drawn with the same weights."""
     contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
     sure = [contrast for contrast in contrasts if contrast.shift.significant]
-    better = sorted((c for c in sure if c.gap > 0), key=lambda c: (-c.gap, c.column))[:MOST]
-    worse = sorted((c for c in sure if c.gap < 0), key=lambda c: (c.gap, c.column))[:MOST]
+    better = sorted((c for c in sure if c.shift.shift > 0), key=lambda c: (-c.shift.shift, c.column))[:MOST]
+    worse = sorted((c for c in sure if c.shift.shift < 0), key=lambda c: (c.shift.shift, c.column))[:MOST]
     return Profile(better, worse, len(contrasts), _radar(model, boards, models))
 
 
@@ -79,7 +72,7 @@ def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Con
                         yield Contrast(title, score.rank, row.rank.rank, "the overall order", shift)
 
 
-def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo]) -> Figure:
+def _radar(model: str, boards: Sequence[Board], models: Models) -> Figure:
     """Every dimension that the model has; grey: the median of all models."""
     axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
     shares = [
@@ -91,5 +84,5 @@ def _radar(model: str, boards: Sequence[Board], models: Mapping[str, ModelInfo])
         medians = tuple(float(np.median(list(share.values()))) for share in shares)
         series.append(Series("median of all models", medians, muted=True))
     names = [axis_title(board, column) for board, column in axes]
-    svg = radar(f"All dimensions of {models[model].name}", names, series) if axes else Markup("")
+    svg = radar(f"All dimensions of {models[model].name}", names, series)
     return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
