@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
@@ -19,6 +19,7 @@ from triathlon_runner.store import (
     read_graded_again,
 )
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load._aggregate import (
     FileAggregate,
     current_protocol,
@@ -83,31 +84,8 @@ class Results:
         return by_model
 
 
-class Extractor(Protocol):
-    """Makes texts from the records of one file, so that pages need not read them again."""
-
-    def __call__(
-        self,
-        records: Sequence[UnitRecord],
-        model: str,
-        suite: str,
-        parents: Mapping[str, UnitRecord],
-        *,
-        private: bool = False,
-    ) -> Mapping[str, str]:
-        """Texts by the names of the files that keep them; none of the tasks and replies where `private`.
-
-        `parents`: by task_id, what the model did with the problems that these were evolved from.
-        """
-        ...
-
-    def fingerprint(self, model: str) -> str:
-        """Of everything that shapes the texts of a model beside the records."""
-        ...
-
-
 def read_results(
-    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: Extractor
+    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: EvidenceExtractor
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache.
 
@@ -139,7 +117,7 @@ class _Reader:
     """What files are read with."""
 
     entries: Mapping[str, SuiteEntry]
-    extractor: Extractor
+    extractor: EvidenceExtractor
     cache: AggregateCache
 
     def key(self, file: RunFile) -> str:

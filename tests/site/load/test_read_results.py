@@ -13,21 +13,21 @@ from support.site import entries
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import AggregateCache, Results, read_results
+from triathlon_site.render import installed_environment
 
 SEEDS = entries(["evolved/core-seeds"])
 MODEL = FakeModel("m", 0.5)
 
 
-class NoExtracts:
+class NoExtracts(EvidenceExtractor):
     """Counts how often a file was read."""
 
     def __init__(self) -> None:
+        super().__init__(installed_environment(), {})
         self.calls = 0
         self.parents: set[str] = set()
-
-    def fingerprint(self, model: str) -> str:
-        return "none"
 
     def __call__(
         self,
