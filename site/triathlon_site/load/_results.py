@@ -13,7 +13,6 @@ from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import (
     VERIFIED,
     GradedAgain,
-    RecordedFile,
     ResultsFolder,
     how_to_grade_again,
     read_graded_again,
@@ -35,8 +34,8 @@ from triathlon_site.load._files import (
     RunFile,
     contradictions,
     find_files,
-    read_lines,
     read_manifest,
+    read_records,
     readable,
 )
 from triathlon_site.workers import run_all
@@ -193,11 +192,7 @@ class _Reader:
                 return list(file.recorded.read()), [], file.recorded.read_manifest(), []
             except UserError as error:
                 return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
-        schema = self.entries[file.suite].record
-        lines = list(read_lines(file.path, schema, file=file.name, model=file.model, suite=file.suite))
-        records = [line for line in lines if not isinstance(line, Notice)]
-        notices = [line for line in lines if isinstance(line, Notice)]
-        return records, notices, *read_manifest(file.manifest, file.name, file.model, file.suite)
+        return *read_records(file, self.entries[file.suite].record), *read_manifest(file)
 
     def _seeds_of(self, file: RunFile) -> RunFile | None:
         """The same model's file on the problems that this suite's were evolved from; None without one."""
@@ -208,7 +203,7 @@ class _Reader:
         return seeds_file if seeds_file.path.exists() else None
 
 
-def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[UnitRecord]:
+def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
     """Reads the lines that an aggregate was made from again, as records; lines with faults are left out.
 
     Args:
@@ -219,14 +214,9 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[U
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.
     """
-    if file.receipt is not None:
-        yield from RecordedFile(root, file.receipt.source, file.model, file.suite).read()
-        return
-    for line in read_lines(
-        root / file.file, entry.record, file=file.file, model=file.model, suite=file.suite
-    ):
-        if not isinstance(line, Notice):
-            yield line
+    source = file.receipt.source if file.receipt else ""
+    lines = RunFile(root, file.model, file.suite, source)
+    return lines.recorded.read() if lines.recorded else read_records(lines, entry.record)[0]
 
 
 def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:

@@ -191,7 +191,7 @@ def test_what_is_no_number_is_no_result(tmp_path: Path, lines: Path, number: str
 
 
 MANIFESTS = {
-    "schema_version": (7, "schema 7 is unknown"),
+    "schema_version": (7, "it has schema 7, this version of the program reads 1"),
     "model": ("other", "it is that of 'other' on 'evolved/core-seeds'"),
     "suite": ("loop/core", "it is that of 'm' on 'loop/core'"),
     "ended": ("yesterday", "ended: expected a date (ISO 8601), got 'yesterday'"),
@@ -256,7 +256,9 @@ def test_what_is_no_file_is_named_and_left_out(tmp_path: Path, lines: Path, kind
     manifest = lines.with_name("core-seeds.manifest.json")
     manifest.unlink()
     make[kind](manifest)
-    said = "no manifest beside it" if kind == "dangling link" else "its manifest cannot be used: is no plain"
+    said = (
+        "no manifest beside it" if kind == "dangling link" else "its manifest cannot be used: it is no plain"
+    )
     assert said in read(tmp_path).notices[0].message
     lines.unlink()
     make[kind](lines)
