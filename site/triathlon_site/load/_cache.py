@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 import triathlon_runner
 import triathlon_site
 from triathlon_runner.errors import UserError
@@ -83,8 +85,8 @@ def file_state(path: Path) -> str:
 
 
 def cache_key(*parts: str) -> str:
-    """Hash of these parts and of the code that turns them into an aggregate."""
-    return hashlib.sha256("\0".join((code_fingerprint(), *parts)).encode()).hexdigest()
+    """Hash of these parts and of the code that turns them into an aggregate, which holds a DataFrame."""
+    return hashlib.sha256("\0".join((code_fingerprint(), pd.__version__, *parts)).encode()).hexdigest()
 
 
 @cache

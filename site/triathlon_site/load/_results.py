@@ -25,7 +25,7 @@ from triathlon_site.load._aggregate import (
     parents_of,
     parts,
     repeats,
-    unit_columns,
+    unit_frame,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
@@ -178,7 +178,7 @@ class _Reader:
             sha256=sha256,
             protocol=protocol,
             manifest=manifest,
-            columns=unit_columns(entry.metrics, current),
+            frame=unit_frame(entry.metrics, current),
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
