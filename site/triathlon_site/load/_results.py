@@ -1,7 +1,7 @@
 """Everything under `results/runs/` and `results/recorded/`, aggregated."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -49,20 +49,13 @@ _HIDDEN: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """A model that could not run where the results were made, and why."""
-
-    model: str
-    reason: str
-
-
 @dataclass(frozen=True, eq=False)
 class Results:
     """All that `results/runs/` and `results/recorded/` say."""
 
     files: tuple[FileAggregate, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: Mapping[str, str]
+    """By model that could not run where the results were made, why."""
     notices: tuple[Notice, ...]
 
     @property
@@ -108,7 +101,7 @@ def read_results(
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
     marked, statement_notices = _mark_judged_again(root, whole)
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    return Results(tuple(marked), tuple(_skipped(root)), tuple(notices))
+    return Results(tuple(marked), _skipped(root), tuple(notices))
 
 
 @dataclass(frozen=True)
@@ -237,9 +230,12 @@ def _without_reasons(manifest: Manifest) -> Manifest:
     return manifest.model_copy(update={"open_reasons": hidden})
 
 
-def _skipped(root: Path) -> Iterator[Skipped]:
-    for path in filter(Path.is_file, sorted((root / RUNS).glob("*/skipped.txt"))):
-        yield Skipped(readable(path.parent.name), path.read_text(encoding="utf-8", errors="replace").strip())
+def _skipped(root: Path) -> dict[str, str]:
+    return {
+        readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
+        for path in sorted((root / RUNS).glob("*/skipped.txt"))
+        if path.is_file()
+    }
 
 
 def _mark_judged_again(
