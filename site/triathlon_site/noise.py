@@ -66,7 +66,7 @@ def suite_noise(files: Sequence[FileAggregate]) -> list[SuiteNoise]:
 def _of_file(file: FileAggregate) -> ScoreNoise | None:
     entry = catalogue.find(file.suite)
     metric = next((metric for metric in entry.metrics if metric.headline), None) if entry else None
-    if metric is None or not file.units or len(set(file.columns["task"])) == file.units:
+    if metric is None or not file.units or file.frame["task"].is_unique:
         return None
     if file.manifest and file.manifest.has_copies:
         return None

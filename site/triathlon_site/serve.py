@@ -27,27 +27,6 @@ INTERVAL: Final = 0.5
 Snapshot = Mapping[str, str]
 COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
 """Texts, which every host of static pages sends compressed."""
-LONGEST_WAIT: Final = 25.0
-"""Seconds until a page that waits for a rebuild gets an empty answer and asks again."""
-
-
-class Versions:
-    """The number of the site's last rebuild, for others to wait on."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self.number = 0
-
-    def advance(self) -> None:
-        """Says that the site was rebuilt."""
-        with self._changed:
-            self.number += 1
-            self._changed.notify_all()
-
-    def wait_beyond(self, number: int, seconds: float) -> bool:
-        """Waits until there is a later version than `number`; False if there is none after `seconds`."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self.number > number, seconds)
 
 
 def snapshot(places: Sequence[Path]) -> Snapshot:
@@ -70,8 +49,7 @@ def watched_places(results: Path, models_file: Path | None) -> list[Path]:
 def watch(
     places: Sequence[Path],
     built: Snapshot,
-    rebuild: Callable[[], bool],
-    versions: Versions,
+    rebuild: Callable[[], object],
     stop: threading.Event,
     interval: float = INTERVAL,
 ) -> None:
@@ -80,8 +58,7 @@ def watch(
     Args:
         places: the folders and files to look at.
         built: the state of them that the site was built from.
-        rebuild: builds the site and says whether that succeeded.
-        versions: advanced after each successful rebuild.
+        rebuild: builds the site.
         stop: set by another thread to end the watch.
         interval: seconds between two looks.
     """
@@ -92,8 +69,7 @@ def watch(
         while not stop.wait(interval) and (later := snapshot(places)) != now:
             now = later  # somebody is still writing
         built = now
-        if rebuild():
-            versions.advance()
+        rebuild()
 
 
 def rebuild_site(results: Path, out: Path, models_file: Path | None) -> bool:
@@ -113,30 +89,31 @@ class _Handler(SimpleHTTPRequestHandler):
     disable_nagle_algorithm = True  # else the body waits until the head is acknowledged
     timeout = 60
 
-    def __init__(self, *args: Any, versions: Versions | None, **named: Any) -> None:
-        self._versions = versions
+    def __init__(self, *args: Any, watched: bool, **named: Any) -> None:
+        self._watched = watched
         super().__init__(*args, **named)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
         address = urlsplit(self.path)
-        if self._versions and address.path == "/_watch.js":
+        version = _version(Path(self.directory)) if self._watched else ""
+        if self._watched and address.path == "/_watch.js":
             return self._send(find_templates().joinpath("shared/watch.js").read_bytes(), "text/javascript")
-        if self._versions and address.path == "/_changed.js":
-            return self._send(_changed(self._versions, address.query), "text/javascript")
+        if self._watched and address.path == "/_changed.js":
+            is_new = version and version not in parse_qs(address.query).get("version", ())
+            return self._send(b"location.reload();\n" if is_new else b"", "text/javascript")
         path = Path(self.translate_path(self.path))
         if path.is_dir() and address.path.endswith("/"):
             path /= "index.html"
-        watched = self._versions is not None and path.suffix == ".html"
-        if not watched and (path.suffix not in COMPRESSED or not self._takes_gzip):
+        gets_script = self._watched and path.suffix == ".html"
+        if not gets_script and (path.suffix not in COMPRESSED or not self._takes_gzip):
             return super().send_head()
         try:
             body = path.read_bytes()
         except OSError:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
-        if watched and self._versions:
-            script = installed_environment().render("shared/watch", version=self._versions.number)
-            body += script.encode()
+        if gets_script:
+            body += installed_environment().render("shared/watch", version=version).encode()
         return self._send(body, self.guess_type(path))
 
     @property
@@ -172,20 +149,21 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def _changed(versions: Versions, query: str) -> bytes:
-    """The script that a page gets when the site was rebuilt; empty if it was not for a while."""
-    (seen,) = parse_qs(query).get("version", ["0"])[:1]
-    newer = versions.wait_beyond(int(seen) if seen.isdigit() else 0, LONGEST_WAIT)
-    return b"location.reload();\n" if newer else b""
+def _version(folder: Path) -> str:
+    """Of a site, another after each rebuild; empty while the new one takes the old one's place."""
+    try:
+        return str((folder / "index.html").stat().st_mtime_ns)
+    except OSError:
+        return ""
 
 
-def make_server(folder: Path, port: int, versions: Versions | None = None) -> ThreadingHTTPServer:
+def make_server(folder: Path, port: int, *, watched: bool = False) -> ThreadingHTTPServer:
     """A server on 127.0.0.1 that is not running yet.
 
     Args:
         folder: the folder of the site.
         port: 0 takes any free one.
-        versions: if given, pages load themselves again after each rebuild.
+        watched: whether pages load themselves again after each rebuild.
 
     Raises:
         UserError: there is no site in the folder, or the port is taken.
@@ -194,7 +172,7 @@ def make_server(folder: Path, port: int, versions: Versions | None = None) -> Th
         raise UserError(
             f"expected a built site at --out, found no index.html in {str(folder)!r}; run `triathlon build`"
         )
-    handler = partial(_Handler, directory=str(folder), versions=versions)
+    handler = partial(_Handler, directory=str(folder), watched=watched)
     try:
         return _Server(("127.0.0.1", port), handler)
     except OSError as error:
@@ -203,15 +181,13 @@ def make_server(folder: Path, port: int, versions: Versions | None = None) -> Th
         ) from None
 
 
-def serve(
-    folder: Path, port: int, *, started: Callable[[str], None], versions: Versions | None = None
-) -> None:
+def serve(folder: Path, port: int, *, started: Callable[[str], None], watched: bool = False) -> None:
     """Serves until Ctrl-C; `started` is called with the address.
 
     Raises:
         UserError: as `make_server`.
     """
-    with make_server(folder, port, versions) as server:
+    with make_server(folder, port, watched=watched) as server:
         started(f"http://127.0.0.1:{server.server_address[1]}/")
         try:
             server.serve_forever()
@@ -228,14 +204,14 @@ def serve_watching(
         UserError: as `make_server`; the first build failed and there is no older site.
     """
     rebuild = partial(rebuild_site, results, folder, models_file)
-    versions, stop = Versions(), threading.Event()
+    stop = threading.Event()
     places = watched_places(results, models_file)
     before = snapshot(places)
     rebuild()
-    watcher = threading.Thread(target=watch, args=(places, before, rebuild, versions, stop), daemon=True)
+    watcher = threading.Thread(target=watch, args=(places, before, rebuild, stop), daemon=True)
     watcher.start()
     try:
-        serve(folder, port, started=started, versions=versions)
+        serve(folder, port, started=started, watched=True)
     finally:
         stop.set()
         watcher.join()

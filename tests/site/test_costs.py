@@ -33,7 +33,7 @@ def measured(
     return replace(
         file,
         manifest=manifest,
-        columns={**file.columns, "replies": [2] * 10, "cut_replies": [0] * 7 + [1, 1, 1]},
+        frame=file.frame.assign(replies=[2] * 10, cut_replies=[0] * 7 + [1, 1, 1]),
     )
 
 
@@ -80,10 +80,10 @@ def test_cut_replies_bound_the_score() -> None:
     units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
     file = measured(1.0)
     own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
-    columns = {**file.columns, metric.id: [1.0] * 4 + [0.0] * 6}
-    file = replace(file, columns=columns, metrics=own.metrics)
+    frame = file.frame.assign(**{metric.id: [1.0] * 4 + [0.0] * 6})
+    file = replace(file, frame=frame, metrics=own.metrics)
     assert most_with_more_tokens(file, metric) == pytest.approx(0.3)
-    whole = replace(file, columns={**columns, "cut_replies": [0] * 10})
+    whole = replace(file, frame=frame.assign(cut_replies=[0] * 10))
     assert most_with_more_tokens(whole, metric) is None
 
 

@@ -30,7 +30,7 @@ def repeated(model: str, solved: list[int]) -> FileAggregate:
         "pass@1": values,
         "task": [f"task {place // 4}" for place in range(len(values))],
     }
-    return replace(file, columns={**file.columns, **columns})
+    return replace(file, frame=file.frame.assign(**columns))
 
 
 def test_budget_is_that_of_the_samples() -> None:

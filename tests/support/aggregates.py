@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from triathlon_runner.records import Usage
 from triathlon_site.load import FileAggregate, Parts
@@ -45,7 +46,7 @@ def aggregate(
         sha256="",
         protocol="",
         manifest=None,
-        columns=columns,
+        frame=pd.DataFrame(columns),
         metrics=parts,
         repeats={},
         notices=(),

@@ -1,13 +1,14 @@
 """The results folder: one JSONL file a model and suite, appended line by line, resumed by default."""
 
 from triathlon_runner.store._archive import Archived, archive, archived
-from triathlon_runner.store._faults import fault_of_manifest, fault_of_record
+from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
     IMPORTED,
     VERIFIED,
     ResultsFolder,
     UnreadableManifestError,
+    manifest_or_fault,
 )
 from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again, read_graded_again
 from triathlon_runner.store._lines import (
@@ -19,8 +20,6 @@ from triathlon_runner.store._lines import (
     Unit,
     compare_files,
     count_lines,
-    fault_of_line,
-    fault_of_second,
     read_records,
     read_undamaged_records,
     replace_file,
@@ -48,11 +47,9 @@ __all__ = [
     "archived",
     "compare_files",
     "count_lines",
-    "fault_of_line",
-    "fault_of_manifest",
     "fault_of_record",
-    "fault_of_second",
     "how_to_grade_again",
+    "manifest_or_fault",
     "read_graded_again",
     "read_records",
     "read_undamaged_records",

@@ -184,29 +184,36 @@ class ResultsFolder:
             UnreadableManifestError: there is one that is damaged, or that a newer version wrote.
         """
         path = self.manifest(model, suite)
-        if not path.exists():
-            return None
-        try:
-            content = path.read_bytes()
-            version = _schema_of(content)
-            if version != SCHEMA_VERSION:
-                fault = f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-            else:
-                manifest = Manifest.model_validate_json(content)
-                fault = fault_of_manifest(manifest, model, suite)
-        except OSError as error:
-            fault = str(error.strerror)
-        except ValidationError as error:
-            fault = validation_fault(error)
-        except ValueError as error:
-            fault = f"it is no JSON object ({error})"
-        if fault:
+        found = manifest_or_fault(path, model, suite)
+        if isinstance(found, str):
             raise UnreadableManifestError(
-                f"the manifest {str(path)!r} cannot be used: {fault}; the conditions of its lines are"
+                f"the manifest {str(path)!r} cannot be used: {found}; the conditions of its lines are"
                 " unknown. Update the program, mend the manifest, or put both files aside with"
                 f" {self.archive_command(model, suite)}"
             )
-        return manifest
+        return found
+
+
+def manifest_or_fault(path: Path, model: str, suite: str) -> Manifest | str | None:
+    """Returns the manifest in a file, or why it cannot be used, in words; None where there is no file."""
+    if not path.exists():
+        return None
+    if not path.is_file():  # reading a pipe would wait for ever
+        return "it is no plain file"
+    try:
+        content = path.read_bytes()
+        version = _schema_of(content)
+        if version != SCHEMA_VERSION:
+            return f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
+        manifest = Manifest.model_validate_json(content)
+        fault = fault_of_manifest(manifest, model, suite)
+    except OSError as error:
+        fault = f"it cannot be read ({error.strerror})"
+    except ValidationError as error:
+        fault = validation_fault(error)
+    except ValueError as error:
+        fault = f"it is no JSON object ({error})"
+    return fault or manifest
 
 
 def _schema_of(content: bytes) -> object:

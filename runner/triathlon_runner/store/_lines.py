@@ -68,18 +68,20 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
         yield line, parsed
 
 
-def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[int, str]]:
+def read_undamaged_records(
+    path: Path, record: type[R], fault_of: Callable[[R], str] = impossible_number
+) -> tuple[list[R], dict[int, str]]:
     """Returns the records of one file and, by line number, what is wrong with each line that is none.
 
-    Lines with an altered outcome are records, those with an impossible number are not. A torn last line is
-    skipped; no file has no lines.
+    A record in which `fault_of` finds a fault is none; left out, an altered outcome is no fault, an
+    impossible number is. A torn last line is skipped; no file has no lines.
     """
     records: list[R] = []
     faults: dict[int, str] = {}
     for number, _, parsed in parsed_lines(path, record):
         if isinstance(parsed, str):
             faults[number] = parsed
-        elif fault := impossible_number(parsed):
+        elif fault := fault_of(parsed):
             faults[number] = fault
         else:
             records.append(parsed)

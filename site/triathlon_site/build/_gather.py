@@ -89,7 +89,7 @@ def gather(
             overalls[family] = overall(firsts)
     before, faults = read_history(results)
     measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
-    named = {*measured.models, *imported.models, *(skipped.model for skipped in measured.skipped)}
+    named = {*measured.models, *imported.models, *measured.skipped}
     program = version("triathlon-leaderboard")
     recorded = recorded_infos(results)
     date = day or max((file.ended for file in measured.files), default="")

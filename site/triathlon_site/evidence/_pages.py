@@ -95,7 +95,7 @@ def imported_page(slug: str) -> str:
 
 @dataclass(frozen=True)
 class EvidenceExtractor:
-    """Turns the records of one file into what pages show of them, as `load.Extractor` asks."""
+    """Turns the records of one file into what pages show of them."""
 
     environment: Environment
     articles: Articles
@@ -104,7 +104,7 @@ class EvidenceExtractor:
     imported: bool = False
 
     def fingerprint(self, model: str) -> str:
-        """Imported results have other links on their pages."""
+        """Of everything that shapes the texts of a model beside the records."""
         kind = "imported" if self.imported else "measured"
         return f"{self.environment.fingerprint} {kind} {self.names.get(model, model)}"
 
@@ -117,7 +117,10 @@ class EvidenceExtractor:
         *,
         private: bool = False,
     ) -> dict[str, str]:
-        """`LINKS` and `ATTEMPTS`; where texts are kept, also the pages."""
+        """`LINKS` and `ATTEMPTS`, and the pages: none of the latter of recorded results and where `private`.
+
+        `parents`: by task_id, what the model did with the problems that these were evolved from.
+        """
         name = self.names.get(model, model)
         source = EvidenceSource(model_slug(model), name, suite, parents, self.imported)
         pages: list[str] = []

@@ -24,10 +24,6 @@ Grade = Literal["measured", "recorded"]
 MEASURED: Final = "measured"
 
 
-Column = list[Any] | NDArray[Any]
-"""Texts, tuples and small integers, or numbers."""
-
-
 class TaskResult(NamedTuple):
     """How one unit ended."""
 
@@ -78,10 +74,10 @@ class FileAggregate:
     sha256: str
     protocol: str
     manifest: Manifest | None
-    columns: Mapping[str, Column]
-    """By name, a value for each unit in the order of the lines: task, sample, outcome, parents (where records
-    name them), each metric over this unit alone (nan where that says nothing), usage, seconds, replies,
-    cut_replies (which ended at the token limit)."""
+    frame: pd.DataFrame
+    """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
+    metric over this unit alone (nan where that says nothing), usage, seconds, replies, cut_replies (which
+    ended at the token limit)."""
     metrics: dict[str, Parts]
     repeats: dict[str, tuple[float, ...]]
     """Score of each sample by metric, where tasks have several (REval repeats five times)."""
@@ -109,47 +105,45 @@ class FileAggregate:
         """Day on which the run ended (of some recorded results only the month); empty without a manifest."""
         return self.manifest.ended[:10] if self.manifest else ""
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """The columns as a DataFrame, a row a unit."""
-        return pd.DataFrame(self.columns)
-
     @property
     def units(self) -> int:
         """How many units count."""
-        return len(self.columns["task"])
+        return len(self.frame)
 
     @property
     def tasks(self) -> list[TaskResult]:
         """How each unit ended."""
-        columns = [self.columns[name] for name in ("task", "sample", "outcome")]
-        parents = self.columns.get(PARENTS, [()] * self.units)
+        columns = [self.frame[name].tolist() for name in ("task", "sample", "outcome")]
+        parents = self.frame[PARENTS] if PARENTS in self.frame else [()] * self.units
         return list(map(TaskResult, *columns, parents))
 
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        return dict(sorted(Counter(self.columns["outcome"]).items()))
+        return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
 
     @cached_property
     def usage(self) -> Usage:
         """Tokens and requests of all units."""
-        return Usage(**{name: int(np.sum(self.columns[name])) for name in Usage.model_fields})
+        return Usage(**{name: int(self._sum(name)) for name in Usage.model_fields})
 
     @cached_property
     def replies(self) -> int:
         """Number of replies in the file; 0 of recorded results, which are outcomes alone."""
-        return int(np.sum(self.columns["replies"]))
+        return int(self._sum("replies"))
 
     @cached_property
     def cut_replies(self) -> int:
         """Of the replies, those that ended at the token limit."""
-        return int(np.sum(self.columns["cut_replies"]))
+        return int(self._sum("cut_replies"))
 
     @property
     def seconds(self) -> float:
         """Seconds that all units took together."""
-        return float(np.sum(self.columns["seconds"]))
+        return float(self._sum("seconds"))
+
+    def _sum(self, column: str) -> Any:
+        return self.frame[column].to_numpy().sum()
 
     @property
     def open_units(self) -> int:
@@ -165,21 +159,22 @@ class FileAggregate:
         return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
 
 
-def unit_columns(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Column]:
-    """A value a record, as `FileAggregate.columns` has them."""
+def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
+    """A row a record, as `FileAggregate.frame` has them."""
     names_parents = bool(records) and PARENTS in type(records[0]).model_fields
     finishes = [[question.reply.finish for question in record.questions()] for record in records]
-    return {
+    columns: dict[str, list[Any]] = {
         "task": [record.task_id for record in records],
         "sample": [record.sample for record in records],
         "outcome": [str(record.outcome) for record in records],
         **({PARENTS: [parents_of(record) for record in records]} if names_parents else {}),
-        **{metric.id: np.array([metric.score([record]) for record in records]) for metric in metrics},
-        **{name: np.array([getattr(r.usage, name) for r in records]) for name in Usage.model_fields},
-        "seconds": np.array([record.seconds for record in records]),
-        "replies": np.array([len(of_record) for of_record in finishes]),
-        "cut_replies": np.array([of_record.count(Finish.LENGTH) for of_record in finishes]),
+        **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
+        **{name: [getattr(record.usage, name) for record in records] for name in Usage.model_fields},
+        "seconds": [record.seconds for record in records],
+        "replies": [len(of_record) for of_record in finishes],
+        "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
     }
+    return pd.DataFrame(columns)
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:

@@ -4,11 +4,9 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
-
-from pydantic import ValidationError
 
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.records import Manifest, Strict, UnitRecord
@@ -18,10 +16,10 @@ from triathlon_runner.store import (
     RecordedFile,
     ResultsFolder,
     archived,
-    fault_of_line,
-    fault_of_manifest,
+    count_lines,
     fault_of_record,
-    fault_of_second,
+    manifest_or_fault,
+    read_undamaged_records,
     recorded_files,
 )
 from triathlon_runner.suites import SuiteEntry
@@ -156,73 +154,43 @@ def _unreadable(path: Path) -> str:
     return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
 
 
-def read_lines(
-    path: Path, record: type[UnitRecord], *, file: str, model: str, suite: str
-) -> Iterator[UnitRecord | Notice]:
-    """Every line as a record, or as a notice of why it is none. Reads one line at a time."""
-    seen: dict[tuple[str, int, str], int] = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            parsed = _parse(line, record, model, suite)
-            if not isinstance(parsed, str):
-                unit = (parsed.task_id, parsed.sample, parsed.protocol)
-                first = seen.setdefault(unit, number)
-                if first == number:
-                    yield parsed
-                    continue
-                parsed = f"{fault_of_second(unit[:2], first)}; not counted"
-            yield Notice(file=file, line=number, message=parsed)
+def read_records(file: RunFile, record: type[UnitRecord]) -> tuple[list[UnitRecord], list[Notice]]:
+    """The records that count, and a notice for each line that does not."""
+    records, faults = read_undamaged_records(file.path, record, partial(_fault_of_record, file))
+    whole, torn = count_lines(file.path)
+    if torn:
+        faults[whole + 1] = "the line was cut before its end; the next run makes its unit again"
+    return records, [Notice(file=file.name, line=line, message=fault) for line, fault in faults.items()]
 
 
-def _parse(line: bytes, record: type[UnitRecord], model: str, suite: str) -> UnitRecord | str:
-    if not line.endswith(b"\n"):
-        return "the line was cut before its end; the next run makes its unit again"
-    try:
-        parsed = record.model_validate_json(line)
-    except ValidationError as error:
-        return fault_of_line(line, error)
-    if parsed.model != model:
-        return f"a line of model {parsed.model!r} in the folder of {model!r}"
-    if parsed.suite != suite:
-        return f"a line of suite {parsed.suite!r} in the file of {suite!r}"
-    fault = fault_of_record(parsed)
-    if not fault:
-        return parsed
-    return f"{fault}; it does not count; {RUN_AGAIN}; `triathlon verify` shows what the rest of the line says"
+def _fault_of_record(file: RunFile, record: UnitRecord) -> str:
+    if record.model != file.model:
+        return f"a line of model {record.model!r} in the folder of {file.model!r}"
+    if record.suite != file.suite:
+        return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
+    rest = "`triathlon verify` shows what the rest of the line says"
+    fault = fault_of_record(record)
+    return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
 
 
-def read_manifest(path: Path, file: str, model: str, suite: str) -> tuple[Manifest | None, list[Notice]]:
-    """The manifest, or a notice of what is wrong with it.
-
-    Args:
-        path: of the manifest.
-        file: the results file that it belongs to, relative to the results folder.
-        model: whose results these are.
-        suite: on what.
-    """
-    archive = f"`triathlon results archive --models {model} --suites {suite}`"
-    if not path.exists():
+def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
+    """The manifest, or a notice of what is wrong with it."""
+    found = manifest_or_fault(file.manifest, file.model, file.suite)
+    if isinstance(found, Manifest):
+        return found, []
+    unknown = "its lines count, under conditions that are unknown"
+    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}`"
+    if found is None:
         message = (
-            "no manifest beside it: its lines count, under conditions that are unknown; `triathlon run`"
-            f" writes a new one, {archive} puts the lines aside"
+            f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive} puts the lines"
+            " aside"
         )
-        return None, [Notice(file=file, message=message)]
-    fault = _unreadable(path)
-    if not fault:
-        try:
-            manifest = Manifest.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            first = error.errors()[0]
-            fault = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
-        else:
-            fault = fault_of_manifest(manifest, model, suite)
-            if not fault:
-                return manifest, []
-    message = (
-        f"its manifest cannot be used: {fault}; its lines count, under conditions that are unknown: mend the"
-        f" manifest, or put both aside with {archive}"
-    )
-    return None, [Notice(file=file, message=message)]
+    else:
+        message = (
+            f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or put both aside with"
+            f" {archive}"
+        )
+    return None, [Notice(file=file.name, message=message)]
 
 
 def contradictions(manifest: Manifest, records: Sequence[UnitRecord], lines: int) -> Iterator[str]:
@@ -253,5 +221,6 @@ def read_archived(root: Path) -> Iterator[Archived]:
     """What was put aside, in order: listed, never counted. Nothing is read but the manifests."""
     for paths in archived(ResultsFolder(root)):
         file = readable(paths.lines.relative_to(root).as_posix())
-        manifest, _ = read_manifest(paths.manifest, file, paths.model, paths.suite)
+        found = manifest_or_fault(paths.manifest, paths.model, paths.suite)
+        manifest = found if isinstance(found, Manifest) else None
         yield Archived(readable(paths.model), readable(paths.suite), file, manifest)

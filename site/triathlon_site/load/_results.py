@@ -1,11 +1,11 @@
 """Everything under `results/runs/` and `results/recorded/`, aggregated."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
@@ -13,19 +13,19 @@ from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.store import (
     VERIFIED,
     GradedAgain,
-    RecordedFile,
     ResultsFolder,
     how_to_grade_again,
     read_graded_again,
 )
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load._aggregate import (
     FileAggregate,
     current_protocol,
     parents_of,
     parts,
     repeats,
-    unit_columns,
+    unit_frame,
 )
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
@@ -34,8 +34,8 @@ from triathlon_site.load._files import (
     RunFile,
     contradictions,
     find_files,
-    read_lines,
     read_manifest,
+    read_records,
     readable,
 )
 from triathlon_site.workers import run_all
@@ -49,20 +49,13 @@ _HIDDEN: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """A model that could not run where the results were made, and why."""
-
-    model: str
-    reason: str
-
-
 @dataclass(frozen=True, eq=False)
 class Results:
     """All that `results/runs/` and `results/recorded/` say."""
 
     files: tuple[FileAggregate, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: Mapping[str, str]
+    """By model that could not run where the results were made, why."""
     notices: tuple[Notice, ...]
 
     @property
@@ -83,31 +76,8 @@ class Results:
         return by_model
 
 
-class Extractor(Protocol):
-    """Makes texts from the records of one file, so that pages need not read them again."""
-
-    def __call__(
-        self,
-        records: Sequence[UnitRecord],
-        model: str,
-        suite: str,
-        parents: Mapping[str, UnitRecord],
-        *,
-        private: bool = False,
-    ) -> Mapping[str, str]:
-        """Texts by the names of the files that keep them; none of the tasks and replies where `private`.
-
-        `parents`: by task_id, what the model did with the problems that these were evolved from.
-        """
-        ...
-
-    def fingerprint(self, model: str) -> str:
-        """Of everything that shapes the texts of a model beside the records."""
-        ...
-
-
 def read_results(
-    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: Extractor
+    root: Path, catalogue: Sequence[SuiteEntry], cache: AggregateCache, extractor: EvidenceExtractor
 ) -> Results:
     """Reads what changed since the last build, takes the rest from the cache.
 
@@ -131,7 +101,7 @@ def read_results(
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
     marked, statement_notices = _mark_judged_again(root, whole)
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    return Results(tuple(marked), tuple(_skipped(root)), tuple(notices))
+    return Results(tuple(marked), _skipped(root), tuple(notices))
 
 
 @dataclass(frozen=True)
@@ -139,7 +109,7 @@ class _Reader:
     """What files are read with."""
 
     entries: Mapping[str, SuiteEntry]
-    extractor: Extractor
+    extractor: EvidenceExtractor
     cache: AggregateCache
 
     def key(self, file: RunFile) -> str:
@@ -201,7 +171,7 @@ class _Reader:
             sha256=sha256,
             protocol=protocol,
             manifest=manifest,
-            columns=unit_columns(entry.metrics, current),
+            frame=unit_frame(entry.metrics, current),
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
             notices=(*notices, *faults),
@@ -215,11 +185,7 @@ class _Reader:
                 return list(file.recorded.read()), [], file.recorded.read_manifest(), []
             except UserError as error:
                 return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
-        schema = self.entries[file.suite].record
-        lines = list(read_lines(file.path, schema, file=file.name, model=file.model, suite=file.suite))
-        records = [line for line in lines if not isinstance(line, Notice)]
-        notices = [line for line in lines if isinstance(line, Notice)]
-        return records, notices, *read_manifest(file.manifest, file.name, file.model, file.suite)
+        return *read_records(file, self.entries[file.suite].record), *read_manifest(file)
 
     def _seeds_of(self, file: RunFile) -> RunFile | None:
         """The same model's file on the problems that this suite's were evolved from; None without one."""
@@ -230,7 +196,7 @@ class _Reader:
         return seeds_file if seeds_file.path.exists() else None
 
 
-def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[UnitRecord]:
+def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
     """Reads the lines that an aggregate was made from again, as records; lines with faults are left out.
 
     Args:
@@ -241,14 +207,9 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Iterator[U
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.
     """
-    if file.receipt is not None:
-        yield from RecordedFile(root, file.receipt.source, file.model, file.suite).read()
-        return
-    for line in read_lines(
-        root / file.file, entry.record, file=file.file, model=file.model, suite=file.suite
-    ):
-        if not isinstance(line, Notice):
-            yield line
+    source = file.receipt.source if file.receipt else ""
+    lines = RunFile(root, file.model, file.suite, source)
+    return lines.recorded.read() if lines.recorded else read_records(lines, entry.record)[0]
 
 
 def _is_private(entry: SuiteEntry, manifest: Manifest | None) -> bool:
@@ -269,9 +230,12 @@ def _without_reasons(manifest: Manifest) -> Manifest:
     return manifest.model_copy(update={"open_reasons": hidden})
 
 
-def _skipped(root: Path) -> Iterator[Skipped]:
-    for path in filter(Path.is_file, sorted((root / RUNS).glob("*/skipped.txt"))):
-        yield Skipped(readable(path.parent.name), path.read_text(encoding="utf-8", errors="replace").strip())
+def _skipped(root: Path) -> dict[str, str]:
+    return {
+        readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
+        for path in sorted((root / RUNS).glob("*/skipped.txt"))
+        if path.is_file()
+    }
 
 
 def _mark_judged_again(

@@ -38,8 +38,8 @@ def seeds_of(clusters: Sequence[str], files: Iterable[FileAggregate]) -> tuple[t
     seeds: dict[str, tuple[str, ...]] = {}
     missing = set(clusters)
     for file in files:
-        if missing and PARENTS in file.columns:
-            seeds.update(zip(file.columns["task"], file.columns[PARENTS], strict=True))
+        if missing and PARENTS in file.frame:
+            seeds.update(zip(file.frame["task"], file.frame[PARENTS], strict=True))
             missing.difference_update(seeds)
     return tuple(seeds.get(name) or (_problem(name),) for name in clusters)
 

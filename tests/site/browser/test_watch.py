@@ -1,5 +1,6 @@
 """`triathlon serve --watch`: the site is rebuilt when something changes, and open pages reload."""
 
+import re
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.site import small_results
-from triathlon_site.serve import Versions, make_server, rebuild_site, snapshot, watch, watched_places
+from triathlon_site.serve import make_server, rebuild_site, snapshot, watch, watched_places
 
 
 class Watched:
@@ -19,21 +20,20 @@ class Watched:
         self.source, self.out = root / "source/text", root / "out"
         self.source.parent.mkdir()
         self.out.mkdir()
-        self.versions, self.stop, self.builds = Versions(), threading.Event(), threading.Semaphore(0)
+        self.stop, self.builds = threading.Event(), threading.Semaphore(0)
         self.write("first")
         self.rebuild()
 
     def write(self, text: str) -> None:
         self.source.write_text(text)
 
-    def rebuild(self) -> bool:
+    def rebuild(self) -> None:
         text = self.source.read_text()
         if text != "broken":
             (self.out / "index.html").write_text(
                 f"<!doctype html><title>t</title><link rel=icon href=data:,><p>{text}</p>"
             )
         self.builds.release()
-        return text != "broken"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     found = Watched(tmp_path)
     found.builds.acquire()
     places = [found.source.parent]
-    arguments = (places, snapshot(places), found.rebuild, found.versions, found.stop, 0.02)
+    arguments = (places, snapshot(places), found.rebuild, found.stop, 0.02)
     watcher = threading.Thread(target=watch, args=arguments)
     watcher.start()
     yield found
@@ -53,30 +53,27 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
 @pytest.fixture
 def address(watched: Watched) -> Iterator[str]:
     """Where the watched site is served."""
-    with make_server(watched.out, 0, watched.versions) as server:
+    with make_server(watched.out, 0, watched=True) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
 
 
-def test_a_change_rebuilds_and_a_failed_rebuild_is_no_new_version(watched: Watched) -> None:
-    """One that fails leaves the site and its version as they are; the next change builds again."""
+def test_a_page_is_told_of_a_rebuild_that_succeeded(watched: Watched, address: str) -> None:
+    """Each page has the script and its version; a failed rebuild leaves both, the next one does not."""
+    page = urllib.request.urlopen(address).read().decode()
+    (version,) = re.findall(r'<script src="/_watch.js" data-version="(\d+)">', page)
+    assert b"_changed.js" in urllib.request.urlopen(f"{address}_watch.js").read()
+    changed = f"{address}_changed.js?version={version}&1"
     watched.write("broken")
     assert watched.builds.acquire(timeout=60)
-    assert watched.versions.number == 0 and "first" in (watched.out / "index.html").read_text()
+    assert urllib.request.urlopen(changed).read() == b""
     watched.write("mended")
-    assert watched.versions.wait_beyond(0, 60)
-    assert "mended" in (watched.out / "index.html").read_text()
-
-
-def test_a_page_waits_for_the_next_version(watched: Watched, address: str) -> None:
-    """Each page carries the script with its version; a page of an older version is told to reload at once."""
-    page = urllib.request.urlopen(address).read().decode()
-    assert '<script src="/_watch.js" data-version="0">' in page
-    assert b"_changed.js" in urllib.request.urlopen(f"{address}_watch.js").read()
-    watched.write("second")
-    answer = urllib.request.urlopen(f"{address}_changed.js?version=0").read()
-    assert answer == b"location.reload();\n" and watched.versions.number == 1
+    assert watched.builds.acquire(timeout=60)
+    assert urllib.request.urlopen(changed).read() == b"location.reload();\n"
+    assert b"mended" in urllib.request.urlopen(address).read()
+    (watched.out / "index.html").unlink()
+    assert urllib.request.urlopen(changed).read() == b"", "while one site takes the other's place"
 
 
 @pytest.mark.browser

@@ -35,7 +35,7 @@ def published() -> Published:
 @pytest.fixture(scope="module")
 def reported(published: Published) -> AllModels:
     """The table where nothing was measured or recorded."""
-    return all_models(Gathered(Results((), (), ()), (), {}, {}, "", "", published))
+    return all_models(Gathered(Results((), {}, ()), (), {}, {}, "", "", published))
 
 
 @pytest.fixture(scope="module")
