@@ -8,9 +8,9 @@ from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, Receipt
+from triathlon_site.csv_file import read_table
 from triathlon_site.load import FileAggregate, Results
 from triathlon_site.models import Models
-from triathlon_site.published import read_table
 
 DIFFERENCES: Final = "differences.csv"
 """In the folder of a source: every verdict of ours that its authors' is not, with its cause."""

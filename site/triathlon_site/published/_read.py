@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_site.published._csv_file import Record, read_table
-from triathlon_site.published._facts import FactSource, ModelFacts, read_fact_sources, read_facts
+from triathlon_site.csv_file import Record, read_table
+from triathlon_site.models import ModelInfo, read_facts
+from triathlon_site.published._facts import FactCounts, count_facts
 
 ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 
@@ -45,9 +46,9 @@ class Published:
     aliases: tuple[Record, ...]
     """One model a row: its name in each source, empty where it is not there."""
     doubtful: tuple[DoubtfulAlias, ...]
-    facts: Mapping[str, ModelFacts]
+    facts: Mapping[str, ModelInfo]
     """By name of a model; empty where nobody wrote any down."""
-    fact_sources: tuple[FactSource, ...]
+    fact_counts: FactCounts | None
 
 
 def read_published(folder: Path) -> Published | None:
@@ -73,8 +74,7 @@ def read_published(folder: Path) -> Published | None:
                 raise UserError(f"{folder / f'{name}.csv'}: two rows of {model!r}; a model has one")
     _check_aliases(folder, tables, aliases)
     doubts = tuple(DoubtfulAlias(**row) for row in doubtful)
-    facts = read_facts(folder)
-    return Published(tables, sources, aliases, doubts, facts, read_fact_sources(folder, facts))
+    return Published(tables, sources, aliases, doubts, read_facts(folder), count_facts(folder))
 
 
 def _check_aliases(folder: Path, tables: dict[str, tuple[Record, ...]], aliases: tuple[Record, ...]) -> None:

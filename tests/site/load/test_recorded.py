@@ -12,9 +12,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import frames
+from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS, Notice
 from triathlon_site.models import recorded_infos
-from triathlon_site.published import read_table
 
 RECEIPT = {
     "source": "elsewhere",
@@ -183,23 +183,6 @@ def test_facts_of_recorded_models(tmp_path: Path) -> None:
     )
     assert (other.license, other.open_weights, other.released, other.price) == ("mit", True, "2024-01", None)
     assert (found["second"].name, found["second"].organization) == ("Unheard of", None)
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ("Other 7B,Nobody,7,,mit,maybe,2024-01,,1,2,,,,", "got 'maybe'"),
-        ("Other 7B,Nobody,7,,mit,yes,2024-01,,much,2,,,,", "got 'much'"),
-        ("Other 7B,Nobody,7,,mit,yes,Spring 2024,,1,2,,,,", "got 'Spring 2024'"),
-        ("Other 7B,Nobody", "expected 14 cells"),
-    ],
-    ids=str,
-)
-def test_facts_that_cannot_be_are_refused(tmp_path: Path, row: str, says: str) -> None:
-    """The file, the model or row, and what stands there are named."""
-    write_facts(tmp_path, row)
-    with pytest.raises(UserError, match=says):
-        recorded_infos(tmp_path)
 
 
 def test_what_recorded_units_keep(tmp_path: Path) -> None:
