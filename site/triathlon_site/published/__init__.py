@@ -2,14 +2,13 @@
 
 from triathlon_site.published._facts import FactCounts
 from triathlon_site.published._models import JoinedModel, join_models
-from triathlon_site.published._read import DoubtfulAlias, Published, read_published
+from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._tables import PublishedBoard, is_model, published_boards, sustained
 
 __all__ = [
     "ONLY_PUBLISHED",
     "SAME",
-    "DoubtfulAlias",
     "FactCounts",
     "JoinedModel",
     "Places",
