@@ -276,7 +276,7 @@ def test_a_difference_without_a_cause_is_said(tmp_path: Path) -> None:
     ("cause", "says"), [("weather", "got 'weather'"), ("memory,extra", "expected 7 cells")], ids=str
 )
 def test_differences_that_cannot_be_are_refused(tmp_path: Path, cause: str, says: str) -> None:
-    """An unknown cause, or a row of another shape, is named with its line."""
+    """An unknown cause is named with its file and task, a row of another shape with its line."""
     explain(results_with_recorded(tmp_path), cause=cause)
     with pytest.raises(UserError, match=says):
         build_small(tmp_path)
