@@ -1,8 +1,7 @@
 """What runs cost and how fast they were: money, tokens, speed, replies cut at the token limit."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -73,88 +72,6 @@ def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection
         models[model].name: run_cost(model_files).cost_usd_per_solved for model, model_files in files.items()
     }
     return {name: cost for name, cost in costs.items() if cost}
-
-
-@dataclass(frozen=True, slots=True)
-class CostColumn:
-    """One column, hidden until a visitor turns it on."""
-
-    title: str
-    small: str
-    note: str
-    """What it is, in a sentence."""
-    value: Callable[[RunCost], float | None]
-    text: Callable[[float], str]
-
-
-@dataclass(frozen=True, slots=True)
-class CostCell:
-    """One cell."""
-
-    value: float | None
-    text: str
-
-    @property
-    def sort(self) -> str:
-        """What scripts sort by; empty for none."""
-        return "" if self.value is None else f"{self.value:.6g}"
-
-
-def _dollars(value: float) -> str:
-    return f"{value:.2f}" if value >= 1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.6f}"
-
-
-COLUMNS: Final = (
-    CostColumn(
-        "Cost", "$", "What the run cost at the prices of models.yaml.", lambda cost: cost.cost_usd, _dollars
-    ),
-    CostColumn(
-        "Cost per solved",
-        "$ a unit that passed",
-        "The cost of the run for each unit that ended as passed; in the loop, in every loop.",
-        lambda cost: cost.cost_usd_per_solved,
-        _dollars,
-    ),
-    CostColumn(
-        "Output tokens",
-        "a unit",
-        "Tokens that the model wrote, reasoning included.",
-        lambda cost: cost.output_tokens_per_unit,
-        "{:,.0f}".format,
-    ),
-    CostColumn(
-        "Reasoning tokens",
-        "a unit",
-        "Part of the output tokens that the server names as reasoning.",
-        lambda cost: cost.reasoning_tokens_per_unit,
-        "{:,.0f}".format,
-    ),
-    CostColumn(
-        "Speed",
-        "output tokens / s",
-        "Over all requests in flight, in the newest run.",
-        lambda cost: cost.tokens_per_second,
-        "{:,.0f}".format,
-    ),
-    CostColumn(
-        "Cut replies",
-        "at the token limit",
-        "Share of the replies that ended at the token limit.",
-        lambda cost: cost.cut_replies_share,
-        lambda value: f"{100 * value:.1f} %",
-    ),
-)
-
-
-def cost_columns(costs: Mapping[str, RunCost]) -> list[CostColumn]:
-    """The columns that some model has a value in."""
-    return [column for column in COLUMNS if any(column.value(cost) is not None for cost in costs.values())]
-
-
-def cost_cells(columns: Sequence[CostColumn], cost: RunCost) -> tuple[CostCell, ...]:
-    """One model's cells; a dash where nothing is known."""
-    values = [(column, column.value(cost)) for column in columns]
-    return tuple(CostCell(value, "–" if value is None else column.text(value)) for column, value in values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,37 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner import unit_pages
+from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import RECORDED
-from triathlon_site.published import UNDISCLOSED, ModelFacts, read_facts, read_table
+from triathlon_site.csv_file import Record, read_table
 from triathlon_site.render import formats
 
 NAMES: Final = "names.csv"
 """Columns id, name: what recorded models are called. A model that is not in it is called by its id."""
+FACTS_FILE: Final = "models-info.csv"
+"""In the folder of published tables: facts of the models of every table."""
+FACT_COLUMNS: Final = (
+    "model",
+    "organization",
+    "parameters_b",
+    "active_b",
+    "licence",
+    "open_weights",
+    "released",
+    "context",
+    "price_in",
+    "price_out",
+    "price_date",
+    "price_link",
+    "card",
+    "sources",
+)
 _UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
 
 
@@ -35,6 +55,14 @@ class ModelInfo:
     """USD per million tokens, in and out."""
     group: str | None = None
     """Rows with the same one are one model with different effort or token budgets."""
+    active_billions: float | None = None
+    """Parameters that work on a token, for mixtures of experts; only `models-info.csv` has it."""
+    context: int | None = None
+    """Tokens."""
+    price_date: str | None = None
+    """Month in which the list price was read, such as `2026-05`."""
+    price_link: str | None = None
+    """Address of the price list."""
 
     @property
     def slug(self) -> str:
@@ -93,24 +121,23 @@ def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     path = results / RECORDED / NAMES
     names = read_table(path, ("id", "name")) if path.exists() else ()
     facts = read_facts(results / "published") if names else {}
-    return {
-        row["id"]: _recorded_info(row["id"], facts.get(row["name"]) or ModelFacts(row["name"]))
-        for row in names
-    }
+    return {row["id"]: _recorded_info(row["id"], row["name"], facts.get(row["name"])) for row in names}
 
 
-def reported_info(facts: ModelFacts) -> ModelInfo:
-    """The card of a model of which nothing was measured or recorded."""
-    return ModelInfo(
-        id=facts.model,
-        name=printable(facts.model),
-        organization=facts.organization or None,
-        parameters=facts.size or None,
-        license=facts.licence or None,
-        open_weights={"yes": True, "no": False}.get(facts.open_weights),
-        released=facts.released or None,
-        price=facts.price,
-    )
+def read_facts(folder: Path) -> Mapping[str, ModelInfo]:
+    """The cards in `models-info.csv`, by the model's name; none where the folder has no such file.
+
+    Raises:
+        UserError: the file cannot be read, lacks a column, or has a number or a month that is none.
+    """
+    path = folder / FACTS_FILE
+    facts = {}
+    for row in read_table(path, FACT_COLUMNS) if path.exists() else ():
+        try:
+            facts[row["model"]] = _info_of_facts(row)
+        except ValueError as error:
+            raise UserError(f"{path}: facts of {row['model']!r}: {error}") from None
+    return facts
 
 
 def printable(name: str) -> str:
@@ -119,12 +146,43 @@ def printable(name: str) -> str:
 
 
 def _info(row: ModelRow) -> ModelInfo:
-    facts = {field.name: getattr(row, field.name) for field in fields(ModelInfo)}
+    facts = {field.name: getattr(row, field.name) for field in fields(ModelInfo) if hasattr(row, field.name)}
     price = (row.price.input, row.price.output) if row.price else None
     return ModelInfo(**facts | {"name": printable(row.name), "price": price})
 
 
-def _recorded_info(model: str, facts: ModelFacts) -> ModelInfo:
-    size = facts.parameters_b
-    parameters = (size if size == UNDISCLOSED else f"{size}B") if size else None
-    return replace(reported_info(facts), id=model, parameters=parameters, link=facts.card or None)
+def _info_of_facts(row: Record) -> ModelInfo:
+    """The size is a number of billions or a word, such as `undisclosed`.
+
+    Raises:
+        ValueError: a number or a month is none.
+    """
+    known = {column: cell or None for column, cell in row.items()}
+    size, active = known["parameters_b"], known["active_b"]
+    if size and size[0].isdecimal():
+        size = f"{size}B" + (f" ({active}B active)" if active else "")
+    if known["released"]:
+        date.fromisoformat(f"{known['released']}-01")
+    return ModelInfo(
+        id=row["model"],
+        name=printable(row["model"]),
+        organization=known["organization"],
+        parameters=size,
+        license=known["licence"],
+        open_weights={"yes": True, "no": False}.get(row["open_weights"]),
+        released=known["released"],
+        link=known["card"],
+        price=(float(row["price_in"]), float(row["price_out"])) if row["price_in"] else None,
+        active_billions=float(active) if active else None,
+        context=int(row["context"]) if row["context"] else None,
+        price_date=known["price_date"],
+        price_link=known["price_link"],
+    )
+
+
+def _recorded_info(model: str, name: str, facts: ModelInfo | None) -> ModelInfo:
+    """The size without the active part of it."""
+    if not facts:
+        return ModelInfo(model, printable(name))
+    size = facts.parameters and facts.parameters.partition(" (")[0]
+    return replace(facts, id=model, parameters=size)

@@ -1,38 +1,25 @@
 """Where recorded results come from, how many verdicts equal the authors', and why the others do not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import pandas as pd
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, Receipt
-from triathlon_site.load import FileAggregate, Results
+from triathlon_site.csv_file import read_table
+from triathlon_site.load import Results
 from triathlon_site.models import Models
-from triathlon_site.published import read_table
 
 DIFFERENCES: Final = "differences.csv"
 """In the folder of a source: every verdict of ours that its authors' is not, with its cause."""
 CAUSES: Final = "causes.csv"
 """Columns cause, explanation: the causes that these files name."""
-_COLUMNS: Final = ("model", "suite", "task", "samples", "recorded", "here", "cause")
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One task whose verdict is another here, for all models of which it ends in the same way."""
-
-    suite: str
-    task: str
-    models: tuple[str, ...]
-    """As they are called."""
-    samples: int
-    """Answers with this difference, of all these models."""
-    recorded: str
-    """The authors' verdict; of a loop the loops sustained."""
-    here: str
-    cause: str
+_TASK: Final = ("suite", "task", "recorded", "here", "cause")
+"""Columns in which rows of several models can be equal; `recorded` is the authors' verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +33,9 @@ class RecordedSource:
     compared: int
     """Answers and programs of which the authors published a verdict."""
     equal: int
-    differences: tuple[Difference, ...]
-    """Those with a cause, by suite and task."""
+    differences: Sequence[Mapping[str, Any]]
+    """Those with a cause, by suite and task: the columns of `differences.csv` but `model`, and `models`, the
+    names of all models of which a task ended in the same way; `samples` counts answers of all of these."""
 
     @property
     def share(self) -> str:
@@ -57,7 +45,7 @@ class RecordedSource:
     @property
     def differing(self) -> int:
         """Verdicts that differ, as the rows list them."""
-        return sum(one.samples for one in self.differences)
+        return sum(one["samples"] for one in self.differences)
 
     @property
     def unexplained(self) -> int:
@@ -88,42 +76,42 @@ def read_recordings(folder: Path, results: Results, models: Models) -> Recording
     path = folder / RECORDED / CAUSES
     rows = read_table(path, ("cause", "explanation")) if path.exists() else ()
     causes = {row["cause"]: row["explanation"] for row in rows}
-    files: dict[str, list[FileAggregate]] = {}
-    for file in results.files:
-        if file.receipt:
-            files.setdefault(file.receipt.source, []).append(file)
+    recorded = [(file.receipt, file.model) for file in results.files if file.receipt]
     sources = []
-    for source, of_source in sorted(files.items()):
-        receipts = [file.receipt for file in of_source if file.receipt]
+    for source in sorted({receipt.source for receipt, _ in recorded}):
+        files = [(receipt, model) for receipt, model in recorded if receipt.source == source]
         sources.append(
             RecordedSource(
-                receipt=receipts[0],
-                files=len(of_source),
-                models=len({file.model for file in of_source}),
-                compared=sum(receipt.compared for receipt in receipts),
-                equal=sum(receipt.equal for receipt in receipts),
-                differences=tuple(_differences(folder / RECORDED / source / DIFFERENCES, causes, models)),
+                receipt=files[0][0],
+                files=len(files),
+                models=len({model for _, model in files}),
+                compared=sum(receipt.compared for receipt, _ in files),
+                equal=sum(receipt.equal for receipt, _ in files),
+                differences=_differences(folder / RECORDED / source / DIFFERENCES, causes, models),
             )
         )
     return Recordings(tuple(sources), causes)
 
 
-def _differences(path: Path, causes: Mapping[str, str], models: Models) -> Iterator[Difference]:
+def _differences(path: Path, causes: Mapping[str, str], models: Models) -> list[dict[str, Any]]:
     """The rows of one table; those of one task that say the same of several models are one."""
-    groups: dict[tuple[str, str, str, str, str], list[tuple[str, int]]] = {}
-    rows = read_table(path, _COLUMNS) if path.exists() else ()
-    for line, row in enumerate(rows, start=2):
-        fault = ""
-        if row["cause"] not in causes:
-            known = ", ".join(causes) or "none"
-            fault = f"expected a cause that {CAUSES} explains, one of {known}; got {row['cause']!r}"
-        elif not row["samples"].isdecimal():
-            fault = f"expected a whole number of samples, got {row['samples']!r}"
-        if fault:
-            raise UserError(f"{path}, line {line}: {fault}")
-        key = (row["suite"], row["task"], row["recorded"], row["here"], row["cause"])
-        name = models[row["model"]].name if row["model"] in models else row["model"]
-        groups.setdefault(key, []).append((name, int(row["samples"])))
-    for (suite, task, recorded, here, cause), same in sorted(groups.items()):
-        names = tuple(sorted({name for name, _ in same}, key=str.lower))
-        yield Difference(suite, task, names, sum(count for _, count in same), recorded, here, cause)
+    rows = read_table(path, (*_TASK, "model", "samples")) if path.exists() else ()
+    for row in rows:
+        if row["cause"] not in causes or not row["samples"].isdecimal():
+            raise UserError(
+                f"{path}: expected a cause that {CAUSES} explains, one of {', '.join(causes) or 'none'},"
+                f" and a whole number of samples; got {row['cause']!r} and {row['samples']!r}"
+                f" for {row['task']!r}"
+            )
+    if not rows:
+        return []
+    frame = pd.DataFrame(rows).astype({"samples": int})
+    frame["model"] = [models[model].name if model in models else model for model in frame["model"]]
+    return [
+        {
+            **dict(zip(_TASK, task, strict=True)),
+            "models": sorted(set(same["model"]), key=str.lower),
+            "samples": int(same["samples"].sum()),
+        }
+        for task, same in frame.groupby(list(_TASK))
+    ]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import Final, Optional
 
+from triathlon_site.models import ModelInfo, printable
 from triathlon_site.published import (
     SAME,
     JoinedModel,
-    ModelFacts,
     Places,
     Published,
     join_models,
@@ -69,14 +69,14 @@ class ReportedTables:
 
     def __init__(self, published: Published | None) -> None:
         boards = published_boards(published) if published else ()
-        self.facts: Mapping[str, ModelFacts] = published.facts if published else {}
+        self.facts: Mapping[str, ModelInfo] = published.facts if published else {}
         self.models = join_models(published, boards) if published else ()
         self.boards = {board.id: board for board in boards}
 
-    def facts_of(self, model: JoinedModel) -> ModelFacts:
+    def facts_of(self, model: JoinedModel) -> ModelInfo:
         """The model's row of `models-info.csv`; without one, the organisation that a table names."""
-        organization = next((row.organization for row in model.rows.values() if row.organization), "")
-        return self.facts.get(model.name) or ModelFacts(model.name, organization=organization)
+        organization = next((row.organization for row in model.rows.values() if row.organization), None)
+        return self.facts.get(model.name) or ModelInfo(model.name, printable(model.name), organization)
 
     def figure(self, model: JoinedModel, places: Places) -> ShownScore | None:
         """The first figure of a model in these places; None where there is none."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from triathlon_site.exchange import EXPORTS, Archive, Export, archives
 from triathlon_site.exports import DATA_SCHEMA, DataFormat, core_files, data_formats
 from triathlon_site.pages._site import Gathered
-from triathlon_site.published import FactSources, count_facts
+from triathlon_site.published import FactCounts
 from triathlon_site.render import Draft, Page, PageContext
 
 _TYPES: Final = {
@@ -28,7 +28,7 @@ class DataContext(PageContext):
     """The template's data for the page of the data files."""
 
     template: ClassVar[str] = "data/page"
-    facts: FactSources | None
+    facts: FactCounts | None
     """The sources of the models' facts; None without facts."""
     archives: Mapping[str, Archive]
     """The archives that the site offers, by name of their format."""
@@ -42,10 +42,9 @@ class DataContext(PageContext):
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page of the data files, and the files that it alone links."""
-    facts = site.published
     packed = list(archives(site.results, site.boards, site.models, site.url))
     context = DataContext(
-        facts=count_facts(facts.facts, facts.fact_sources) if facts and facts.facts else None,
+        facts=site.published.fact_counts if site.published else None,
         archives={archive.form: archive for archive in packed},
         exports=EXPORTS,
         json_ld=_dataset(site, packed),

@@ -102,6 +102,11 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def dollars(value: float) -> str:
+    """An amount without its sign: `12.34`; below 1 two digits that are not 0, six decimals at most."""
+    return f"{value:.2f}" if value >= 1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.6f}"
+
+
 def duration(seconds: float) -> str:
     """`89 s`, `12 min`, `2.5 h`."""
     if seconds < 90:

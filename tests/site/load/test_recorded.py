@@ -12,9 +12,9 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import frames
+from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS, Notice
 from triathlon_site.models import recorded_infos
-from triathlon_site.published import read_table
 
 RECEIPT = {
     "source": "elsewhere",
@@ -185,23 +185,6 @@ def test_facts_of_recorded_models(tmp_path: Path) -> None:
     assert (found["second"].name, found["second"].organization) == ("Unheard of", None)
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        ("Other 7B,Nobody,7,,mit,maybe,2024-01,,1,2,,,,", "got 'maybe'"),
-        ("Other 7B,Nobody,7,,mit,yes,2024-01,,much,2,,,,", "got 'much'"),
-        ("Other 7B,Nobody,7,,mit,yes,Spring 2024,,1,2,,,,", "got 'Spring 2024'"),
-        ("Other 7B,Nobody", "expected 14 cells"),
-    ],
-    ids=str,
-)
-def test_facts_that_cannot_be_are_refused(tmp_path: Path, row: str, says: str) -> None:
-    """The file, the model or row, and what stands there are named."""
-    write_facts(tmp_path, row)
-    with pytest.raises(UserError, match=says):
-        recorded_infos(tmp_path)
-
-
 def test_what_recorded_units_keep(tmp_path: Path) -> None:
     """A loop's line has no parents: the table of its units has the columns of a measured one."""
     results = results_with_recorded(tmp_path)
@@ -293,7 +276,7 @@ def test_a_difference_without_a_cause_is_said(tmp_path: Path) -> None:
     ("cause", "says"), [("weather", "got 'weather'"), ("memory,extra", "expected 7 cells")], ids=str
 )
 def test_differences_that_cannot_be_are_refused(tmp_path: Path, cause: str, says: str) -> None:
-    """An unknown cause, or a row of another shape, is named with its line."""
+    """An unknown cause is named with its file and task, a row of another shape with its line."""
     explain(results_with_recorded(tmp_path), cause=cause)
     with pytest.raises(UserError, match=says):
         build_small(tmp_path)

@@ -11,12 +11,11 @@ import pytest
 
 from support.choices import choices
 from triathlon_site.frontier import frontier_shares
-from triathlon_site.models import reported_info
+from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages import ShownScore
 from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
 from triathlon_site.pages.front import AllModels, ModelRow
-from triathlon_site.published import ModelFacts
 from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval
 
@@ -78,11 +77,11 @@ def test_dominated_models_are_not_listed(draft: Draft) -> None:
 
 def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRow:
     """A model with a score in one column, which is known to 4 per cent either way."""
-    facts = ModelFacts(name, parameters_b=billions, open_weights="yes")
+    info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True)
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
     cell = ShownScore(score, maximum, known, "recorded", "", "", "")
     place = IndexRow(50.0, 40.0, 60.0, 1, 1, 6, 1)
-    return ModelRow(name, reported_info(facts), "", facts, {"runtime_output": cell}, "", place)
+    return ModelRow(name, info, "", {"runtime_output": cell}, "", place)
 
 
 def answers_to(rows: Sequence[ModelRow]) -> Mapping[tuple[str, str], Question]:

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from triathlon_runner.records import Outcome
-from triathlon_site.costs import CostCell, CostColumn, cost_cells, cost_columns, run_cost
+from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
@@ -31,7 +31,7 @@ class BoardRow:
     info: ModelInfo
     place: Place
     cells: tuple[Cell, ...]
-    costs: tuple[CostCell, ...]
+    cost: RunCost
     page: str
     """The model's page, from the site's root; empty where it has none."""
     open_units: int | None = None
@@ -56,8 +56,8 @@ class BoardContext(PageContext):
     siblings: list[Link]
     """All boards of the discipline, this one among them; empty where there is no other."""
     columns: list[Column]
-    costs: list[CostColumn]
-    """Columns of cost and speed, behind all others."""
+    costs: list[str]
+    """Fields of `RunCost` that some model has a value in: columns behind all others."""
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
@@ -81,9 +81,8 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         (models[model], sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]()))
         for model in board.models
     ]
-    costs = cost_columns({model: run_cost(board.files[model]) for model in board.models})
     columns = shown_columns(board, reported)
-    rows = [_row(site, board, place, columns, reported, costs) for place in places(board, reported)]
+    rows = [_row(site, board, place, columns, reported) for place in places(board, reported)]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
     context = BoardContext(
         board=board,
@@ -91,7 +90,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         view=view,
         siblings=_siblings(board, site.boards),
         columns=[column.column for column in columns],
-        costs=costs,
+        costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
         rows=rows,
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
         reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
@@ -112,7 +111,6 @@ def _row(
     place: Place,
     columns: Sequence[ColumnScores],
     reported: ReportedModels,
-    costs: Sequence[CostColumn],
 ) -> BoardRow:
     """The row of a model of the board, or of a published model, which has reported figures only."""
     published, model = place.reported, place.model
@@ -126,7 +124,7 @@ def _row(
         )
         for column in columns
     )
-    cost = cost_cells(costs, run_cost(board.files.get(model, ())))
+    cost = run_cost(board.files.get(model, ()))
     if published:
         return BoardRow(published.info, place, cells, cost, published.info.page if published.model else "")
     info = site.models[model]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from triathlon_site.exports import ReportedScore
-from triathlon_site.models import ModelInfo, Models, reported_info
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.scores import Board, ColumnScores, known_share
@@ -68,7 +68,7 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
                     filled[model] = empty
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
-                info = site.models[model] if model else reported_info(site.reported.facts_of(joined))
+                info = site.models[model] if model else site.reported.facts_of(joined)
                 added.append(ReportedModel(model, info, figures))
     return ReportedModels(filled, tuple(added))
 

@@ -124,7 +124,7 @@ def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
             name=row.name,
             license=row.info.license or "",
             openness=OPENNESS[row.info.open_weights],
-            context=int(row.facts.context) if row.facts.context else None,
+            context=row.info.context,
             costs=_costs(row, solved),
             scores={
                 column: (
@@ -147,12 +147,12 @@ def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
 
     A date is months since the year 0.
     """
-    info, active = row.info, row.facts.active_b
+    info = row.info
     year, _, month = (info.released or "")[:7].partition("-")
     costs = {
         "price": info.price[1] if info.price else None,
         "size": info.billions,
-        "active": float(active) if active else info.billions,
+        "active": info.active_billions or info.billions,
         "released": 12.0 * int(year) + int(month) - 1 if month else None,
         "solved": solved.get(info.name),
     }

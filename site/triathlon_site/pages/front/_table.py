@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from triathlon_runner.records import RECORDED
-from triathlon_site.models import ModelInfo, reported_info
+from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN
-from triathlon_site.published import JoinedModel, ModelFacts
+from triathlon_site.published import JoinedModel
 from triathlon_site.ranking import percentiles
 from triathlon_site.scores import ColumnScores
 
@@ -30,7 +30,6 @@ class ModelRow:
     info: ModelInfo
     page: str
     """Its page, from the site's root; empty where nothing was measured or recorded."""
-    facts: ModelFacts
     cells: dict[str, ShownScore]
     """By id of a column."""
     date: str
@@ -92,15 +91,14 @@ def _rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[Mode
         if own or row.cells:
             yield row, tables.boards[next(iter(joined.rows))].title
     for key, own in ids.items():
-        facts = tables.facts.get(str(key), ModelFacts(str(key)))
-        row = _row(site, own, facts, None, columns)
+        row = _row(site, own, tables.facts.get(str(key)) or site.models[own[0]], None, columns)
         yield row, "recorded" if row.grades == [RECORDED] else "measured here"
 
 
 def _row(
     site: Gathered,
     ids: Sequence[str],
-    facts: ModelFacts,
+    info: ModelInfo,
     joined: JoinedModel | None,
     columns: Sequence[FrontColumn],
 ) -> ModelRow:
@@ -111,7 +109,6 @@ def _row(
         score = next((cell for model in ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
-    info = reported_info(facts)
     if ids:
         card = site.models[ids[0]]
         open_fields: dict[str, Any] = {
@@ -121,7 +118,7 @@ def _row(
         }
         info = replace(card, **open_fields)
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in ids)]
-    return ModelRow(info.name, info, info.page if ids else "", facts, cells, max(dates, default=""))
+    return ModelRow(info.name, info, info.page if ids else "", cells, max(dates, default=""))
 
 
 def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None:

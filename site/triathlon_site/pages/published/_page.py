@@ -12,7 +12,6 @@ from triathlon_site.pages.published._tables import side_tables
 from triathlon_site.published import (
     ONLY_PUBLISHED,
     SAME,
-    DoubtfulAlias,
     JoinedModel,
     PublishedBoard,
 )
@@ -30,7 +29,7 @@ class PublishedContext(PageContext):
     boards: Mapping[str, PublishedBoard]
     lines: list[tuple[JoinedModel, float | None]]
     """Each model with its mean percentile over the sources that have it, where there are two or more."""
-    doubtful: Sequence[DoubtfulAlias]
+    doubtful: Sequence[Mapping[str, str]]
     """Names that may be one model, and were not joined."""
 
 
