@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "00e6750d1bd5563ed06d330d4b0cf602da981bf5933204670d4c80b48ba89c5d")
+DECIDED = (1, "6dbcb3f20bb2c51863737a09f69c871b85e69a7928dd8781dbc933a532a5faa2")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

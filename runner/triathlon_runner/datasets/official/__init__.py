@@ -34,6 +34,7 @@ from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_on
 from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
+    CruxevalTask,
     DrevalInput,
     DrevalProgram,
     MbxpRow,
@@ -58,6 +59,7 @@ __all__ = [
     "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
+    "CruxevalTask",
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
