@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "6dbcb3f20bb2c51863737a09f69c871b85e69a7928dd8781dbc933a532a5faa2")
+DECIDED = (1, "a3fb6413b94a392a41c657c0878defc3a5e2d46c34218218f1626f1bfd914d2b")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

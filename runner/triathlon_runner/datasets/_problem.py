@@ -7,7 +7,6 @@ Oracle = Literal[
     "exact",
     "close",  # floats within `tolerance`, absolutely or relatively, at any depth
     "typed",  # as close, and int, bool, float and kinds of collection are told apart (EvoEval's comparison)
-    "unordered",  # lists as multisets at the top level
     "set",  # both sides as sets (EvalPlus' set comparison)
     "not-none",  # only whether the result is None (EvalPlus' not-None tasks)
     "checker",  # a program of the problem's own decides: `check(arguments, expected, got) -> bool`
