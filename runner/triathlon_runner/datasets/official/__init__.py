@@ -12,7 +12,6 @@ from triathlon_runner.datasets.official._catalogue import (
     DREVAL_TASKS,
     EVOEVAL,
     EVOEVAL_SETS,
-    FILES,
     HUMANEVAL,
     HUMANEVAL_PLUS,
     HUMANEVAL_PRO,
@@ -25,7 +24,6 @@ from triathlon_runner.datasets.official._catalogue import (
 )
 from triathlon_runner.datasets.official._evalplus import (
     humaneval,
-    humaneval_contracts,
     humaneval_original,
     humaneval_plus,
     mbpp_plus,
@@ -51,7 +49,6 @@ __all__ = [
     "DREVAL_TASKS",
     "EVOEVAL",
     "EVOEVAL_SETS",
-    "FILES",
     "HUMANEVAL",
     "HUMANEVAL_PLUS",
     "HUMANEVAL_PRO",
@@ -75,7 +72,6 @@ __all__ = [
     "file_problems",
     "graded_typed",
     "humaneval",
-    "humaneval_contracts",
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",

@@ -2,8 +2,8 @@
 
 from triathlon_runner.evolved.problem_pairs._pairs import (
     PairsFile,
-    checked_reference,
     composed,
+    composed_reference,
     pair_problems,
     pairs_sha256,
     problem_hash,
@@ -13,8 +13,8 @@ from triathlon_runner.evolved.problem_pairs._pairs import (
 
 __all__ = [
     "PairsFile",
-    "checked_reference",
     "composed",
+    "composed_reference",
     "pair_problems",
     "pairs_sha256",
     "problem_hash",
