@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "a3fb6413b94a392a41c657c0878defc3a5e2d46c34218218f1626f1bfd914d2b")
+DECIDED = (1, "0ec705826890dd5ddb6c423a9a1ee61f8c72353bf1962ea67ef08a4f8c31e4f1")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
