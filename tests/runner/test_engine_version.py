@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "0ec705826890dd5ddb6c423a9a1ee61f8c72353bf1962ea67ef08a4f8c31e4f1")
+DECIDED = (1, "95c3b0b6ba8f6bb48f820db8d705657dcd85f1a197091639553fd63351db4dec")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
