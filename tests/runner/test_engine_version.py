@@ -5,7 +5,7 @@ from pathlib import Path
 import triathlon_runner
 from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
 
-DECIDED = (1, "95c3b0b6ba8f6bb48f820db8d705657dcd85f1a197091639553fd63351db4dec")
+DECIDED = (1, "3261f4d6a204395836308a15c7ad7d109010eea0ce2d43ba99d4e19a13e1f9af")
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:

@@ -11,7 +11,6 @@ from triathlon_runner.grading._code_tests import (
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
 from triathlon_runner.grading._program_grader import (
-    ExpectedResults,
     Fault,
     Grader,
     ProgramGrader,
@@ -23,7 +22,6 @@ __all__ = [
     "UNKNOWN_TASK",
     "ClassGrader",
     "CodeTestGrader",
-    "ExpectedResults",
     "Fault",
     "GradeOptions",
     "GradeReport",
