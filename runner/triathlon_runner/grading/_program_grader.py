@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
+from triathlon_runner.grading import _limits
 from triathlon_runner.grading._answer_keys import MAX_DECODED_BYTES, RAISED, AnswerKey, AnswerKeys
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
 from triathlon_runner.grading._compare import agree, shorten, shown, special
@@ -25,16 +26,6 @@ from triathlon_runner.sandbox import (
     Tagged,
 )
 
-MIN_CPU_SECONDS = 10.0
-"""For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
-that they passed take 4 to 5 s in all (HumanEval/103 and 138)."""
-CPU_FACTOR = 4.0
-"""A program may take this many times the reference's CPU time on the same inputs, and `MIN_CPU_SECONDS`."""
-WALL_SECONDS = 20.0
-"""How long a program may sleep."""
-RESULT_BYTES = 1 << 20
-RESULT_FACTOR = 2
-"""A result may be so much longer than the longest expected one; equal values differ little in their form."""
 _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
 _ITEMS_OF_ITERATORS = """
@@ -80,8 +71,8 @@ class ProgramGrader:
         sandbox: Sandbox,
         keys: Path | None = None,
         *,
-        min_cpu_seconds: float = MIN_CPU_SECONDS,
-        wall_seconds: float = WALL_SECONDS,
+        min_cpu_seconds: float = _limits.MIN_CPU_SECONDS,
+        wall_seconds: float = _limits.WALL_SECONDS,
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
@@ -104,9 +95,9 @@ class ProgramGrader:
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(
-            cpu_seconds=max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds),
+            cpu_seconds=max(self._min_cpu_seconds, _limits.CPU_FACTOR * key.cpu_seconds),
             wall_seconds=self._wall_seconds,
-            result_bytes=RESULT_BYTES + RESULT_FACTOR * key.largest,
+            result_bytes=_limits.RESULT_BYTES + _limits.RESULT_FACTOR * key.largest,
         )
         job = Job(program, key.calls(count), limits=limits, libraries=libraries)
         return await grade_results(self.sandbox, job, ReferenceResults(problem, key))
