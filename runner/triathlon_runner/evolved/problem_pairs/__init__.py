@@ -1,7 +1,6 @@
 """EvoEval's combine_naive: two problems in sequence, B(A(x)), from lists of pairs whose types match."""
 
 from triathlon_runner.evolved.problem_pairs._pairs import (
-    PairsFile,
     composed,
     composed_reference,
     pair_problems,
@@ -12,7 +11,6 @@ from triathlon_runner.evolved.problem_pairs._pairs import (
 )
 
 __all__ = [
-    "PairsFile",
     "composed",
     "composed_reference",
     "pair_problems",
