@@ -27,7 +27,7 @@ from typing import Any
 import platformdirs
 
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.runtime.prediction import Asked, PredictionTask, grade_prediction
+from triathlon_runner.runtime.prediction import Asked, grade_prediction
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PER_FILE = 0.999
@@ -43,7 +43,9 @@ class Recorded:
     passed: bool
 
 
-def recorded_answers(path: Path, asked: Asked, tasks: Mapping[str, PredictionTask]) -> Iterator[Recorded]:
+def recorded_answers(
+    path: Path, asked: Asked, tasks: Mapping[str, official.CruxevalTask]
+) -> Iterator[Recorded]:
     """The answers of a file with their verdicts."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         content: dict[str, Any] = json.load(file)
@@ -54,7 +56,7 @@ def recorded_answers(path: Path, asked: Asked, tasks: Mapping[str, PredictionTas
 
 
 def _with_places(
-    verdicts: Sequence[bool], answers: Sequence[str], asked: Asked, task: PredictionTask
+    verdicts: Sequence[bool], answers: Sequence[str], asked: Asked, task: official.CruxevalTask
 ) -> Sequence[bool]:
     """The verdicts with a failure for each answer that the harness passed over."""
     if len(verdicts) == len(answers):
@@ -63,12 +65,12 @@ def _with_places(
     return [False if _passed_over(answer, asked, task) else next(rest) for answer in answers]
 
 
-def _passed_over(answer: str, asked: Asked, task: PredictionTask) -> bool:
+def _passed_over(answer: str, asked: Asked, task: official.CruxevalTask) -> bool:
     return f"f({task.input})" in answer if asked == "output" else "f(" not in answer
 
 
 async def differences(
-    answers: Sequence[Recorded], asked: Asked, tasks: Mapping[str, PredictionTask], sandbox: Sandbox
+    answers: Sequence[Recorded], asked: Asked, tasks: Mapping[str, official.CruxevalTask], sandbox: Sandbox
 ) -> Counter[tuple[str, bool, str]]:
     """How many answers are graded otherwise, by task, verdict there and our reason."""
     limit = asyncio.Semaphore(_AT_ONCE)
@@ -93,8 +95,7 @@ async def measure(options: argparse.Namespace) -> bool:
     chosen = options.files.split(",") if options.files else None
     paths = [path for path in sorted(options.recorded.glob("*put.json.gz")) if _is_chosen(path, chosen)]
     store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
-    rows = official.cruxeval(store)
-    tasks = {row.task_id: PredictionTask(row.task_id, row.code, row.input, row.output) for row in rows}
+    tasks = {task.task_id: task for task in official.cruxeval(store)}
     enough = bool(paths)
     async with open_sandbox(jobs=options.jobs) as sandbox:
         for path in paths:

@@ -15,6 +15,7 @@ import pytest
 from support.code_path import CallFollower, documented_path, documented_steps
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.metrics import Contribution
@@ -36,13 +37,13 @@ from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS
-from triathlon_runner.runtime.prediction import Asked, PredictionSuite, PredictionTask
+from triathlon_runner.runtime.prediction import Asked, PredictionSuite
 from triathlon_runner.sandbox import Execution, Job, Returned, Sent, open_sandbox
 from triathlon_runner.sandbox._worker import ChildEnd
 from triathlon_runner.suites import DataSetInfo
 
 STAGES = (
-    ProgramQuestions, InputQuestions, StatementQuestion, PredictionTask, Chat, Completion, Reply, Answer,
+    ProgramQuestions, InputQuestions, StatementQuestion, CruxevalTask, Chat, Completion, Reply, Answer,
     Value, Masked, Filled, ast.AST, Job, Execution, Returned, Sent, ChildEnd, Graded, AnswerRecord,
     StatementRecord, UnitRecord, Chain, Contribution,
 )  # fmt: skip
@@ -102,9 +103,7 @@ class TestPut(unittest.TestCase):
         self.assertEqual(self.shelf.put('marked'), ['marked'])
 """,
 )
-PREDICTED = PredictionTask(
-    "t/own", "def f(marked):\n    return [*marked, 1]\n", "['marked']", "['marked', 1]"
-)
+PREDICTED = CruxevalTask("t/own", "def f(marked):\n    return [*marked, 1]\n", "['marked']", "['marked', 1]")
 DATA = DataSetInfo("t", "1", "0" * 64)
 
 

@@ -14,6 +14,7 @@ from core_checks import detail
 from pair_search._file import CORE_PAIRS, HUMANEVAL_PAIRS, to_json
 from pair_search._find import draw, find_pairs
 from triathlon_runner.datasets import DataStore, Problem, core, official
+from triathlon_runner.datasets.official._raw import read_rows
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -37,7 +38,8 @@ async def _main(sets: Sequence[str], store: DataStore) -> None:
             requires = {name: f"assert {text}" for name, text in details.items() if text}
             await _rewrite("core", seeds, requires, CORE_PAIRS, sandbox)
         if "humaneval" in sets:
-            contracts = official.humaneval_contracts(store)
+            rows = read_rows(store, official.HUMANEVAL_PLUS)
+            contracts = {row["task_id"]: row["contract"] for row in rows}
             await _rewrite("humaneval", official.humaneval(store), contracts, HUMANEVAL_PAIRS, sandbox)
 
 

@@ -2,13 +2,14 @@
 
 import asyncio
 import hashlib
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pair_search._types import Type, common_type, fits, type_of
 from triathlon_runner.datasets import Problem
-from triathlon_runner.evolved.problem_pairs import checked_reference, composed, prompt_parts
+from triathlon_runner.evolved.problem_pairs import composed, composed_reference, prompt_parts
 from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, SandboxError, Source
 
 MIN_INPUTS: Final = 3
@@ -120,8 +121,9 @@ def _has_parts(problem: Problem) -> bool:
 async def _try(first: Problem, second: Problem, requires: str, sandbox: Sandbox) -> ProblemPair | None:
     """The pair with the inputs that it can't take, or None where too little remains."""
     problem = composed(first, second)
-    calls = tuple(Call(problem.entry_point, Source(text)) for text in problem.inputs)
-    job = Job(checked_reference(first, second, requires), calls, limits=_LIMITS, libraries=problem.libraries)
+    checked = _checked(second, requires)
+    calls = tuple(Call(f"{first.entry_point}_then_{checked.entry_point}", Source(t)) for t in problem.inputs)
+    job = Job(composed_reference(first, checked), calls, limits=_LIMITS, libraries=problem.libraries)
     execution = await sandbox.run(job)
     if len(execution.results) != len(calls):
         return None
@@ -130,3 +132,17 @@ async def _try(first: Problem, second: Problem, requires: str, sandbox: Sandbox)
     if len(outputs) < MIN_INPUTS or all(output == outputs[0] for output in outputs):
         return None
     return ProblemPair(first.task_id, second.task_id, tuple(dropped))
+
+
+def _checked(second: Problem, requires: str) -> Problem:
+    """The problem with a reference that raises where step 1 gives it what its contract forbids.
+
+    `requires` is the body, maybe empty, of a function of its parameter that raises where that is broken.
+    """
+    parameter = prompt_parts(second).parameters[0].arg
+    body = textwrap.indent(textwrap.dedent(requires), "    ") if requires.strip() else "    pass"
+    reference = (
+        f"{second.reference}\n\ndef requires({parameter}):\n{body}\n\n"
+        f"def checked(passed_on):\n    requires(passed_on)\n    return {second.entry_point}(passed_on)\n"
+    )
+    return replace(second, entry_point="checked", reference=reference)

@@ -21,7 +21,7 @@ from triathlon_runner.terminal import ProgressLines, console, counted, first_of,
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
-_LISTED = ("missing", "broken", "refused", "open", "replaced", "not_replaced")
+_LISTED = ("missing", "broken", "refused", "open")
 """Fields of a report that `--json` has under the same name."""
 
 
@@ -128,17 +128,7 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
     yield (
         f"graded at sandbox level {report.level};"
         f" {counted(report.reused, 'verdict')} kept from an earlier call"
-        + (f", {report.replaced} of other programs, tests or graders replaced" if report.replaced else "")
     )
-    if report.not_replaced:
-        earlier = counted(report.not_replaced, "earlier verdict")
-        yield (
-            f"{earlier} of samples that could not be graded now kept in the file and left out of the numbers"
-            " above"
-        )
-    if report.other_lines:
-        other_lines = counted(report.other_lines, "line")
-        yield f"{other_lines} of other samples kept in the file and left out of the numbers above"
     counts = [len(passed) for passed in report.samples().values()]
     for k in ks:
         if fewer := sum(count < k for count in counts):
@@ -176,6 +166,5 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
         "unknown": dict(report.unknown),
         **{name: getattr(report, name) for name in _LISTED},
         "kept": report.reused,
-        "others": report.other_lines,
         "sandbox_level": report.level,
     }

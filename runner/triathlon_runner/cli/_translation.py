@@ -1,9 +1,6 @@
 """`triathlon translation check`: which tasks a chain of translations can have, and whose references pass."""
 
 import asyncio
-from typing import Annotated
-
-import typer
 
 from triathlon_runner import translation
 from triathlon_runner.cli._app import examples, group_of_commands
@@ -15,17 +12,9 @@ translation_app = group_of_commands("translation", "The translation loop.", "tri
 
 
 @translation_app.command(
-    epilog=examples(
-        "triathlon translation check",
-        "triathlon translation check --data my-data --json",
-    )
+    epilog=examples("triathlon translation check", "triathlon translation check --data my-data")
 )
-def check(
-    data: Data = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document, with the failing tasks.")
-    ] = False,
-) -> None:
+def check(data: Data = None) -> None:
     """Executes every reference program of MBXP with its language's own tests (minutes).
 
     Says how many tasks have all five languages, and how many references pass in each.
@@ -34,9 +23,6 @@ def check(
     store = data_store(data)
     tasks, lacking = translation.joined(store), translation.incomplete(store)
     checks = asyncio.run(_check(tasks))
-    if as_json:
-        console().print_json(data=translation.as_json(tasks, checks, lacking))
-        return
     screen = console()
     for line in translation.report(tasks, checks, lacking):
         screen.print_message(line)

@@ -5,7 +5,6 @@ from triathlon_runner.datasets._problem import (
     ClassProblem,
     Comparison,
     FunctionProblem,
-    Oracle,
     Problem,
     TestedProblem,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "DataStore",
     "DataUnavailableError",
     "FunctionProblem",
-    "Oracle",
     "Problem",
     "TestedProblem",
     "arguments_source",

@@ -8,9 +8,6 @@ import stamina.instrumentation
 
 _TIMEOUT_SECONDS: Final = 30.0
 _ATTEMPTS: Final = 3
-_MAX_BYTES: Final = 64 << 20
-"""More than any file of the catalogue; limits the memory that a wrong server can make us use."""
-
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
 
@@ -22,11 +19,5 @@ def fetch(url: str) -> bytes:
     Raises:
         httpx2.HTTPError: the server cannot be reached or refuses, after some attempts.
     """
-    with httpx2.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_SECONDS) as response:
-        response.raise_for_status()
-        data = bytearray()
-        for chunk in response.iter_bytes():
-            data += chunk
-            if len(data) > _MAX_BYTES:
-                raise httpx2.DecodingError(f"more than {_MAX_BYTES} bytes came", request=response.request)
-        return bytes(data)
+    response = httpx2.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS)
+    return response.raise_for_status().content

@@ -7,10 +7,9 @@ Oracle = Literal[
     "exact",
     "close",  # floats within `tolerance`, absolutely or relatively, at any depth
     "typed",  # as close, and int, bool, float and kinds of collection are told apart (EvoEval's comparison)
-    "unordered",  # lists as multisets at the top level
     "set",  # both sides as sets (EvalPlus' set comparison)
     "not-none",  # only whether the result is None (EvalPlus' not-None tasks)
-    "checker",  # a program of the problem's own decides: `check(arguments, expected, got) -> bool`
+    "checker",  # a rule of this one problem, which has several right answers
 ]
 
 
@@ -21,7 +20,7 @@ class Comparison:
     oracle: Oracle = "exact"
     tolerance: float = 0.0
     checker: str = ""
-    """Source of `check(arguments, expected, got) -> bool`, or the name of a data set's special oracle."""
+    """The name of that rule, such as `humaneval-32`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,28 +2,17 @@
 
 from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import (
-    TEST_LIMITS,
-    CodeTestGrader,
-    UngradableError,
-    grade_by_tests,
-)
+from triathlon_runner.grading._code_tests import CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
-from triathlon_runner.grading._program_grader import (
-    ExpectedResults,
-    Fault,
-    Grader,
-    ProgramGrader,
-    grade_results,
-)
+from triathlon_runner.grading._limits import TEST_LIMITS
+from triathlon_runner.grading._program_grader import Fault, Grader, ProgramGrader, grade_results
 
 __all__ = [
     "TEST_LIMITS",
     "UNKNOWN_TASK",
     "ClassGrader",
     "CodeTestGrader",
-    "ExpectedResults",
     "Fault",
     "GradeOptions",
     "GradeReport",

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.grading._limits import REFERENCE_LIMITS
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.sandbox import (
     Call,
     Ended,
     Execution,
     Job,
-    Limits,
     MalformedError,
     Prepared,
     PythonWire,
@@ -93,8 +93,6 @@ class AnswerKey:
         return max((end - start for start, end in pairwise(self._ends)), default=0)
 
 
-REFERENCE_LIMITS = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
-"""The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 MAX_EXAMINED_BYTES = 4 << 20
 """A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20

@@ -13,13 +13,12 @@ from pathlib import Path
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending
 from triathlon_runner.grading._compare import shorten
+from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Sandbox
 from triathlon_runner.syntax import import_statements, parse
 
-CLASS_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
-"""For all test methods together."""
 _NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
 
 Method = tuple[str, str]
@@ -31,7 +30,7 @@ MethodResult = tuple[Outcome, str]
 class ClassGrader:
     """Grades classes on one sandbox; checks once, with the reference, whether a problem can be graded."""
 
-    def __init__(self, sandbox: Sandbox, limits: Limits = CLASS_LIMITS) -> None:
+    def __init__(self, sandbox: Sandbox, limits: Limits = TEST_LIMITS) -> None:
         self._sandbox = sandbox
         self._limits = limits
         self._refusals = Once(self._find_refusal)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
+from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -24,12 +25,6 @@ from triathlon_runner.sandbox import (
     SandboxError,
 )
 from triathlon_runner.syntax import import_statements, parse_or_none, third_party
-
-TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
-"""For programs without a reference whose time could be taken; an interpreter's start costs up to 0.1 s.
-
-What a test's text compares with is small, and as objects a result can take ten times its bytes here.
-"""
 
 
 class UngradableError(SandboxError):

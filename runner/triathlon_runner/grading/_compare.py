@@ -5,8 +5,7 @@ their own, by the names that data sets use. Each docstring says where its rule c
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
@@ -142,33 +141,6 @@ def _near_numpy(expected: float, got: float, tolerance: float) -> bool:
     return abs(expected - got) <= tolerance + TYPED_RELATIVE_TOLERANCE * abs(got) < math.inf
 
 
-def unordered(expected: Any, got: Any, tolerance: float) -> bool:
-    """Sequences with the same items, each as often, in any order."""
-    if not isinstance(expected, list | tuple) or not isinstance(got, list | tuple):
-        return close(expected, got, tolerance)
-    if len(expected) != len(got):
-        return False
-    missing, left = _without_common(expected, got)
-    for item in missing:
-        for index, candidate in enumerate(left):
-            if close(item, candidate, tolerance):
-                del left[index]
-                break
-        else:
-            return False
-    return True
-
-
-def _without_common(expected: Sequence[Any], got: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Returns what is left of both sides without pairs of equal items; unhashable items all stay."""
-    try:
-        refuse_collisions(got)
-        first, second = Counter(expected), Counter(got)
-    except (TypeError, MalformedError):
-        return list(expected), list(got)
-    return list((first - second).elements()), list((second - first).elements())
-
-
 def as_sets(expected: Any, got: Any, _tolerance: float) -> bool:
     """Both sides as sets (EvalPlus' rule for Mbpp/2, 7, 111, 140, 232, 579, 769)."""
     try:
@@ -191,7 +163,6 @@ _ORACLES: dict[str, Callable[[Any, Any, float], bool]] = {
     "exact": exact,
     "close": close,
     "typed": typed,
-    "unordered": unordered,
     "set": as_sets,
     "not-none": not_none,
 }

@@ -54,12 +54,6 @@ class GradeReport:
     """Samples that our machinery could not grade, with the reason; the next run tries them again."""
     reused: int = 0
     """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
-    replaced: int = 0
-    """Lines of an earlier run on another program, problem, tests or grader, graded anew."""
-    not_replaced: int = 0
-    """Lines of an earlier run, on other programs, tests or graders, for samples without a verdict now."""
-    other_lines: int = 0
-    """Lines of an earlier run for other samples, which stay in the file."""
     level: str = ""
 
     @property
@@ -174,28 +168,20 @@ async def grade_samples(
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(grade_some())
     report.lines = [line for line in lines if line is not None]
-    stay = _lines_that_stay(earlier, heads, options.model, report)
     if options.out is not None:
+        stay = _lines_that_stay(earlier, report.lines, options.model)
         replace_file(options.out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
 
 
-def _lines_that_stay(
-    earlier: Sequence[Line], heads: Sequence[Line], model: str, report: GradeReport
-) -> list[Line]:
-    """The earlier lines that no new one replaces; counts them, and the replaced ones, in the report."""
-    samples = {_sample_id(head) for head in heads}
-    new = {_sample_id(line) for line in report.lines}
-    not_replaced, others = [], []
-    for line in earlier:
-        if _sample_id(line) not in samples or (model and line.get("model", model) != model):
-            others.append(line)
-        elif _sample_id(line) not in new:
-            not_replaced.append(line)
-    report.not_replaced, report.other_lines = len(not_replaced), len(others)
-    same = {_key(line) for line in [*heads, *others, *not_replaced]}
-    report.replaced = len({_key(line) for line in earlier} - same)
-    return [*not_replaced, *others]
+def _lines_that_stay(earlier: Sequence[Line], lines: Sequence[Line], model: str) -> list[Line]:
+    """The earlier lines that no new one replaces: of other samples, or of another model."""
+    new = {_sample_id(line) for line in lines}
+    return [
+        line
+        for line in earlier
+        if _sample_id(line) not in new or (model and line.get("model", model) != model)
+    ]
 
 
 async def _verdict_fields(

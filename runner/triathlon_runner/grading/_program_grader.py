@@ -10,35 +10,22 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
+from triathlon_runner.grading import _limits
 from triathlon_runner.grading._answer_keys import MAX_DECODED_BYTES, RAISED, AnswerKey, AnswerKeys
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
-from triathlon_runner.grading._compare import SPECIAL, agree, shorten, shown, special
+from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
-    Call,
     Ended,
     Execution,
     Job,
     Limits,
     Raised,
-    Returned,
     Sandbox,
-    SandboxError,
     Sent,
     Tagged,
-    is_plain,
 )
 
-MIN_CPU_SECONDS = 10.0
-"""For all inputs together. The official harnesses give each input a second: of 992 recorded solutions three
-that they passed take 4 to 5 s in all (HumanEval/103 and 138)."""
-CPU_FACTOR = 4.0
-"""A program may take this many times the reference's CPU time on the same inputs, and `MIN_CPU_SECONDS`."""
-WALL_SECONDS = 20.0
-"""How long a program may sleep."""
-RESULT_BYTES = 1 << 20
-RESULT_FACTOR = 2
-"""A result may be so much longer than the longest expected one; equal values differ little in their form."""
 _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
 _ITEMS_OF_ITERATORS = """
@@ -84,8 +71,8 @@ class ProgramGrader:
         sandbox: Sandbox,
         keys: Path | None = None,
         *,
-        min_cpu_seconds: float = MIN_CPU_SECONDS,
-        wall_seconds: float = WALL_SECONDS,
+        min_cpu_seconds: float = _limits.MIN_CPU_SECONDS,
+        wall_seconds: float = _limits.WALL_SECONDS,
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
@@ -108,12 +95,12 @@ class ProgramGrader:
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(
-            cpu_seconds=max(self._min_cpu_seconds, CPU_FACTOR * key.cpu_seconds),
+            cpu_seconds=max(self._min_cpu_seconds, _limits.CPU_FACTOR * key.cpu_seconds),
             wall_seconds=self._wall_seconds,
-            result_bytes=RESULT_BYTES + RESULT_FACTOR * key.largest,
+            result_bytes=_limits.RESULT_BYTES + _limits.RESULT_FACTOR * key.largest,
         )
         job = Job(program, key.calls(count), limits=limits, libraries=libraries)
-        return await grade_results(self.sandbox, job, ReferenceResults(self.sandbox, problem, key))
+        return await grade_results(self.sandbox, job, ReferenceResults(problem, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,24 +117,20 @@ class Fault:
         return cls(Outcome.CRASHED, str(raised))
 
 
-class ExpectedResults:
-    """What a program has to return on each input; subclasses say how results are compared."""
+class ExpectedResults(Protocol):
+    """What a program has to return on each input."""
 
     def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        """What is wrong with the result on this input; None where it is right, or `late_fault` decides.
+        """What is wrong with the result on this input; None where it is right.
 
         Raises:
             MalformedError: the child sent no value.
         """
-        raise NotImplementedError
-
-    async def late_fault(self) -> tuple[int, Fault] | None:
-        """The first wrong result, with its index, among those that can be compared only together."""
-        return None
+        ...
 
     def texts(self, index: int) -> tuple[str, str]:
         """This input and what it should give, for a reader."""
-        raise NotImplementedError
+        ...
 
 
 async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
@@ -163,9 +146,6 @@ async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -
             if fault is not None:
                 break
             passed += 1
-    late = await expected.late_fault()
-    if late is not None:
-        passed, fault = late
     return _verdict(results.execution, expected, passed, len(job.calls), fault)
 
 
@@ -193,26 +173,20 @@ def _verdict(
     )
 
 
-class ReferenceResults(ExpectedResults):
+class ReferenceResults:
     """The results in a problem's answer key."""
 
-    def __init__(self, sandbox: Sandbox, problem: Problem, key: AnswerKey) -> None:
-        """`sandbox` executes the problem's checker, where its comparison is a program of its own."""
-        self._sandbox = sandbox
+    def __init__(self, problem: Problem, key: AnswerKey) -> None:
         self._problem = problem
         self._key = key
-        comparison = problem.comparison
-        self._by_oracle = comparison.oracle == "checker"
-        self._by_program = self._by_oracle and comparison.checker not in SPECIAL
-        self._to_check: list[tuple[int, Any]] = []
-        """Index and value of the results that the problem's checker will look at."""
+        self._special = problem.comparison.oracle == "checker"
 
     def fault(self, index: int, result: Sent | Raised) -> Fault | None:
         key = self._key
         # Equal encodings of plain data are equal values: most results are never decoded.
         if (
             isinstance(result, Sent)
-            and not self._by_oracle
+            and not self._special
             and result.payload == key.encoded(index)
             and key.plain(index)
         ):
@@ -227,44 +201,15 @@ class ReferenceResults(ExpectedResults):
             return _exception_fault(expected.value, result)
         if isinstance(result, Raised):
             return Fault.exception(result)
-        return self._value_fault(index, expected, result.value())
-
-    def _value_fault(self, index: int, expected: Any, got: Any) -> Fault | None:
-        if self._by_program and is_plain(got):
-            self._to_check.append((index, got))
-            return None
+        got = result.value()
         return None if self._agrees(index, expected, got) else Fault(Outcome.FAILED, shown(got))
 
     def _agrees(self, index: int, expected: Any, got: Any) -> bool:
         comparison = self._problem.comparison
-        if self._by_program:  # a value that cannot even be sent to the checker
-            return False
-        if self._by_oracle:
+        if self._special:
             arguments = self._key.arguments[index]
             return special(comparison.checker, arguments, expected, got, comparison.tolerance)
         return agree(comparison, expected, got)
-
-    async def late_fault(self) -> tuple[int, Fault] | None:
-        """Executes the problem's checker, which is code, on its results, in a child of its own.
-
-        Raises:
-            SandboxError: our machinery failed, or the checker did.
-        """
-        if not self._to_check:
-            return None
-        problem, key = self._problem, self._key
-        calls = tuple(
-            Call("check", (key.arguments[index], key.expected(index), got)) for index, got in self._to_check
-        )
-        job = Job(problem.comparison.checker, calls, libraries=problem.libraries)
-        execution = await self._sandbox.run(job)
-        checked = () if execution.ended is Ended.NOT_LOADED else execution.results
-        for (index, got), result in zip(self._to_check, checked, strict=False):
-            if not (isinstance(result, Returned) and result.value is True):
-                return index, Fault(Outcome.FAILED, shown(got))
-        if execution.ended is not Ended.FINISHED:
-            raise SandboxError(f"the checker of {problem.task_id} failed: {execution.detail}")
-        return None
 
     def texts(self, index: int) -> tuple[str, str]:
         text, length = self._problem.inputs[index], self._key.length(index)

@@ -177,30 +177,12 @@ def humaneval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
 
 def classeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """ClassEval's classes with their unittest modules."""
-    return [
-        class_program(
-            ClassProblem(
-                task_id=row.task_id,
-                class_name=row.class_name,
-                reference="\n".join((*row.import_statements, row.solution_code)),
-                test=row.test,
-            )
-        )
-        for row in classeval(store)
-    ]
+    return list(map(class_program, classeval(store)))
 
 
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """CRUXEval's programs, each with its one input."""
     return [
-        function_program(
-            Problem(
-                task_id=row.task_id,
-                entry_point="f",
-                prompt="",
-                reference=row.code,
-                inputs=(argument_tuple(row.input),),
-            )
-        )
-        for row in cruxeval(store)
+        function_program(Problem(task.task_id, "f", "", task.program, (argument_tuple(task.input),)))
+        for task in cruxeval(store)
     ]

@@ -20,7 +20,7 @@ from triathlon_runner.sandbox._api import (
     StoredResults,
     Tagged,
 )
-from triathlon_runner.sandbox._doctor import LanguageHealth, SandboxHealth, doctor, try_language
+from triathlon_runner.sandbox._doctor import SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._inside.child import encode
 from triathlon_runner.sandbox._limits import Limits
 from triathlon_runner.sandbox._local import open_sandbox
@@ -33,7 +33,6 @@ __all__ = [
     "Execution",
     "Job",
     "Language",
-    "LanguageHealth",
     "Limits",
     "MalformedError",
     "Opaque",

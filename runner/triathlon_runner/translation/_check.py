@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.records import Outcome
@@ -45,26 +44,6 @@ def report(
         yield f"{TITLES[check.language]:<12}{check.with_reference:>12}{check.passing:>9}"
         if check.language is Language.PYTHON and check.failing:
             yield f"  without a correct Python program: {', '.join(map(str, check.failing))}"
-
-
-def as_json(
-    tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
-) -> dict[str, Any]:
-    """The report as JSON, with the numbers of all tasks and of the references that fail."""
-    return {
-        "tasks": [task.number for task in tasks],
-        "lacking": {
-            str(number): [language.value for language in languages] for number, languages in lacking.items()
-        },
-        "languages": {
-            check.language.value: {
-                "references": check.with_reference,
-                "passing": check.passing,
-                "failing": list(check.failing),
-            }
-            for check in checks
-        },
-    }
 
 
 async def _check(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:

@@ -6,7 +6,6 @@ from typing import Any
 from triathlon_runner.datasets.official import MbxpRow
 from triathlon_runner.grading import (
     TEST_LIMITS,
-    ExpectedResults,
     Fault,
     grade_by_tests,
     grade_results,
@@ -49,7 +48,7 @@ class CoreTask:
 
 
 @dataclass(frozen=True, slots=True)
-class _CoreResults(ExpectedResults):
+class _CoreResults:
     """What a program in this language has to return: Python's values, as far as the language has them."""
 
     task: CoreTask

@@ -1,7 +1,7 @@
 """The oracles that compare plain values."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -41,9 +41,6 @@ def keys(*items: Any) -> Tagged:
         ("close", [1.0], [10**400], False),
         ("close", 10**20, 10**20 + 1, False),
         ("close", "a", "b", False),
-        ("unordered", [1, 2, 2], [2, 1, 2], True),
-        ("unordered", [1, 2, 2], [2, 1, 1], False),
-        ("unordered", [[1], [0.3]], [[0.1 + 0.2], [1]], True),
         ("set", [1, 2, 2], (2, 1), True),
         ("set", [1, 2], [1, 3], False),
         ("set", [1], 1, False),
@@ -150,10 +147,9 @@ def test_special_oracles_survive_any_answer(name: str, got: Any) -> None:
     assert special(name, ([1, 2], 3), 5, got, 1e-6) is False
 
 
-@pytest.mark.parametrize("oracle", ["set", "unordered"])
-def test_large_answers_are_compared_in_linear_time(oracle: Literal["set", "unordered"]) -> None:
+def test_large_answers_are_compared_in_linear_time() -> None:
     """Neither a long list in another order nor items built to share a hash keep the grader busy."""
     numbers = list(range(60_000))
     colliding = [number * (2**61 - 1) for number in numbers]
-    assert agree(Comparison(oracle), numbers, numbers[::-1])
-    assert not agree(Comparison(oracle), numbers, colliding)
+    assert agree(Comparison("set"), numbers, numbers[::-1])
+    assert not agree(Comparison("set"), numbers, colliding)

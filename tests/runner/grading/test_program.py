@@ -117,26 +117,6 @@ async def test_a_failing_reference_is_our_fault(grader: ProgramGrader) -> None:
         await grader.grade("def f(x):\n    return x\n", broken)
 
 
-async def test_a_checker_of_the_problems_own(grader: ProgramGrader) -> None:
-    """A checker is code that sees arguments, expected and got as plain data, in a process of its own."""
-    check = (
-        "def check(arguments, expected, got):\n    return type(got) is int and abs(got) == abs(expected)\n"
-    )
-    problem = Problem(
-        "test/sign",
-        "f",
-        "",
-        "def f(x):\n    return x\n",
-        ("(1,)", "(2,)"),
-        Comparison("checker", checker=check),
-    )
-    assert (await grader.grade("def f(x):\n    return -x\n", problem)).outcome is Outcome.PASSED
-    wrong = await grader.grade("def f(x):\n    return -x if x < 2 else 5\n", problem)
-    assert (wrong.outcome, wrong.passed) == (Outcome.FAILED, 1)
-    opaque = await grader.grade("def f(x):\n    return (i for i in [x])\n", problem)
-    assert opaque.outcome is Outcome.FAILED
-
-
 async def test_opaque_answers_never_match(grader: ProgramGrader) -> None:
     """Even where the reference itself returns a generator, another one is not the same answer."""
     problem = Problem("test/lazy", "f", "", "def f(x):\n    return iter([x])\n", ("(1,)",))

@@ -43,14 +43,6 @@ def test_the_report_names_chains_without_a_beginning() -> None:
     ]
 
 
-def test_the_same_for_programs() -> None:
-    """As JSON, with the numbers of what fails."""
-    found = translation.as_json([], CHECKS, LACKING)
-    assert found["lacking"] == {"7": ["ruby", "perl"]}
-    assert found["languages"]["python"] == {"references": 3, "passing": 2, "failing": [56]}
-    assert found["languages"]["perl"] == {"references": 0, "passing": 0, "failing": []}
-
-
 @pytest.mark.official
 def test_every_task_has_all_languages_or_lacks_some() -> None:
     """974 numbers in all; those that lack a language are named with it."""

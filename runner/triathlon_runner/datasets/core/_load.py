@@ -36,7 +36,7 @@ def _function(
         prompt=entry.prompt,
         reference=entry.reference,
         inputs=tuple(entry.inputs.values()),
-        comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance, entry.comparison.checker),
+        comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance),
         assertion=_prompt_parts.assertion(entry.prompt),
         parents=tuple(f"core/seeds/{parent}" for parent in parents),
         level=origin.level,

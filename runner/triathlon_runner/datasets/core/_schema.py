@@ -33,7 +33,6 @@ class SurvivorEntry(_Entry):
 class ComparisonEntry(_Entry):
     oracle: Oracle
     tolerance: float = 0.0
-    checker: str = ""
 
 
 class FunctionEntry(_Entry):

@@ -12,7 +12,6 @@ from triathlon_runner.datasets.official._catalogue import (
     DREVAL_TASKS,
     EVOEVAL,
     EVOEVAL_SETS,
-    FILES,
     HUMANEVAL,
     HUMANEVAL_PLUS,
     HUMANEVAL_PRO,
@@ -25,7 +24,6 @@ from triathlon_runner.datasets.official._catalogue import (
 )
 from triathlon_runner.datasets.official._evalplus import (
     humaneval,
-    humaneval_contracts,
     humaneval_original,
     humaneval_plus,
     mbpp_plus,
@@ -34,6 +32,7 @@ from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_on
 from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._raw import (
+    CruxevalTask,
     DrevalInput,
     DrevalProgram,
     MbxpRow,
@@ -50,7 +49,6 @@ __all__ = [
     "DREVAL_TASKS",
     "EVOEVAL",
     "EVOEVAL_SETS",
-    "FILES",
     "HUMANEVAL",
     "HUMANEVAL_PLUS",
     "HUMANEVAL_PRO",
@@ -58,6 +56,7 @@ __all__ = [
     "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
+    "CruxevalTask",
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
@@ -73,7 +72,6 @@ __all__ = [
     "file_problems",
     "graded_typed",
     "humaneval",
-    "humaneval_contracts",
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",

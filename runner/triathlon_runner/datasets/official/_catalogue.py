@@ -127,18 +127,3 @@ MBXP: Final[dict[MbxpLanguage, DataFile]] = {
     )
     for language, (name, sha256) in _MBXP_FILES.items()
 }
-
-FILES: Final[tuple[DataFile, ...]] = (
-    HUMANEVAL,
-    HUMANEVAL_PLUS,
-    MBPP_PLUS,
-    *EVOEVAL.values(),
-    *MBXP.values(),
-    DREVAL_DATA,
-    DREVAL_TASKS,
-    CLASSEVAL,
-    CRUXEVAL,
-    HUMANEVAL_PRO,
-    MBPP_PRO,
-)
-"""The whole catalogue."""

@@ -50,11 +50,6 @@ def _with_own_solution(problem: Problem, row: Row) -> Problem:
     return replace(problem, prompt=row["prompt"], reference=reference, libraries=third_party(reference))
 
 
-def humaneval_contracts(store: DataStore) -> dict[str, str]:
-    """HumanEval+'s contracts by task_id: bodies of assertions about the task's parameters."""
-    return {row["task_id"]: row["contract"] for row in read_rows(store, HUMANEVAL_PLUS)}
-
-
 def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
     """One row in HumanEval+'s form; EvoEval's verbose and concise sets have it too."""
     reference = f"{row['prompt']}\n{row['canonical_solution']}"

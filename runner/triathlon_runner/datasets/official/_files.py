@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.datasets import AnyProblem, ClassProblem, TestedProblem, unpacked
+from triathlon_runner.datasets import AnyProblem, TestedProblem, unpacked
 from triathlon_runner.datasets.official._assertions import tested_function
 from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
-from triathlon_runner.datasets.official._raw import Row
+from triathlon_runner.datasets.official._raw import Row, class_problem
 from triathlon_runner.errors import UserError
-from triathlon_runner.syntax import third_party
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _error_text(error: Exception) -> str:
 
 def _problem_of_row(row: Row, name: str) -> AnyProblem:
     if "solution_code" in row:
-        return _class_of(row)
+        return class_problem(row)
     if "test_list" in row:
         return _mbpp_of(row)
     if "base_input" in row:
@@ -136,12 +135,6 @@ def _mbpp_of(row: Row) -> TestedProblem:
         row["code"],
         assertion=row["test_list"][0],
     )
-
-
-def _class_of(row: Row) -> ClassProblem:
-    reference = "\n".join([*row.get("import_statement", ()), row["solution_code"]])
-    libraries = third_party(reference) | third_party(row["test"])
-    return ClassProblem(row["task_id"], row["class_name"], reference, row["test"], libraries)
 
 
 def _with_defaults(row: Row) -> Row:

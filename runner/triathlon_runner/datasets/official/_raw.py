@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter
 
-from triathlon_runner.datasets import DataFile, DataStore, DataUnavailableError
+from triathlon_runner.datasets import ClassProblem, DataFile, DataStore, DataUnavailableError
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
@@ -16,6 +16,7 @@ from triathlon_runner.datasets.official._catalogue import (
     MBXP,
     MbxpLanguage,
 )
+from triathlon_runner.syntax import third_party
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -26,9 +27,6 @@ class MbxpRow:
     """One MBXP problem in one language; `number` is the MBPP task number that joins the languages."""
 
     number: int
-    task_id: str
-    language: MbxpLanguage
-    description: str
     prompt: str
     """Opens the function: a program is the prompt followed by the body."""
     entry_point: str
@@ -51,9 +49,8 @@ class DrevalInput:
 
 @dataclass(frozen=True, slots=True)
 class DrevalProgram:
-    """One DREval program: indices 0 to 84 stem from HumanEval (functions), 85 to 153 from ClassEval."""
+    """One DREval program: the first 85 stem from HumanEval (functions), the other 69 from ClassEval."""
 
-    index: int
     task_id: str
     entry_point: str
     """The function, or the class under test."""
@@ -68,23 +65,12 @@ class DrevalProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassEvalRow:
-    """One ClassEval class with its unittest module."""
-
-    task_id: str
-    class_name: str
-    import_statements: Annotated[tuple[str, ...], Field(validation_alias="import_statement")]
-    solution_code: str
-    test: str
-
-
-@dataclass(frozen=True, slots=True)
-class CruxevalRow:
-    """One CRUXEval program: a function `f`, one input and what `f` returns for it."""
+class CruxevalTask:
+    """A program that defines a function `f`, one input and what `f` returns for it."""
 
     task_id: Annotated[str, Field(validation_alias="id")]
     """`sample_0`, as the data set and its recorded answers have it."""
-    code: str
+    program: Annotated[str, Field(validation_alias="code")]
     input: str
     """Source of the arguments, as they stand between the parentheses of a call."""
     output: str
@@ -118,9 +104,7 @@ def _parsed(rows: Iterable[Row], schema: type[T]) -> tuple[T, ...]:
 def mbxp(store: DataStore, language: MbxpLanguage) -> tuple[MbxpRow, ...]:
     """MBXP in one language: 974 problems in Python, 966 in the others."""
     rows = read_rows(store, MBXP[language])
-    numbered = (
-        row | {"number": int(row["task_id"].rpartition("/")[2]), "language": language} for row in rows
-    )
+    numbered = (row | {"number": int(row["task_id"].rpartition("/")[2])} for row in rows)
     return _parsed(numbered, MbxpRow)
 
 
@@ -128,10 +112,8 @@ def dreval(store: DataStore) -> tuple[DrevalProgram, ...]:
     """DREval's 154 programs with the lines and variables that its questions are about."""
     tasks = {row["idx"]: row["tasks"] for row in read_rows(store, DREVAL_TASKS)}
     rows = enumerate(read_rows(store, DREVAL_DATA))
-    return _parsed(
-        (row | {"index": index, "questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows),
-        DrevalProgram,
-    )
+    asked = (row | {"questions": tuple(map(_dreval_input, tasks[index]))} for index, row in rows)
+    return _parsed(asked, DrevalProgram)
 
 
 def _dreval_input(task: Row) -> DrevalInput:
@@ -142,11 +124,18 @@ def _dreval_input(task: Row) -> DrevalInput:
     )
 
 
-def classeval(store: DataStore) -> tuple[ClassEvalRow, ...]:
+def classeval(store: DataStore) -> tuple[ClassProblem, ...]:
     """ClassEval's 100 classes."""
-    return _parsed(read_rows(store, CLASSEVAL), ClassEvalRow)
+    return tuple(map(class_problem, read_rows(store, CLASSEVAL)))
 
 
-def cruxeval(store: DataStore) -> tuple[CruxevalRow, ...]:
+def class_problem(row: Row) -> ClassProblem:
+    """One row in ClassEval's form."""
+    reference = "\n".join([*row.get("import_statement", ()), row["solution_code"]])
+    libraries = third_party(reference, row["test"])
+    return ClassProblem(row["task_id"], row["class_name"], reference, row["test"], libraries)
+
+
+def cruxeval(store: DataStore) -> tuple[CruxevalTask, ...]:
     """CRUXEval's 800 programs."""
-    return _parsed(read_rows(store, CRUXEVAL), CruxevalRow)
+    return _parsed(read_rows(store, CRUXEVAL), CruxevalTask)

@@ -46,12 +46,8 @@ class History(Strict):
     mutants: int = 0
     killed: int = 0
     survivors: tuple[str, ...] = ()
-    inputs_from: dict[str, int] = Field(default_factory=dict)
-    """Number of inputs of the problem by their source: `model`, `mutation`, `model again`, `seed`."""
     disputed: tuple[str, ...] = ()
     """Inputs on which the two solutions differ, found after they had agreed: a reader should look at them."""
-    flags: tuple[str, ...] = ()
-    """Other things that a reviewer should look at."""
 
 
 @dataclass(frozen=True, slots=True)

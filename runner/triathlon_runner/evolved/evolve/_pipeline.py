@@ -9,7 +9,6 @@ from triathlon_runner.evolved.evolve._conversation import Conversation, seeds_fo
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
-    functions_in,
     is_copy,
     parse,
     read_halves,
@@ -26,9 +25,6 @@ from triathlon_runner.sandbox import Sandbox
 
 MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
-WEAK_TESTS: Final = 0.8
-"""Share of mutants killed below which the review page warns."""
-FEW_INPUTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +33,6 @@ class Evolved:
 
     problems: tuple[Written, ...]
     join: str = ""
-    flags: tuple[str, ...] = ()
-    """What a reviewer should look at."""
 
 
 async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
@@ -55,7 +49,7 @@ async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evol
     (draft,) = await _ask_drafts(job, conversation)
     written = await refine(conversation, sandbox, draft)
     await _check_differs_from_seeds(job, written, sandbox)
-    return Evolved((written,), flags=_flags(job, written))
+    return Evolved((written,))
 
 
 async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]:
@@ -139,8 +133,7 @@ async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> 
     drafts = await _ask_drafts(job, conversation)
     halves = [await refine(conversation, sandbox, draft) for draft in drafts]
     join = await _join(job, conversation, sandbox, halves)
-    flags = tuple(flag for half in halves for flag in _flags(job, half))
-    return Evolved(tuple(halves), join, flags)
+    return Evolved(tuple(halves), join)
 
 
 async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: list[Written]) -> str:
@@ -177,25 +170,3 @@ async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox
             results = await run_on(sandbox, parent.reference, parent.entry_point, inputs)
             if not differing(inputs, truth, results):
                 raise DroppedError(f"the reference of its seed {parent.task_id} solves it on all inputs")
-
-
-def _flags(job: Job, written: Written) -> tuple[str, ...]:
-    flags = []
-    if written.disputed:
-        flags.append(f"the two solutions differ on {len(written.disputed)} further inputs")
-    if written.mutants and written.killed / written.mutants < WEAK_TESTS:
-        flags.append(f"the inputs kill {written.killed} of {written.mutants} mutants only")
-    if len(written.inputs) < FEW_INPUTS:
-        flags.append(f"{len(written.inputs)} inputs only")
-    if job.transformation == "tool_use" and not _uses_helper(written):
-        flags.append("the reference uses none of the helpers")
-    if any(argument.annotation is None for argument in written.draft.function.args.args):
-        flags.append("parameters without types")
-    return tuple(flags)
-
-
-def _uses_helper(written: Written) -> bool:
-    """Whether the main function of the reference calls one of the helpers that the prompt offers."""
-    offered = {function.name for function in functions_in(written.draft.helpers)}
-    main = [function for function in functions_in(written.reference) if function.name not in offered]
-    return any(isinstance(n, ast.Name) and n.id in offered for node in main for n in ast.walk(node))

@@ -122,7 +122,6 @@ def _history(
     evolver: Evolver, job: Job, conversation: Conversation, evolved: Evolved | None, reason: str
 ) -> History:
     problems = evolved.problems if evolved else ()
-    sources = [source for written in problems for source, _ in written.inputs]
     return History(
         job=job.id,
         transformation=job.transformation,
@@ -141,7 +140,5 @@ def _history(
         mutants=sum(written.mutants for written in problems),
         killed=sum(written.killed for written in problems),
         survivors=tuple(name for written in problems for name in written.survivors),
-        inputs_from={source: sources.count(source) for source in dict.fromkeys(sources)},
         disputed=tuple(text for written in problems for text in written.disputed),
-        flags=evolved.flags if evolved else (),
     )

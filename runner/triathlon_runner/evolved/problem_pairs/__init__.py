@@ -1,9 +1,8 @@
 """EvoEval's combine_naive: two problems in sequence, B(A(x)), from lists of pairs whose types match."""
 
 from triathlon_runner.evolved.problem_pairs._pairs import (
-    PairsFile,
-    checked_reference,
     composed,
+    composed_reference,
     pair_problems,
     pairs_sha256,
     problem_hash,
@@ -12,9 +11,8 @@ from triathlon_runner.evolved.problem_pairs._pairs import (
 )
 
 __all__ = [
-    "PairsFile",
-    "checked_reference",
     "composed",
+    "composed_reference",
     "pair_problems",
     "pairs_sha256",
     "problem_hash",

@@ -116,7 +116,7 @@ def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozense
         task_id=f"{first.task_id}+{second.task_id}",
         entry_point=f"{first.entry_point}_then_{second.entry_point}",
         prompt=_prompt(first, second),
-        reference=_reference(first, second),
+        reference=composed_reference(first, second),
         inputs=tuple(text for index, text in enumerate(inputs) if index not in dropped),
         comparison=second.comparison,
         libraries=first.libraries | second.libraries,
@@ -155,26 +155,14 @@ def _docstring(first: Problem, second: Problem) -> str:
     return textwrap.indent(escaped, "    ").lstrip()
 
 
-def _reference(first: Problem, second: Problem, requires: str = "") -> str:
+def composed_reference(first: Problem, second: Problem) -> str:
     """Each reference in a namespace of its own: many share the names of functions and helpers."""
     name = f"{first.entry_point}_then_{second.entry_point}"
-    check = "    second['requires'](passed_on)\n" if requires else ""
     return (
         f"first, second = {{'__name__': 'first'}}, {{'__name__': 'second'}}\n"
         f"exec({first.reference!r}, first)\n"
-        f"exec({second.reference + requires!r}, second)\n\n\n"
+        f"exec({second.reference!r}, second)\n\n\n"
         f"def {name}(*arguments):\n"
         f"    passed_on = first[{first.entry_point!r}](*arguments)\n"
-        f"{check}"
         f"    return second[{second.entry_point!r}](passed_on)\n"
     )
-
-
-def checked_reference(first: Problem, second: Problem, requires: str) -> str:
-    """The composed reference that raises where step 1 gives step 2 what its contract forbids.
-
-    `requires` is the body, maybe empty, of a function of B's parameter that raises where it is broken.
-    """
-    parameter = prompt_parts(second).parameters[0].arg
-    body = textwrap.indent(textwrap.dedent(requires), "    ") if requires.strip() else "    pass"
-    return _reference(first, second, f"\n\ndef requires({parameter}):\n{body}\n")

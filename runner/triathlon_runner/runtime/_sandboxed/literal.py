@@ -87,8 +87,6 @@ class LiteralWriter:
             return self._spend(value.__name__)
         if isinstance(value, enum.Enum):
             return self._spend(f"{kind.__name__}.{value.name}")
-        if type_name(value) in _BY_NAME:
-            return self._spend(repr(value))
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
             return self._call(kind.__name__, [(name, getattr(value, name)) for name in kind._fields], depth)
         if dataclasses.is_dataclass(value) and kind.__dataclass_params__.repr:  # type: ignore[attr-defined]
@@ -113,11 +111,6 @@ _SCALARS = {
     type(None), bool, int, float, complex, str, bytes, bytearray, type(...), range, datetime.date,
     datetime.datetime, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction,
 }  # fmt: skip
-_BY_NAME = {
-    "uuid.UUID", "pathlib.PosixPath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath",
-    "pathlib._local.PosixPath", "pathlib._local.PurePosixPath", "pathlib._local.PureWindowsPath",
-}  # fmt: skip
-"""Types of modules that most programs do not import; importing them here would cost every one of them."""
 _CONTAINERS = {
     list: "[{}]", tuple: "({})", set: "{{{}}}", frozenset: "frozenset({{{}}})", dict: "{{{}}}",
     deque: "deque([{}])", Counter: "Counter({{{}}})", defaultdict: "defaultdict({{{}}})",

@@ -6,9 +6,9 @@ and stay in the call: functions (`lambda x: x + 1`), and what the data set itsel
 """
 
 import ast
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._assertions import MASK, MAX_ANSWER, Filled, is_same, reading_an_answer
 from triathlon_runner.runtime._fillings import InvalidAnswerError, check_value_expression, is_plain
@@ -26,54 +26,40 @@ FUNCTION: Final = "f"
 _UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionTask:
-    """A program that defines `f`, one input and what `f` returns for it."""
-
-    task_id: str
-    program: str
-    input: str
-    """Source of the arguments between the parentheses of the call."""
-    output: str
-    """Source of the value."""
-
-    def assertion(self) -> str:
-        """The complete assertion with the data set's own input and output."""
-        return f"assert {FUNCTION}({self.input}) == {self.output}"
-
-    def masked(self, asked: Asked) -> str:
-        """The assertion with `??` in place of what is asked for."""
-        if asked == "output":
-            return f"assert {FUNCTION}({self.input}) == {MASK}"
-        return f"assert {FUNCTION}({MASK}) == {self.output}"
-
-    def output_question(self) -> tuple[ProgramQuestions, InputQuestions]:
-        """The program and its masked output as an output question, to be graded as those are."""
-        asked = InputQuestions(
-            index=0,
-            text=f"{FUNCTION}({self.input})",
-            arguments=argument_tuple(self.input),
-            masked=self.masked("output"),
-            originals=(self.output,),
-            statements=(),
-        )
-        program = ProgramQuestions(
-            task_id=self.task_id,
-            program=self.program,
-            entry_point=FUNCTION,
-            libraries=tuple(sorted(third_party(self.program))),
-            inputs=(asked,),
-        )
-        return program, asked
+def masked_assertion(task: CruxevalTask, asked: Asked) -> str:
+    """The assertion with `??` in place of what is asked for."""
+    if asked == "output":
+        return f"assert {FUNCTION}({task.input}) == {MASK}"
+    return f"assert {FUNCTION}({MASK}) == {task.output}"
 
 
-async def grade_prediction(sandbox: Sandbox, task: PredictionTask, asked: Asked, answer: str) -> Graded:
+def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestions]:
+    """The program and its masked output as an output question, to be graded as those are."""
+    asked = InputQuestions(
+        index=0,
+        text=f"{FUNCTION}({task.input})",
+        arguments=argument_tuple(task.input),
+        masked=masked_assertion(task, "output"),
+        originals=(task.output,),
+        statements=(),
+    )
+    program = ProgramQuestions(
+        task_id=task.task_id,
+        program=task.program,
+        entry_point=FUNCTION,
+        libraries=tuple(sorted(third_party(task.program))),
+        inputs=(asked,),
+    )
+    return program, asked
+
+
+async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, asked: Asked, answer: str) -> Graded:
     """Executes the assertion that an answer completes.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    program, question = task.output_question()
+    program, question = output_question(task)
     try:
         if asked == "input":
             return await grade_filled(sandbox, program, question, fill_arguments(task, answer))
@@ -100,7 +86,7 @@ def as_output_assertion(answer: str, call: str) -> str:
     return f"assert {call} == ({ast.unparse(expression)})"
 
 
-def fill_arguments(task: PredictionTask, answer: str) -> Filled:
+def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
     """The assertion with the arguments that an answer gives, safe to execute in the sandbox.
 
     Raises:

@@ -15,7 +15,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import PredictionRecord
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._grade import answer_record
-from triathlon_runner.runtime.prediction._grade import Asked, PredictionTask, grade_prediction
+from triathlon_runner.runtime.prediction._grade import FUNCTION, Asked, grade_prediction, masked_assertion
 from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
 
 TEMPERATURE: Final = 0.2
@@ -41,8 +41,7 @@ def _entry(asked: Asked, style: Style, prompts: Path | None) -> SuiteEntry:
     suite_id = f"{plain}@cot" if style == "cot" else plain
 
     def build(store: DataStore) -> PredictionSuite:
-        rows = official.cruxeval(store)
-        tasks = {row.task_id: PredictionTask(row.task_id, row.code, row.input, row.output) for row in rows}
+        tasks = {task.task_id: task for task in official.cruxeval(store)}
         asker = Asker(load_prompts("runtime", prompts), style)
         return PredictionSuite(suite_id, DataSetInfo.of(official.CRUXEVAL), tasks, asked, asker)
 
@@ -68,7 +67,7 @@ class PredictionSuite:
 
     id: str
     data: DataSetInfo
-    programs: Mapping[str, PredictionTask]
+    programs: Mapping[str, official.CruxevalTask]
     asked: Asked
     asker: Asker
 
@@ -101,7 +100,7 @@ class PredictionSuite:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
         task, kind, style = self.programs[task_id], f"predict-{self.asked}", self.asker.style
-        masked = task.masked(self.asked)
+        masked = masked_assertion(task, self.asked)
         question = self.asker.prompts.render(
             f"{kind}-question", program=task.program.strip("\n"), assertion=masked
         )
@@ -113,7 +112,7 @@ class PredictionSuite:
             "output",
             partial(grade_prediction, grader.sandbox, task, self.asked),
             question=question,
-            expected=(task.assertion(),),
+            expected=(f"assert {FUNCTION}({task.input}) == {task.output}",),
         )
         return PredictionRecord(
             suite=self.id,

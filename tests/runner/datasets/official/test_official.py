@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from support.official_data import official_store
-from triathlon_runner.datasets import Comparison, DataStore, Problem, official
+from triathlon_runner.datasets import Comparison, DataFile, DataStore, Problem, official
+from triathlon_runner.datasets.official import _catalogue
 
 pytestmark = [
     pytest.mark.official,
@@ -172,9 +173,11 @@ def test_classeval(store: DataStore) -> None:
 
 def test_catalogue(store: DataStore) -> None:
     """Every file of the catalogue has its own name and hash, and the folder's files are these."""
-    assert len({file.name for file in official.FILES}) == len(official.FILES)
-    assert len({file.sha256 for file in official.FILES}) == len(official.FILES)
-    for file in official.FILES:
+    values = [value for value in vars(_catalogue).values() if isinstance(value, DataFile)]
+    files = [*values, *official.EVOEVAL.values(), *official.MBXP.values()]
+    assert len(files) == 21
+    assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)
+    for file in files:
         assert store.read(file)
 
 

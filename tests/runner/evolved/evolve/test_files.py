@@ -7,7 +7,10 @@ import pytest
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.core._schema import DecomposedFile, ProblemFile, RewordedFile
-from triathlon_runner.evolved.evolve import Evolved, Job, Transformation, Written, problem_text, read_problem
+from triathlon_runner.evolved.evolve import Evolved, Job, Written
+from triathlon_runner.evolved.evolve._draft import read_problem
+from triathlon_runner.evolved.evolve._files import problem_text
+from triathlon_runner.evolved.evolve._job import Transformation
 
 SEED = Problem(
     "core/seeds/odd-name", "old", 'def old(x):\n    """Old one here."""\n', "", (), level=5, topics=("lists",)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.evolved.evolve import mutate, mutated, read_inputs
+from triathlon_runner.evolved.evolve._inputs import mutate, mutated, read_inputs
 from triathlon_runner.evolved.evolve._mutants import select
 
 _VALUES = st.recursive(

@@ -8,7 +8,10 @@ import pytest_asyncio
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import EndpointError
-from triathlon_runner.evolved.evolve import Conversation, DroppedError, Evolved, Job, Transformation, evolve
+from triathlon_runner.evolved.evolve import Evolved, Job, evolve
+from triathlon_runner.evolved.evolve._conversation import Conversation
+from triathlon_runner.evolved.evolve._job import Transformation
+from triathlon_runner.evolved.evolve._refine import DroppedError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
@@ -209,7 +212,7 @@ async def test_endpoint_failure_is_no_reason(sandbox: Sandbox) -> None:
 
 
 async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
-    """Inputs on which the solutions differ after all are no tests, and the reviewer is told."""
+    """Inputs on which the solutions differ after all are no tests; the reviewer sees them."""
     nearly = (
         "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0) + (len(numbers) > 3)\n"
     )
@@ -217,7 +220,6 @@ async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
     (written,) = evolved.problems
     assert written.disputed
     assert all(text.count(",") <= 3 for _, text in written.inputs)
-    assert "the two solutions differ on" in evolved.flags[0]
 
 
 async def test_combine(sandbox: Sandbox) -> None:
@@ -229,7 +231,7 @@ async def test_combine(sandbox: Sandbox) -> None:
 
 
 async def test_tool_use(sandbox: Sandbox) -> None:
-    """tool_use keeps complete helpers in front of the main function and wants them used."""
+    """tool_use keeps complete helpers in front of the main function."""
     helper = 'def is_even(n: int) -> bool:\n    """Return whether n is even."""\n    return n % 2 == 0\n'
     with_helper = f"{helper}\n\n{SOLUTION.replace('n % 2 == 0', 'is_even(n)')}"
     script = {**GOOD, "transform": fenced(f"{helper}\n\n{EVEN}"), "solve": fenced(with_helper)}
@@ -237,9 +239,6 @@ async def test_tool_use(sandbox: Sandbox) -> None:
     (written,) = evolved.problems
     assert written.draft.helpers == helper.rstrip()
     assert written.draft.prompt.startswith(written.draft.helpers)
-    assert "the reference uses none of the helpers" not in evolved.flags
-    evolved, _, _ = await _evolve({**script, "solve": fenced(f"{helper}\n\n{SOLUTION}")}, sandbox, "tool_use")
-    assert "the reference uses none of the helpers" in evolved.flags
     reason = await _reason({**GOOD, "mend": fenced(EVEN)}, sandbox, transformation="tool_use")
     assert "no helper function" in reason
 

@@ -4,18 +4,19 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime.prediction import PredictionTask, grade_prediction
+from triathlon_runner.runtime.prediction import grade_prediction
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
-SORTED = PredictionTask(
+SORTED = CruxevalTask(
     "own_1",
     "def f(words, n):\n    return sorted(words, key=len)[:n]\n",
     "['kiwi', 'fig', 'date'], 2",
     "['fig', 'kiwi']",
 )
-SAME = PredictionTask("own_2", "def f(x):\n    return x\n", "7", "7")
-APPLIED = PredictionTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
+SAME = CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7")
+APPLIED = CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
 
 
 @pytest.fixture
@@ -136,6 +137,6 @@ async def test_functions_as_arguments(sandbox: Sandbox) -> None:
 
 async def test_an_endless_call_times_out(sandbox: Sandbox) -> None:
     """Arguments for which the program does not end are timed out, as an outcome of its own."""
-    endless = PredictionTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
+    endless = CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
     judged = await grade_prediction(sandbox, endless, "input", "f(1)")
     assert judged.outcome is Outcome.TIMED_OUT

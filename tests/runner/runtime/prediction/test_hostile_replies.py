@@ -3,20 +3,21 @@
 import pytest
 
 from support import hostile_replies
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome, Reply
 from triathlon_runner.runtime._assertions import fill, reading_an_answer
 from triathlon_runner.runtime._fillings import InvalidAnswerError
 from triathlon_runner.runtime._grade import extract_answer
-from triathlon_runner.runtime.prediction import Asked, PredictionTask, grade_prediction
-from triathlon_runner.runtime.prediction._grade import as_output_assertion, fill_arguments
+from triathlon_runner.runtime.prediction import Asked, grade_prediction
+from triathlon_runner.runtime.prediction._grade import as_output_assertion, fill_arguments, output_question
 from triathlon_runner.sandbox import open_sandbox
 
-TASK = PredictionTask("own", "def f(x):\n    return x\n", "7", "7")
+TASK = CruxevalTask("own", "def f(x):\n    return x\n", "7", "7")
 
 
 def read(answer: str) -> None:
     """Both ways to read an answer, up to what the sandbox would execute."""
-    program, question = TASK.output_question()
+    program, question = output_question(TASK)
     try:
         fill_arguments(TASK, answer)
     except InvalidAnswerError as dodge:

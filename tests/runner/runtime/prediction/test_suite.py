@@ -11,6 +11,7 @@ import pytest
 from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
@@ -19,15 +20,16 @@ from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, U
 from triathlon_runner.runtime._asking import Asker
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import cruxeval_programs
-from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite, PredictionTask
+from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite
+from triathlon_runner.runtime.prediction._grade import masked_assertion
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import fault_of_record
 from triathlon_runner.suites import DataSetInfo
 
 TASKS = (
-    PredictionTask("own_1", "def f(n):\n    return n * '?'\n", "2", "'??'"),
-    PredictionTask("own_2", "def f(a, b=1):\n    return {a: b}\n", "'k', b=3", "{'k': 3}"),
-    PredictionTask("own_3", "def f():\n    return (1,)\n", "", "(1,)"),
+    CruxevalTask("own_1", "def f(n):\n    return n * '?'\n", "2", "'??'"),
+    CruxevalTask("own_2", "def f(a, b=1):\n    return {a: b}\n", "'k', b=3", "{'k': 3}"),
+    CruxevalTask("own_3", "def f():\n    return (1,)\n", "", "(1,)"),
 )
 DATA = DataSetInfo("own", "1", "0" * 64)
 
@@ -59,7 +61,7 @@ def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -
     return PredictionSuite("runtime/own", DATA, programs, asked, Asker(load_prompts("runtime"), style))
 
 
-def right(tasks: dict[str, PredictionTask]) -> Callable[[str], str]:
+def right(tasks: dict[str, CruxevalTask]) -> Callable[[str], str]:
     """The data set's own assertion of the program that is shown."""
 
     def rule(shown: str) -> str:
@@ -68,7 +70,7 @@ def right(tasks: dict[str, PredictionTask]) -> Callable[[str], str]:
             for task in tasks.values()
             if shown.rpartition("[PYTHON]\n")[2].startswith(task.program.strip("\n") + "\n\n")
         )
-        return f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{task.assertion()}\n"
+        return f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\nassert f({task.input}) == {task.output}\n"
 
     return rule
 
@@ -114,8 +116,8 @@ async def test_pass_at_5_is_unbiased(grader: Grader) -> None:
 def test_the_question_hides_what_is_asked_for() -> None:
     """The output is not in an output question, nor the input in an input question."""
     (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
-    assert first.masked("output") == "assert f(2) == ??"
-    assert first.masked("input") == "assert f(??) == '??'"
+    assert masked_assertion(first, "output") == "assert f(2) == ??"
+    assert masked_assertion(first, "input") == "assert f(??) == '??'"
     assert outputs.settings("instruct") != inputs.settings("instruct")
 
 
