@@ -290,7 +290,7 @@ class RequestQueue:
 
     def _report(self) -> None:
         stats, level = self.stats, self._learned.level
-        stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
+        stats.in_flight = len(self._in_flight)
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.oldest_sent = next(iter(self._in_flight.values()), None)
         stats.limit, stats.stopped = min(level.value + self._stalled(), level.most), str(self.stopped or "")

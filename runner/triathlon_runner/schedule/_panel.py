@@ -16,7 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule._cells import (
+from triathlon_runner.schedule._log import JsonLog
+from triathlon_runner.schedule._messages import Messages, time_of_day
+from triathlon_runner.schedule._panel_columns import (
     FINAL,
     PANEL,
     Column,
@@ -25,8 +27,6 @@ from triathlon_runner.schedule._cells import (
     cells_of_tally,
     duration,
 )
-from triathlon_runner.schedule._log import JsonLog
-from triathlon_runner.schedule._messages import Messages, time_of_day
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._tally import ModelProgress, Tally
 from triathlon_runner.terminal import indented, visible
