@@ -212,7 +212,6 @@ class ConsoleProgress:
         return table
 
     def _model(self, name: str) -> ModelProgress:
-        self._messages.add_model(name)
         return self._models.setdefault(name, ModelProgress())
 
     def _line(self, model: str, suite: str) -> None:
