@@ -12,7 +12,7 @@ from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
-from triathlon_runner.store._faults import fault_of_record, impossible_number
+from triathlon_runner.store._faults import fault_in_words, fault_of_record
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
@@ -71,16 +71,13 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
 def read_undamaged_records(path: Path, record: type[R]) -> tuple[list[R], dict[int, str]]:
     """Returns the records of one file and, by line number, what is wrong with each line that is none.
 
-    Lines with an altered outcome are records, those with an impossible number are not. A torn last line is
-    skipped; no file has no lines.
+    Lines with an altered outcome are records. A torn last line is skipped; no file has no lines.
     """
     records: list[R] = []
     faults: dict[int, str] = {}
     for number, _, parsed in parsed_lines(path, record):
         if isinstance(parsed, str):
             faults[number] = parsed
-        elif fault := impossible_number(parsed):
-            faults[number] = fault
         else:
             records.append(parsed)
     return records, faults
@@ -170,7 +167,7 @@ def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> st
             f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
         )
     where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    message = fault["msg"]
+    message = fault_in_words(fault)
     if fault["type"] == "enum":  # the message would list all values, and not say which came
         first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
         message = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"

@@ -262,14 +262,14 @@ def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
     [
         (
             {"usage": {"requests": 1, "input_tokens": 1, "output_tokens": -5}},
-            "usage.output_tokens: expected 0",
+            "usage.output_tokens: Input should be greater than or equal to 0, got -5",
         ),
         (
             {"usage": {"requests": 1, "input_tokens": -1, "output_tokens": 50}},
-            "usage.input_tokens: expected 0",
+            "usage.input_tokens: Input should be greater than or equal to 0, got -1",
         ),
-        ({"seconds": -1.0}, "seconds: expected 0 or more, got -1.0"),
-        ({"seconds": float("nan")}, "seconds: expected 0 or more, got nan"),
+        ({"seconds": -1.0}, "seconds: Input should be greater than or equal to 0, got -1.0"),
+        ({"seconds": float("nan")}, "seconds: Input should be a finite number, got nan"),
     ],
     ids=str,
 )
