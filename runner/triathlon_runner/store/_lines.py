@@ -1,6 +1,7 @@
 """Reading and writing JSON lines so that a line is complete or not there."""
 
 import json
+import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -212,18 +213,12 @@ def set_torn_line_aside(path: Path) -> Path | None:
     return torn
 
 
-def _start_of_last_line(path: Path, block: int = 1 << 16) -> int:
+def _start_of_last_line(path: Path) -> int:
     """Returns the offset behind the last newline of a file."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end > 0:
-            begin = max(0, end - block)
-            file.seek(begin)
-            newline = file.read(end - begin).rfind(b"\n")
-            if newline >= 0:
-                return begin + newline + 1
-            end = begin
-    return 0
+    if not path.stat().st_size:  # an empty file cannot be mapped
+        return 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 def replace_file(path: Path, text: str) -> None:
