@@ -25,11 +25,10 @@ from triathlon_runner.schedule._panel_columns import (
     cells_of_model,
     cells_of_server,
     cells_of_tally,
-    duration,
 )
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._tally import ModelProgress, Tally
-from triathlon_runner.terminal import indented, visible
+from triathlon_runner.terminal import duration, indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0
