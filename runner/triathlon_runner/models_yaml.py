@@ -208,18 +208,6 @@ def _hint(name: str, known: Sequence[str], command: str) -> str:
     return f"known are: {', '.join(known)}"
 
 
-_NUMBERS: Final = {
-    "temperature": "a number from 0 to 2",
-    "max_tokens": f"a whole number from 1 to {_MOST_TOKENS:,}",
-    "concurrency": "a whole number from 1",
-    "input": "a number of 0 or more",
-    "output": "a number of 0 or more",
-    "speed": "a number above 0",
-    "timeout_seconds": "a number above 0",
-}
-"""By key, what is expected where `.nan` or `.inf` stands."""
-
-
 def load(path: Path, *, missing_ok: bool = False) -> Registry:
     """Reads and checks models.yaml; one without models where there is no file and `missing_ok`.
 
@@ -234,7 +222,7 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
             f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
             " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
         )
-    file = yaml_file.read(path, _NUMBERS)
+    file = yaml_file.read(path)
     pasted_keys.check_file(file)
     if not isinstance(file.content, dict):
         got = "nothing" if file.content is None else shortened(repr(file.content), 79)

@@ -55,6 +55,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
+def duration(seconds: float) -> str:
+    """`45 s`, `1 min 30 s`, `10 min` or `23 h 59 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    if minutes:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{rest} s"
+
+
 def shortened(text: str, most: int) -> str:
     """The first `most` characters of `text`, and `…` behind them where there are others."""
     return text if len(text) <= most else f"{text[:most]}…"

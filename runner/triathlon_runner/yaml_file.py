@@ -1,7 +1,7 @@
 """Reads YAML files that people write; errors name the line and what to do."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -60,14 +60,10 @@ class YamlFile:
         return line, len(place)
 
 
-def read(path: Path, numbers: Mapping[str, str] | None = None) -> YamlFile:
+def read(path: Path) -> YamlFile:
     """Reads a file that has been found to exist.
 
     A date stays text, so that every value is one that JSON has, too.
-
-    Args:
-        path: the file.
-        numbers: by key, which numbers are expected there, in words, for what is said of `.nan` and `.inf`.
 
     Raises:
         UserError: it cannot be read, is not YAML, repeats a key, or has aliases that contain themselves or
@@ -86,7 +82,7 @@ def read(path: Path, numbers: Mapping[str, str] | None = None) -> YamlFile:
         loader = _Loader(text)
         root = loader.get_single_node() or _nothing()
         _size(root, path, {}, set())
-        _check_values(root, path, loader, numbers or {})
+        _check_values(root, path, loader)
         return YamlFile(path, text, root, loader.construct_document(root))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -157,7 +153,7 @@ def _nodes(root: yaml.Node) -> Iterator[tuple[Place, yaml.Node]]:
             left += reversed(_inner(node, place))
 
 
-def _check_values(root: yaml.Node, path: Path, loader: _Loader, numbers: Mapping[str, str]) -> None:
+def _check_values(root: yaml.Node, path: Path, loader: _Loader) -> None:
     """Refuses what JSON does not have, and keys that stand twice: YAML would silently keep the last."""
     keys: set[int] = set()
     for place, node in _nodes(root):
@@ -165,8 +161,7 @@ def _check_values(root: yaml.Node, path: Path, loader: _Loader, numbers: Mapping
             _check_keys(node, path, place)
             keys |= {id(key) for key, _ in node.value}
         elif isinstance(node, yaml.ScalarNode) and id(node) not in keys:
-            expected = numbers.get(str(place[-1])) if place else None
-            _check_scalar(node, _where(path, node, place), loader, expected)
+            _check_scalar(node, _where(path, node, place), loader)
 
 
 def _where(path: Path, node: yaml.Node, place: Place) -> str:
@@ -174,7 +169,7 @@ def _where(path: Path, node: yaml.Node, place: Place) -> str:
     return f"{path}, line {node.start_mark.line + 1}" + (f": {key}" if key else "")
 
 
-def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader, expected: str | None) -> None:
+def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader) -> None:
     if node.tag not in _PLAIN:
         kind = node.tag.removeprefix("tag:yaml.org,2002:")
         raise UserError(
@@ -186,8 +181,8 @@ def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader, expected: 
     except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
         value = math.nan
     if isinstance(value, float) and not math.isfinite(value):
-        remedy = "write one" if expected else "write one, or put it in quotes if it is text"
-        raise UserError(f"{where}: expected {expected or 'a number'}, got {node.value!r:.40}; {remedy}")
+        got = f"{node.value!r:.40}"
+        raise UserError(f"{where}: expected a number, got {got}; write one, or put text in quotes")
 
 
 def _check_keys(node: yaml.MappingNode, path: Path, place: Place) -> None:

@@ -1,11 +1,46 @@
 """Every change of extraction and grading is decided about: do stored verdicts still hold?"""
 
+import hashlib
 from pathlib import Path
 
 import triathlon_runner
-from triathlon_runner.engine_version import ENGINE_VERSION, engine_digest, engine_sources, graded_otherwise
+from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
+
+PACKAGE = Path(triathlon_runner.__file__).parent
 
 DECIDED = (1, "7f112282f39570f32349416c41976eeb700a0fb98ab456b0dac261fa5b067fdb")
+SOURCES = (
+    "extraction/**/*.py",
+    "grading/**/*.py",
+    "languages.py",
+    "loop/_judge.py",
+    "loop/_prompt.py",
+    "runtime/_assertions.py",
+    "runtime/_check.py",
+    "runtime/_fillings.py",
+    "runtime/_grade.py",
+    "runtime/_literals.py",
+    "runtime/_sandboxed/literal.py",
+    "runtime/_sandboxed/programs.py",
+    "runtime/_states.py",
+    "runtime/prediction/_grade.py",
+    "syntax.py",
+    "translation/_extract.py",
+    "translation/_task.py",
+    "translation/_values.py",
+)
+"""What takes answers out of replies and grades them."""
+
+
+def engine_sources() -> set[Path]:
+    """The files of extraction and grading, relative to the package."""
+    return {path.relative_to(PACKAGE) for pattern in SOURCES for path in PACKAGE.glob(pattern)}
+
+
+def engine_digest() -> str:
+    """Hash of these files' contents, whatever they are called."""
+    contents = sorted(hashlib.sha256((PACKAGE / path).read_bytes()).digest() for path in engine_sources())
+    return hashlib.sha256(b"".join(contents)).hexdigest()
 
 
 def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
@@ -19,9 +54,8 @@ def test_a_change_of_extraction_or_grading_is_decided_about() -> None:
 
 def test_every_module_that_judges_counts() -> None:
     """The modules of each discipline that take an answer out of a reply, or decide about one, are covered."""
-    folder = Path(triathlon_runner.__file__).parent
     names = {"_answer.py", "_answers.py", "_extract.py", "_grade.py"}
-    grading = {path.relative_to(folder) for path in folder.rglob("*.py") if path.name in names}
+    grading = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path.name in names}
     grading = {path for path in grading if path.parts[0] not in {"imports", "cli"}}
     assert Path("runtime/prediction/_grade.py") in grading
     assert grading <= engine_sources()

@@ -16,7 +16,7 @@ LAYERS = (
         "json_text",
         "languages",
         "noise",
-        "significance",
+        "sign_test",
         "syntax",
         "terminal",
         "unit_pages",

@@ -86,7 +86,7 @@ def test_the_projects_own_file_is_good() -> None:
         *(
             (
                 GOOD.replace("concurrency: 2", f"temperature: {value}"),
-                [f"line 9: models.1.temperature: expected a number from 0 to 2, got {value!r}; write one\n"],
+                [f"line 9: models.1.temperature: expected a number, got {value!r}; write one"],
             )
             for value in (".nan", ".inf", "-.inf")
         ),

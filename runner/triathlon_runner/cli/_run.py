@@ -1,7 +1,6 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
-import re
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Literal
@@ -172,7 +171,7 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
         progress.log = log
         summary = await run_plan(options, session, progress, log)
-        if options.single is not None and any(map(_names_a_row, (*summary.errors, *summary.failures))):
+        if options.single is not None and (summary.errors or summary.failures):
             summary.notes.append(
                 f"{options.single} was named with --model, so it has no row: its `model`, `base_url` and"
                 " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
@@ -189,11 +188,6 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
     ignore_interrupts()  # the run has ended: Ctrl-C must not change its exit code
     show_summary(summary, options.bounds, progress, options.folder, screen)
     return summary.exit_code
-
-
-def _names_a_row(error: str) -> bool:
-    """Whether an error advises to change the row of a model, or the api block in it."""
-    return re.search(r"\brow\b|\bapi block\b", error) is not None
 
 
 def _say_skipped(plan: RunPlan, screen: Screen) -> None:

@@ -98,38 +98,36 @@ def show_summary(
     if progress.has_accounts:
         screen.print(progress.final())
     accounts = bounds.accounts
-    errors = [progress.once(error) for error in summary.errors]
     lines = list(map(about_tokens, accounts))
     if any(account.price for account in accounts):
         part = about_cost(accounts)
         lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
-    lines += [*_open_units(summary, accounts, errors, progress), *summary.notes]
+    lines += [*_open_units(summary, accounts, progress), *summary.notes]
     lines += map(about_replies, accounts)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
     ]
-    lines += [f"not finished: {error}" for error in errors]
+    lines += [f"not finished: {progress.once(error)}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
     for line in filter(None, lines):
         screen.print_message(line)
 
 
-def _open_units(
-    summary: Summary, accounts: Sequence[Account], errors: Sequence[str], progress: ConsoleProgress
-) -> list[str]:
-    """Returns how many units are open for each frequent reason that is not among `errors`, then the rest.
+def _open_units(summary: Summary, accounts: Sequence[Account], progress: ConsoleProgress) -> list[str]:
+    """Returns how many units are open for each frequent reason that stopped no model, then the rest.
 
     The last error of a server that answered nothing after it is named: when the run ended, its units were
     still being tried again and had no reason of their own.
     """
+    stopped = {error.partition(": ")[2] for error in summary.errors}
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
-        if (text := progress.once(reason)) not in errors:
-            counts[text] += count
+        if reason not in stopped:
+            counts[progress.once(reason)] += count
     remaining = summary.open - sum(counts.values())
     last_errors = [
         "the last error: " + progress.once(f"{account.model}: {account.stats.retried_error}")

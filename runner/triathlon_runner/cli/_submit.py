@@ -24,7 +24,6 @@ from triathlon_runner.submit import (
     Submission,
     SubmissionReport,
     check_protocol,
-    check_statement,
     check_texts,
     read_submission,
     statement,
@@ -73,10 +72,6 @@ def check_command(
     submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     checks = asyncio.run(_check_all(submission, data_store(data), screen))
-    stored_statement = submission.folder.verified(submission.model)
-    is_replaced = statement_file is not None and statement_file.resolve() == stored_statement
-    if checks and not is_replaced:
-        problems += check_statement(submission, {check.suite: check.sha256 for check in checks})
     has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:

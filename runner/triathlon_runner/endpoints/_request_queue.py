@@ -16,6 +16,7 @@ from triathlon_runner.endpoints._config import Limits
 from triathlon_runner.endpoints._rate_limits import ConcurrencyLimit, LearnedLimit, RateLimit
 from triathlon_runner.endpoints._retries import Outage
 from triathlon_runner.endpoints._stats import EndpointStats
+from triathlon_runner.terminal import duration
 
 _SECONDS_BETWEEN_LINES = 60.0
 """Between two lines of one kind, such as that the server does not answer."""
@@ -136,7 +137,7 @@ class RequestQueue:
         """Counts an answer of the server; called while the slot is held."""
         now = self.now()
         if self._shown_at.pop("silence", None) is not None:
-            self._say(f"the server answers again after {_minutes(self.outage.seconds(now))}")
+            self._say(f"the server answers again after {duration(self.outage.seconds(now))}")
         self.outage.answered(now)
         self._seconds.append(now - sent_at)
         self._tokens.spend(now, tokens - estimated)
@@ -181,19 +182,19 @@ class RequestQueue:
             return
         seconds, allowed = self.outage.seconds(self.now()), self.outage.seconds_allowed
         is_lasting = self.outage.reached and round(seconds) > 0
-        silence = f"no answer for {_minutes(seconds)}" if is_lasting else "no answer from the server"
+        silence = f"no answer for {duration(seconds)}" if is_lasting else "no answer from the server"
         if seconds >= allowed:
             if self.outage.reached:
-                advice += f", or wait longer than {_minutes(allowed)} with --outage"
+                advice += f", or wait longer than {duration(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after:
-            until = f"for {_minutes(allowed)} at most"
+            until = f"for {duration(allowed)} at most"
             self._say_at_intervals("silence", f"{silence}: {reason}; trying again, {until}")
 
     def _report_wait(self, seconds: float | None, reason: str) -> None:
         """Shows that a question waits by itself, as the server asks."""
         if (seconds or 0.0) >= _SHOWN_WAIT:
-            waiting = f"a request waits {_minutes(seconds or 0.0)}, as the server asks"
+            waiting = f"a request waits {duration(seconds or 0.0)}, as the server asks"
             self._say_at_intervals("held back", f"{waiting}; others go on: {reason}")
 
     def _say_at_intervals(self, kind: str, message: str) -> None:
@@ -207,13 +208,13 @@ class RequestQueue:
         longest = self.limits.longest_retry_after
         if seconds > longest:
             error = ServerUnreachableError(
-                f"the server asks us to wait {_minutes(seconds)} ({reason}), longer than the"
-                f" {_minutes(longest)} that are allowed; run again later, or allow more with --longest-wait"
+                f"the server asks us to wait {duration(seconds)} ({reason}), longer than the"
+                f" {duration(longest)} that are allowed; run again later, or allow more with --longest-wait"
             )
             self.stop(error)
             return
         if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
-            self._say(f"waiting {_minutes(seconds)}, as the server asks: {reason}")
+            self._say(f"waiting {duration(seconds)}, as the server asks: {reason}")
         self.pause(seconds)
 
     def pause(self, seconds: float) -> None:
@@ -290,15 +291,7 @@ class RequestQueue:
 
     def _report(self) -> None:
         stats, level = self.stats, self._learned.level
-        stats.in_flight, stats.waiting = len(self._in_flight), len(self._waiters)
+        stats.in_flight = len(self._in_flight)
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
         stats.oldest_sent = next(iter(self._in_flight.values()), None)
         stats.limit, stats.stopped = min(level.value + self._stalled(), level.most), str(self.stopped or "")
-
-
-def _minutes(seconds: float) -> str:
-    """`45 s`, `10 min` or `23 h 59 min`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

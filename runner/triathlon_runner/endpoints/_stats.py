@@ -25,8 +25,6 @@ class EndpointStats:
     """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
     most_in_flight: int = 0
     """Most requests that were ever in flight at once."""
-    waiting: int = 0
-    """Questions in the queue for a slot."""
     limit: int = 0
     """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
     answered: int = 0

@@ -147,27 +147,19 @@ def file_livecodebench(
         )
     outputs = read_livecodebench(log)
     table = published / f"{_TABLE}.csv"
-    rows = _rows(table)
-    if model in {row[0] for row in rows}:
+    text = table.read_text("utf-8") if table.exists() else _line(_COLUMNS)
+    rows = csv.DictReader(io.StringIO(text))
+    if tuple(rows.fieldnames or ()) != _COLUMNS:
+        raise UserError(f"{table}: expected the columns {','.join(_COLUMNS)}, got {rows.fieldnames}; mend it")
+    if any(row["model"] == model for row in rows):
         raise UserError(f"{str(table)!r} has a row of {model!r} already; delete it or use another --model")
     receipt = (log.name, hashlib.sha256(log.read_bytes()).hexdigest(), address, today.isoformat())
     counts = (str(outputs.questions), str(outputs.samples), outputs.first_contest, outputs.last_contest)
-    rows.append([model, f"{outputs.pass_at_1:.6g}", *counts, *receipt])
-    replace_file(table, "".join(map(_line, [_COLUMNS, *rows])))
+    replace_file(
+        table, text.rstrip("\n") + "\n" + _line((model, f"{outputs.pass_at_1:.6g}", *counts, *receipt))
+    )
     _name_source(published / _SOURCES, today)
     return table, outputs
-
-
-def _rows(table: Path) -> list[list[str]]:
-    """The rows of the table below its head; none where it is not there yet."""
-    if not table.exists():
-        return []
-    head, *rows = csv.reader(io.StringIO(table.read_text("utf-8")))
-    if tuple(head) != _COLUMNS:
-        raise UserError(
-            f"{table}: expected the columns {','.join(_COLUMNS)}, got {','.join(head)!r}; mend it"
-        )
-    return rows
 
 
 def _name_source(path: Path, today: date) -> None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 
 from triathlon_runner import yaml_file
-from triathlon_runner.config_errors import matching
+from triathlon_runner.config_errors import matching, validated
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, Strict
 
@@ -28,7 +28,7 @@ class Source(Strict):
     """Of the recordings; empty where it is not known."""
     licence: str
     """In the source's words."""
-    suites: tuple[str, ...]
+    suites: Annotated[tuple[str, ...], Field(strict=False)]
     """Suites that the recordings are imported into where the command names none."""
     note: str = ""
     models: dict[str, str] = Field(default_factory=dict)
@@ -37,7 +37,7 @@ class Source(Strict):
 
 
 class _Sources(Strict):
-    sources: tuple[Source, ...] = Field(min_length=1)
+    sources: Annotated[tuple[Source, ...], Field(min_length=1, strict=False)]
 
 
 def read_source(results: Path, source_id: str) -> Source:
@@ -50,12 +50,7 @@ def read_source(results: Path, source_id: str) -> Source:
     if not path.is_file():
         raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")
     file = yaml_file.read(path)
-    try:
-        sources = _Sources.model_validate(file.content, strict=False).sources
-    except ValidationError as error:
-        fault = error.errors()[0]
-        where = f"{path}, line {file.line(fault['loc'])}: {'.'.join(map(str, fault['loc']))}"
-        raise UserError(f"{where}: {fault['msg']}, got {fault['input']!r:.80}; mend the file") from None
+    sources = validated(file, _Sources).sources
     for source in sources:
         if source.id == source_id:
             return source

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 SCHEMA_VERSION: Final = 1
+Count = Annotated[int, Field(ge=0, le=2**53)]
+"""Spreadsheets and scripts cannot read larger numbers exactly."""
 
 
 class Strict(BaseModel):
@@ -56,12 +58,12 @@ class Finish(StrEnum):
 class Usage(Strict):
     """Tokens and requests that a unit took."""
 
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
+    requests: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    reasoning_tokens: Count = 0
     """Part of `output_tokens` that was reasoning, where the server says so."""
-    uncounted: int = 0
+    uncounted: Count = 0
     """Requests for which the server gave no token counts: their tokens are unknown and in no sum here, so the
     cost is unknown, too. Left out of the file where it is 0."""
 
@@ -141,12 +143,12 @@ class UnitRecord(Strict):
     """`discipline/dataset`, with `@variant` where a protocol setting differs from the suite's own."""
     model: str
     task_id: str
-    sample: int = 0
+    sample: Annotated[int, Field(ge=0)] = 0
     protocol: str
     """Hash of everything that shapes a result: prompts, settings, data set."""
     outcome: Outcome
     usage: Usage = Usage()
-    seconds: float = 0.0
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
 
     def questions(self) -> Iterator[Question]:

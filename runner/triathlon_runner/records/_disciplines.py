@@ -2,11 +2,26 @@
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from triathlon_runner.records._base import Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
+
+
+def _at_most_all(sustained: int, fields: ValidationInfo) -> int:
+    most = fields.data.get("max_loops", sustained)
+    if sustained > most:
+        raise ValueError(f"expected 0 to {most}")
+    return sustained
+
+
+MaxLoops = Annotated[int, Field(ge=1)]
+"""M."""
+SustainedLoops = Annotated[int, Field(ge=0), AfterValidator(_at_most_all)]
+"""l, 0 to M; its record has `max_loops` in front of it."""
 
 
 class LoopStep(Strict):
@@ -40,12 +55,10 @@ class LoopRecord(UnitRecord):
     """
 
     conversation: ClassVar[bool] = True
-    max_loops: int
-    """M."""
-    sustained_loops: int
-    """l, 0 to M."""
+    max_loops: MaxLoops
+    sustained_loops: SustainedLoops
     loops: tuple[LoopStep, ...]
-    similarity: float | None = None
+    similarity: Annotated[float, Field(ge=0, le=1)] | None = None
     """s^l = Sim(p^l, p^(l+1)) for a task that stopped at 1 <= l < M; None where unknown."""
     judge_replies: tuple[Reply, ...] = ()
     judge_usage: Usage = Usage()

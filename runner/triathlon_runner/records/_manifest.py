@@ -1,11 +1,12 @@
 """The manifest beside each results file: under which conditions its lines were made."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from triathlon_runner.records._base import SCHEMA_VERSION, Strict, Usage
+from triathlon_runner.records._base import SCHEMA_VERSION, Count, Strict, Usage
 
 ROW_SETTINGS: Final = "row_settings"
 """Key of `settings` under which a model's own temperature and token limit stand."""
@@ -23,6 +24,20 @@ def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any])
     return temperature == 0 and "temperature" not in identity.get("unsupported", ())
 
 
+def _check_date(text: str) -> str:
+    try:
+        if text:
+            datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"expected a date (ISO 8601), got {text[:40]!r}") from None
+    return text
+
+
+Date = Annotated[str, AfterValidator(_check_date)]
+"""ISO 8601; empty where there is none."""
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class DataSetRecord(Strict):
     name: str
     version: str
@@ -32,7 +47,7 @@ class DataSetRecord(Strict):
 class Manifest(Strict):
     """`<suite>.manifest.json`, rewritten whole after each run of the suite."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: Literal[1] = SCHEMA_VERSION
     suite: str
     model: str
     served_model: str
@@ -53,15 +68,15 @@ class Manifest(Strict):
     profile: str
     private: bool = False
     """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
-    tasks_in_suite: int
-    tasks_planned: int
+    tasks_in_suite: Count
+    tasks_planned: Count
     """Fewer than `tasks_in_suite` where the profile takes a subset."""
-    open_units: int
+    open_units: Count
     """Planned units without a result: their infrastructure failed; the next run tries them again."""
     open_reasons: dict[str, int] = Field(default_factory=dict)
     outcomes: dict[str, int]
     usage: Usage
-    cost_usd: float | None
+    cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""
     identity: dict[str, Any] = Field(default_factory=dict)
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
@@ -70,13 +85,13 @@ class Manifest(Strict):
     """Hash of the planned units, and with `bytes` how a finished file is recognised without reading it."""
     bytes: int | None = None
     """Size of the results file."""
-    tokens_per_second: float | None = None
+    tokens_per_second: Amount | None = None
     """Output tokens of the model a second, over all suites of its last run, while it was answering."""
     origin: dict[str, str] | None = None
     """Where imported results come from; None for what was asked here."""
-    started: str
+    started: Annotated[Date, Field(min_length=1)]
     """ISO 8601, UTC."""
-    ended: str
+    ended: Date
     """Empty while a run is going on, and for ever where it was killed: what the manifest counts is then what
     there was when it began."""
 

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from triathlon_runner.records._base import Outcome, Strict, UnitRecord, Usage
+from triathlon_runner.records._disciplines import MaxLoops, SustainedLoops
 from triathlon_runner.records._manifest import Manifest
 
 RECORDED: Final = "recorded"
@@ -76,8 +77,8 @@ class RecordedProgram(RecordedUnit):
 class RecordedLoop(RecordedUnit):
     """A recorded line of a loop suite, as metrics read it."""
 
-    max_loops: int
-    sustained_loops: int
+    max_loops: MaxLoops
+    sustained_loops: SustainedLoops
     similarity: float | None = None
     """Always None: no recording has what its judge said, so that ASL is known as a range."""
 

@@ -1,8 +1,8 @@
-"""Messages above the progress panel: each with the time, each error of a model once."""
+"""Messages above the progress panel: each error of a model once; later lines refer to it by its time."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -10,20 +10,6 @@ from triathlon_runner.schedule._stop import Account
 
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
-_SHOWN_CHARACTERS: Final = 60
-"""Of an error, at least, where a later line refers to it: several may come within one second."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Error:
-    """An error of a model that was printed."""
-
-    text: str
-    time: str
-    line: str
-    """What was printed, where that refers to an earlier error itself; else empty."""
-    is_repeated: bool
-    """It came as a message and is printed each time: `starting, 30 s so far`."""
 
 
 class Messages:
@@ -33,45 +19,30 @@ class Messages:
         """`print_line` gets each message that is to be printed."""
         self._print = print_line
         self._accounts: dict[str, Account] = {}
-        self._errors: dict[str, dict[str, _Error]] = {}
-        """By model, then by the error without its numbers."""
-        self._quoted: dict[str, dict[str, str]] = {}
-        """By model: time of day by error of its server that a message has quoted."""
-        self._others: dict[str, str] = {}
-        """Time of day by message that is about no model."""
-
-    def add_model(self, name: str) -> None:
-        """Makes messages that begin with `name: ` messages about a model."""
-        self._errors.setdefault(name, {})
-        self._quoted.setdefault(name, {})
+        self._said: dict[str, str] = {}
+        """Time of day by message, without its numbers."""
+        self._errors: dict[str, dict[str, str]] = defaultdict(dict)
+        """By model: time of day by error."""
 
     def attach(self, account: Account) -> None:
         """Takes a model's counters, where its server's last error stands."""
-        self.add_model(account.model)
         self._accounts[account.model] = account
 
     def say(self, message: str) -> None:
         """Prints a message, unless it is an error of a model that was printed before."""
         name, _, text = message.partition(": ")
-        if name not in self._errors:
-            self._others[message] = time_of_day()
-            self._print(message)
-            return
-        known = self._errors[name].get(_without_numbers(text))
-        if known is None or known.is_repeated:
-            self._print_error(name, text, message, is_repeated=True)
+        if not self._time_of_error(name, text):
+            self._said[_without_numbers(message)] = time_of_day()
+            self._print(self._with_references(name, message))
 
     def say_error(self, name: str, error: str, message: str) -> None:
         """Prints a model's error the first time that it comes; at most ten different ones of a model."""
-        errors, key = self._errors[name], _without_numbers(error)
-        if any(key in known for known in errors):
+        if self._time_of(name, error) or len(self._errors[name]) > _ERRORS_PER_MODEL:
             return
-        if len(errors) < _ERRORS_PER_MODEL:
-            self._print_error(name, error, message)
-            return
-        errors[key] = _Error(error, time_of_day(), "", is_repeated=False)
-        if len(errors) == _ERRORS_PER_MODEL + 1:
-            self._print(f"{name}: and other errors, which are not printed")
+        if len(self._errors[name]) == _ERRORS_PER_MODEL:
+            message = f"{name}: and other errors, which are not printed"
+        self._print(self._with_references(name, message))
+        self._errors[name][error] = time_of_day()
 
     def say_errors_of_servers(self) -> None:
         """Prints what servers answered to requests that are tried again, and why models were stopped."""
@@ -79,54 +50,38 @@ class Messages:
             stats = account.stats
             if error := stats.stopped or stats.last_error:
                 is_retried = not stats.stopped and stats.retried_error == error
-                self.say_error(name, error, f"{name}: {error}{'; trying again' if is_retried else ''}")
+                message = f"{name}: {error}{'; trying again' if is_retried else ''}"
+                self.say_error(name, error, message)
 
     def once(self, message: str) -> str:
-        """Returns a message or, where its error was printed above, a reference to that.
+        """Returns a message or, where it was printed above, a reference to that.
 
-        The message is an error, or a model, a colon and an error. A line above that is a reference itself is
-        repeated, so that no reference leads to another.
+        The message is an error, or a model, a colon and an error.
         """
-        name, _, text = message.partition(": ")
-        if message in self._others:
-            return f"{name}, see the error of {self._others[message]} above"
-        names, error = ([name], text) if name in self._errors else (list(self._errors), message)
-        for name in names:
-            if found := self._errors[name].get(_without_numbers(error)):
-                beginning = self._beginning(name, found.text)
-                return found.line or f"{name}, see the error of {found.time} above ({beginning})"
+        name, _, error = message.partition(": ")
+        for model, text in ((name, error), *((model, message) for model in self._accounts)):
+            if time := self._time_of(model, text):
+                return f"{model}, see the error of {time} above"
         return message
 
-    def _print_error(self, name: str, error: str, message: str, *, is_repeated: bool = False) -> None:
-        """Prints a message with an error; where it quotes one that was printed, it refers to that."""
-        quoted, key, time, line = self._quoted[name], _without_numbers(error), time_of_day(), ""
+    def _time_of(self, name: str, error: str) -> str:
+        """Returns when an error of a model was printed, by itself or as a message; empty where it was not."""
+        return self._time_of_error(name, error) or self._said.get(_without_numbers(f"{name}: {error}"), "")
+
+    def _time_of_error(self, name: str, error: str) -> str:
+        key = _without_numbers(error)
+        printed = self._errors[name].items()
+        return next((time for text, time in printed if _without_numbers(text) == key), "")
+
+    def _with_references(self, name: str, message: str) -> str:
+        """Returns a message that, in place of a printed error behind a colon, names that error's time."""
+        for error, time in self._errors[name].items():
+            quoted = rf"(?<=: ){re.escape(error)}(?=;|$)"
+            message = re.sub(quoted, f"the error of {time} above", message)
         last_error = self._accounts[name].stats.last_error if name in self._accounts else ""
-        earlier = next((text for text in quoted if text in message), None)
-        if earlier is not None:
-            reference = f"the error of {quoted[earlier]} above ({self._beginning(name, earlier)})"
-            message = message.replace(earlier, reference)
-            if key == _without_numbers(earlier):
-                time = quoted[earlier]
-            else:
-                line = message
-        elif last_error and last_error in message:
-            quoted[last_error] = time
-        self._errors[name][key] = _Error(error, time, line, is_repeated)
-        self._print(message)
-
-    def _beginning(self, name: str, error: str) -> str:
-        """Returns an error in one line, cut where no other error of its model begins like it."""
-        error = _in_one_line(error)
-        known = [*self._quoted[name], *(printed.text for printed in self._errors[name].values())]
-        others = [other for other in map(_in_one_line, known) if other not in error and error not in other]
-        shown = _SHOWN_CHARACTERS
-        while any(other.startswith(error[:shown]) for other in others):
-            shown += 1
-        return error if len(error) <= shown else f"{error[:shown].rstrip()}…"
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())
+        if last_error and last_error in message:
+            self._errors[name][last_error] = time_of_day()
+        return message
 
 
 def _without_numbers(text: str) -> str:

@@ -16,20 +16,19 @@ from rich.table import Table
 from rich.text import Text
 
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule._cells import (
+from triathlon_runner.schedule._log import JsonLog
+from triathlon_runner.schedule._messages import Messages, time_of_day
+from triathlon_runner.schedule._panel_columns import (
     FINAL,
     PANEL,
     Column,
     cells_of_model,
     cells_of_server,
     cells_of_tally,
-    duration,
 )
-from triathlon_runner.schedule._log import JsonLog
-from triathlon_runner.schedule._messages import Messages, time_of_day
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._tally import ModelProgress, Tally
-from triathlon_runner.terminal import indented, visible
+from triathlon_runner.terminal import duration, indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _STATUS_SECONDS: Final = 5.0
@@ -212,7 +211,6 @@ class ConsoleProgress:
         return table
 
     def _model(self, name: str) -> ModelProgress:
-        self._messages.add_model(name)
         return self._models.setdefault(name, ModelProgress())
 
     def _line(self, model: str, suite: str) -> None:

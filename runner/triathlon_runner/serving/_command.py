@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from triathlon_runner.serving._children import HUB, RAY, inherited_variables
 from triathlon_runner.serving._config import Argument, ServeConfig, absolute, hyphenated
 from triathlon_runner.serving._engine import Engine
-from triathlon_runner.serving._errors import ServingError
 from triathlon_runner.serving._machine import GpuAllocation
 from triathlon_runner.serving._weights import Loadable
 
@@ -40,7 +39,6 @@ class ServerPlan:
     weights: Loadable
     allocation: GpuAllocation
     dtype: str
-    deterministic: bool
     arguments: tuple[str, ...]
     env: dict[str, str]
 
@@ -60,33 +58,15 @@ class ServerPlan:
 def plan_server(
     config: ServeConfig, *, model_id: str, engine: Engine, weights: Loadable, allocation: GpuAllocation
 ) -> ServerPlan:
-    """The command and environment for a row of models.yaml.
-
-    Raises:
-        ServingError: the row asks for what this device cannot do.
-    """
+    """The command and environment for a row of models.yaml."""
     dtype = _precision(config, weights, allocation.device)
-    chosen = _defaults(config, allocation) | {hyphenated(name): value for name, value in config.args.items()}
+    chosen = _defaults(allocation) | {hyphenated(name): value for name, value in config.args.items()}
     arguments = _command_line(_model_arguments(config, model_id, weights, dtype) | chosen)
     env = _environment(config, weights, allocation)
-    # What makes greedy output repeatable may be switched off by the row's own arguments and variables.
-    # On a CPU, float32 without prefix caching was measured to be; on a GPU vLLM documents it.
-    if allocation.device == "cpu":
-        repeats = chosen.get("enable-prefix-caching") is False
-    else:
-        repeats = env.get("VLLM_BATCH_INVARIANT") == "1"
-    return ServerPlan(
-        engine, weights, allocation, dtype, config.deterministic and repeats, tuple(arguments), env
-    )
+    return ServerPlan(engine, weights, allocation, dtype, tuple(arguments), env)
 
 
 def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
-    if config.deterministic and device == "cpu":
-        if config.dtype not in {"auto", "float32"}:
-            raise ServingError(
-                f"deterministic needs dtype float32 on a CPU, got dtype {config.dtype!r}; leave dtype out"
-            )
-        return "float32"
     if config.dtype == "auto" and weights.from_gguf:
         # Many CPUs have no bfloat16 arithmetic. On one without it SmolLM2 wrote 17 tokens/s with float32
         # and 5 with bfloat16 (ten prompts of 1,100 tokens at once).
@@ -94,7 +74,7 @@ def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
     return config.dtype
 
 
-def _defaults(config: ServeConfig, allocation: GpuAllocation) -> dict[str, Argument]:
+def _defaults(allocation: GpuAllocation) -> dict[str, Argument]:
     """Arguments that a row's `args` may override."""
     # vLLM would otherwise add the repetition penalty and top-k of generation_config.json to every request.
     # A log line per request would repeat what the runner records.
@@ -104,8 +84,6 @@ def _defaults(config: ServeConfig, allocation: GpuAllocation) -> dict[str, Argum
     if allocation.device == "cpu":
         # Compiling takes minutes on a CPU and gains little for models that fit one.
         defaults["enforce-eager"] = True
-    if config.deterministic and allocation.device == "cpu":
-        defaults["enable-prefix-caching"] = False
     return defaults
 
 
@@ -164,6 +142,4 @@ def _environment(config: ServeConfig, weights: Loadable, allocation: GpuAllocati
         env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
         if not any("parallel" in name for name in config.args):
             env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
-    elif config.deterministic:
-        env["VLLM_BATCH_INVARIANT"] = "1"
     return env | config.env

@@ -102,10 +102,8 @@ class ServeConfig(_Strict):
     weights: Weights
     """Where its weights come from."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """Precision of weights and computation; `auto` is float32 on a CPU for converted GGUF files and
-    where `deterministic`, bfloat16 on a GPU for converted files, and else the engine's own choice."""
-    deterministic: bool = False
-    """Ask for greedy output that does not depend on what else is being answered; slower."""
+    """Precision of weights and computation; `auto` is float32 on a CPU for converted GGUF files,
+    bfloat16 on a GPU for converted files, and else the engine's own choice."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None
     """Longest prompt plus answer, in tokens; the model's own limit where left out."""
     trust_remote_code: bool = False
@@ -138,12 +136,6 @@ class ServeConfig(_Strict):
             raise ValueError(
                 f"args must not hold {taken}: the runner sets these, or they have a field of their own"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _precision_fits(self) -> Self:
-        if self.deterministic and self.dtype not in {"auto", "float32"} and self.device == "cpu":
-            raise ValueError(f"deterministic needs dtype float32 on a CPU, got dtype {self.dtype!r}")
         return self
 
     @property

@@ -107,8 +107,8 @@ class Server:
             stream.seek(self._log_start)
             logged = _LOGGED_DTYPE.search(stream.read(1 << 20))
         dtype = logged[1].decode() if logged else plan.dtype
-        repeats = "greedy output repeats" if plan.deterministic else "greedy output may change with the load"
-        return f"{plan.engine.package} {plan.engine.version} ({dtype}, {plan.allocation.name}; {repeats})"
+        where = f"{dtype}, {plan.allocation.name}; greedy output may change with the load"
+        return f"{plan.engine.package} {plan.engine.version} ({where})"
 
     async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
         """What is wrong with it; None where it answers a one-token question within `seconds`."""

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.store._folder import ResultsFolder, UnreadableManifestError
-from triathlon_runner.store._graded_again import archive_statement
 
 _ARCHIVE = "archive"
 
@@ -31,7 +30,7 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
     """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
 
     No file in the archive is replaced. The caller holds the model's lock. `copy`: both files stay in place as
-    well. The suite is removed from `verified.json` in either case: a statement is about the file as it was.
+    well.
 
     Raises:
         UserError: there are no such results, or they cannot be moved.
@@ -48,7 +47,6 @@ def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False
         if manifest.exists():
             move_or_copy(manifest, target.manifest)
         move_or_copy(source, target.lines)
-        archive_statement(folder, model, suite, target.lines.with_suffix(".verified.json"))
     except OSError as error:
         raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
     return target

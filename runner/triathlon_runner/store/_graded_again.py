@@ -1,10 +1,7 @@
 """`runs/<model>/verified.json`: which results files `triathlon submit check` graded again."""
 
-import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -12,7 +9,6 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import GradedStatement
 from triathlon_runner.store._faults import validation_fault
 from triathlon_runner.store._folder import VERIFIED, ResultsFolder
-from triathlon_runner.store._lines import replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +46,6 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
         if suite in statement.predicate.passed:
             sha256[suite] = file.digest.sha256
     return GradedAgain(int(statement.predicate.configuration[0].annotations.version), sha256)
-
-
-def archive_statement(folder: ResultsFolder, model: str, suite: str, target: Path) -> None:
-    """Removes one suite from a model's `verified.json`, after copying the old statement to `target`.
-
-    Without this the statement would name a file that is not there any more, and the next results of the suite
-    would be called changed. A statement that names no other suite is deleted. A damaged one stays: the build
-    names it.
-
-    Raises:
-        OSError: it cannot be copied or removed.
-        UserError: it cannot be written anew.
-    """
-    path = folder.verified(model)
-    if not path.is_file():
-        return
-    try:
-        statement = GradedStatement.model_validate_json(path.read_bytes())
-    except ValidationError:
-        return
-    name, result = f"runs/{model}/{suite}.jsonl", statement.predicate
-    remaining_files = tuple(file for file in statement.subject if file.name != name)
-    if len(remaining_files) == len(statement.subject):
-        return
-    shutil.copy2(path, target)
-    if not remaining_files:
-        path.unlink()
-        return
-    passed = tuple(passed_suite for passed_suite in result.passed if passed_suite != suite)
-    failed = tuple(failed_suite for failed_suite in result.failed if failed_suite != suite)
-    predicate = result.model_copy(update={"passed": passed, "failed": failed})
-    shorter = statement.model_copy(update={"subject": remaining_files, "predicate": predicate})
-    replace_file(path, json.dumps(shorter.model_dump(mode="json", by_alias=True), indent=1) + "\n")
 
 
 def how_to_grade_again(model: str) -> str:

@@ -1,6 +1,7 @@
 """Reading and writing JSON lines so that a line is complete or not there."""
 
 import json
+import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
-from triathlon_runner.store._faults import fault_of_record, impossible_number
+from triathlon_runner.store._faults import fault_in_words, fault_of_record
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
@@ -69,12 +70,12 @@ def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
 
 
 def read_undamaged_records(
-    path: Path, record: type[R], fault_of: Callable[[R], str] = impossible_number
+    path: Path, record: type[R], fault_of: Callable[[R], str] = lambda _record: ""
 ) -> tuple[list[R], dict[int, str]]:
     """Returns the records of one file and, by line number, what is wrong with each line that is none.
 
-    A record in which `fault_of` finds a fault is none; left out, an altered outcome is no fault, an
-    impossible number is. A torn last line is skipped; no file has no lines.
+    A record in which `fault_of` finds a fault is none; left out, an altered outcome is no fault. A torn last
+    line is skipped; no file has no lines.
     """
     records: list[R] = []
     faults: dict[int, str] = {}
@@ -172,7 +173,7 @@ def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> st
             f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
         )
     where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    message = fault["msg"]
+    message = fault_in_words(fault)
     if fault["type"] == "enum":  # the message would list all values, and not say which came
         first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
         message = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
@@ -217,18 +218,12 @@ def set_torn_line_aside(path: Path) -> Path | None:
     return torn
 
 
-def _start_of_last_line(path: Path, block: int = 1 << 16) -> int:
+def _start_of_last_line(path: Path) -> int:
     """Returns the offset behind the last newline of a file."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        while end > 0:
-            begin = max(0, end - block)
-            file.seek(begin)
-            newline = file.read(end - begin).rfind(b"\n")
-            if newline >= 0:
-                return begin + newline + 1
-            end = begin
-    return 0
+    if not path.stat().st_size:  # an empty file cannot be mapped
+        return 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.rfind(b"\n") + 1
 
 
 def replace_file(path: Path, text: str) -> None:

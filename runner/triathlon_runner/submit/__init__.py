@@ -9,7 +9,7 @@ from triathlon_runner.submit._check import (
     submission_at,
 )
 from triathlon_runner.submit._report import SHOWN, FileCheck, SubmissionReport
-from triathlon_runner.submit._statement import check_statement, statement
+from triathlon_runner.submit._statement import statement
 
 __all__ = [
     "SHOWN",
@@ -18,7 +18,6 @@ __all__ = [
     "Submission",
     "SubmissionReport",
     "check_protocol",
-    "check_statement",
     "check_texts",
     "read_submission",
     "statement",

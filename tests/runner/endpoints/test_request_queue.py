@@ -38,7 +38,7 @@ async def test_never_more_than_the_level() -> None:
 
     await asyncio.gather(*(ask() for _ in range(50)))
     assert most == 3
-    assert (stats.in_flight, stats.waiting) == (0, 0)
+    assert stats.in_flight == 0
 
 
 async def test_a_request_that_ended_is_not_in_flight() -> None:
@@ -113,7 +113,7 @@ async def test_cancelled_in_the_queue() -> None:
         await asyncio.sleep(0)
         waiter.cancel()
         await asyncio.wait([waiter])
-    assert (stats.in_flight, stats.waiting) == (0, 0)
+    assert stats.in_flight == 0
     async with asyncio.timeout(1):
         await _pass(queue)
 

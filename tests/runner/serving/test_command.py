@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig, ServingError
+from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig
 from triathlon_runner.serving._command import ServerPlan, plan_server
 from triathlon_runner.serving._engine import Engine
 from triathlon_runner.serving._weights import Loadable
@@ -106,40 +106,12 @@ def test_own_fields(tmp_path: Path) -> None:
         ("cpu", False, {}, "auto"),
         ("cpu", True, {"dtype": "bfloat16"}, "bfloat16"),
         ("cuda", True, {}, "bfloat16"),
-        ("cpu", True, {"deterministic": True}, "float32"),
-        ("cuda", True, {"deterministic": True}, "bfloat16"),
     ],
 )
 def test_precision(device: str, from_gguf: bool, block: dict[str, Any], dtype: str) -> None:
     """`auto` is float32 for converted files on a CPU, bfloat16 on a GPU, and else the engine's choice."""
     plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
     assert plan.dtype == _after(plan, "--dtype") == dtype
-
-
-def test_deterministic_on_a_cpu() -> None:
-    """Repeatable greedy output needs float32 without prefix caching."""
-    plan = _plan(deterministic=True)
-    assert plan.deterministic
-    assert "--no-enable-prefix-caching" in plan.arguments
-    assert not _plan().deterministic
-
-
-def test_a_row_that_spoils_repetition() -> None:
-    """A row that asks for repeatable output and turns prefix caching on is not called repeatable."""
-    assert not _plan(deterministic=True, args={"enable_prefix_caching": True}).deterministic
-
-
-def test_deterministic_in_lower_precision_is_refused_on_a_cpu() -> None:
-    """A row that asks for both is told that they exclude each other."""
-    with pytest.raises(ServingError, match="deterministic needs dtype float32"):
-        _plan(deterministic=True, dtype="bfloat16")
-
-
-def test_deterministic_on_a_gpu() -> None:
-    """On a GPU vLLM's batch-invariant kernels are asked for; a row that turns them off is not repeatable."""
-    assert _plan(device="cuda", deterministic=True).env["VLLM_BATCH_INVARIANT"] == "1"
-    off = _plan(device="cuda", deterministic=True, env={"VLLM_BATCH_INVARIANT": "0"})
-    assert not off.deterministic
 
 
 def test_environment() -> None:

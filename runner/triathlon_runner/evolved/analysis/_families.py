@@ -7,7 +7,7 @@ from typing import Protocol
 
 from triathlon_runner.metrics import Sampled
 from triathlon_runner.records import Outcome
-from triathlon_runner.significance import sign_test
+from triathlon_runner.sign_test import sign_test
 
 
 class Unit(Sampled, Protocol):

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.schedule._tally import ModelProgress, Tally
+from triathlon_runner.terminal import duration
 
 _UNKNOWN: Final = "–"
 
@@ -94,10 +95,3 @@ def cells_of_server(stats: EndpointStats) -> dict[str, str]:
     if stats.uncounted:
         tokens, speed = f"{tokens} + ?" if stats.output_tokens else "?", "?"
     return {"tokens": tokens, "tokens/s": speed, "cached": f"{stats.from_cache}"}
-
-
-def duration(seconds: float) -> str:
-    """Hours and minutes, or minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from triathlon_runner.significance import sign_test
+from triathlon_runner.sign_test import sign_test
 
 
 def test_it_is_the_exact_two_sided_binomial_test() -> None:
