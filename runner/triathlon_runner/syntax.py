@@ -71,6 +71,12 @@ def call_text(function: str, arguments: str) -> str:
     return f"{function}({', '.join(inside)})"
 
 
+def argument_tuple(source: str) -> str:
+    """Source of the tuple of a call's arguments; the last one may have a comma behind it."""
+    arguments = source.strip().removesuffix(",")
+    return f"({arguments},)" if arguments else "()"
+
+
 def is_literal(source: str | ast.expr) -> bool:
     """Whether it is a value written out."""
     try:

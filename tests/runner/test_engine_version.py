@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (1, "00e6750d1bd5563ed06d330d4b0cf602da981bf5933204670d4c80b48ba89c5d")
+DECIDED = (1, "d447bc8a87c65f212a5c308fafba644deba2a5b64f2f2440c34274d47f7140ca")
 SOURCES = (
     "extraction/**/*.py",
     "grading/**/*.py",

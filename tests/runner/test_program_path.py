@@ -2,11 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from types import FrameType
-from typing import Any
+from itertools import product
 
-from support.code_path import Follower, documented_path
+from support.code_path import CallFollower, documented_path
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.extraction import Extraction, extract_program
 from triathlon_runner.grading import ProgramGrader
@@ -51,30 +49,14 @@ REPLIES = {
 }
 
 
-class ProgramFollower(Follower):
-    """Notes files with a function that takes or returns a program."""
-
-    def values(self, frame: FrameType, event: str, value: Any) -> Iterable[object]:
-        if event != "call":
-            return [value]
-        code = frame.f_code
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        return [frame.f_locals.get(name) for name in names]
+class ProgramFollower(CallFollower):
+    """Follows a program, and what became of it."""
 
     def is_followed(self, value: object) -> bool:
         if isinstance(value, bytes | memoryview):
             value = bytes(value).decode("latin-1")
         is_text = isinstance(value, str) and any(mark in value for mark in MARKS)
         return isinstance(value, STAGES) or is_text
-
-    async def follow(self, act: Callable[[], Any]) -> Any:
-        """Calls a function, and awaits what it returns, while this is the profile function."""
-        sys.setprofile(self)
-        try:
-            result = act()
-            return await result if hasattr(result, "__await__") else result
-        finally:
-            sys.setprofile(None)
 
 
 def serve_in_this_process() -> None:
@@ -96,22 +78,19 @@ def serve_in_this_process() -> None:
 
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:
     """From the reply to its verdict a program in Python goes through 14 files, all in the document."""
-    path = documented_path("The path of one program", "## Folders")
+    path = documented_path("The path of one program", "The path of one question")
     follower = ProgramFollower()
     async with open_sandbox(jobs=1) as sandbox:
         grader = ProgramGrader(sandbox)
         await grader.grade(PROBLEM.reference, PROBLEM)  # the answer key is made, the server started
-        for text, outcome in REPLIES.items():
-            for completes in (False, True):
-
-                def extract(text: str = text, completes: bool = completes) -> Extraction:
-                    return extract_program(
-                        Reply(text=text), entry_point="f", prompt=PROBLEM.prompt, completes=completes
-                    )
-
-                extraction = await follower.follow(extract)
-                verdict = await follower.follow(lambda: grader.grade(extraction.program, PROBLEM))  # noqa: B023
-                assert verdict.outcome is outcome
-    await follower.follow(serve_in_this_process)
+        for (text, outcome), completes in product(REPLIES.items(), (False, True)):
+            with follower:
+                extraction = extract_program(
+                    Reply(text=text), entry_point="f", prompt=PROBLEM.prompt, completes=completes
+                )
+                verdict = await grader.grade(extraction.program, PROBLEM)
+            assert verdict.outcome is outcome
+    with follower:
+        serve_in_this_process()
     assert follower.files | {FORKS} == set(path)
     assert len(path) == 14

@@ -1,6 +1,5 @@
 """docs/architecture.md names the files that a reply passes on its way into `results/`; they are few."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
@@ -39,11 +38,8 @@ async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path
     follower = ReplyFollower()
     async with ModelServer(lambda _: "no program") as server:
         run = LoopRun(tmp_path, server.base_url, problems=[ADD])
-        sys.setprofile(follower)
-        try:
+        with follower:
             await run()
-        finally:
-            sys.setprofile(None)
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(path)
     assert len(path) == 8

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from triathlon_runner.syntax import call_text, is_literal, literal_tuple, top_functions
+from triathlon_runner.syntax import argument_tuple, call_text, is_literal, literal_tuple, top_functions
 
 
 def test_a_call_is_written_as_a_reader_would() -> None:
@@ -12,6 +12,14 @@ def test_a_call_is_written_as_a_reader_would() -> None:
     assert call_text("f", "([1, 2], 'a',)") == "f([1, 2], 'a')"
     assert call_text("f", "()") == "f()"
     assert call_text("f", "tuple(range(3))") == "f(*tuple(range(3)))"
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments"), [("", "()"), ("1", "(1,)"), ("1, ", "(1,)"), ("'a,', [2]", "('a,', [2],)")]
+)
+def test_arguments_as_a_tuple(source: str, arguments: str) -> None:
+    """The arguments of a call become a tuple, also where a comma ends them or there are none."""
+    assert argument_tuple(source) == arguments
 
 
 @pytest.mark.parametrize(

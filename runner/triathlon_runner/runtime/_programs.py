@@ -22,7 +22,7 @@ from triathlon_runner.datasets.official import (
 from triathlon_runner.runtime._assertions import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.syntax import Function, call_text, parse, third_party
+from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, third_party
 
 CANDIDATES: Final = 10
 """Inputs of a program that are traced to find a few of them with a question."""
@@ -204,9 +204,3 @@ def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
         )
         for row in cruxeval(store)
     ]
-
-
-def argument_tuple(source: str) -> str:
-    """Source of the tuple of a call's arguments; the last one may have a comma behind it."""
-    arguments = source.strip().removesuffix(",")
-    return f"({arguments},)" if arguments else "()"

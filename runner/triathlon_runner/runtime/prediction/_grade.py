@@ -13,11 +13,10 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.runtime._assertions import MASK, MAX_ANSWER, Filled, is_same, reading_an_answer
 from triathlon_runner.runtime._fillings import InvalidAnswerError, check_value_expression, is_plain
 from triathlon_runner.runtime._grade import Graded, grade_filled, grade_output
-from triathlon_runner.runtime._programs import argument_tuple
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._states import TYPOGRAPHIC
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.syntax import parse, parse_expression, third_party
+from triathlon_runner.syntax import argument_tuple, parse, parse_expression, third_party
 
 Asked = Literal["output", "input"]
 """Which side of the assertion is masked."""

@@ -18,7 +18,7 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
 from triathlon_runner.runtime._asking import Asker
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._programs import argument_tuple, cruxeval_programs
+from triathlon_runner.runtime._programs import cruxeval_programs
 from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite, PredictionTask
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import fault_of_record
@@ -158,11 +158,3 @@ async def test_questions_about_cruxeval(grader: Grader) -> None:
     assert report.inputs == len(programs) == len({program.task_id for program in programs})
     assert len(programs) + len(report.left_out_programs) == 40
     assert len(programs) > 20
-
-
-@pytest.mark.parametrize(
-    ("source", "arguments"), [("", "()"), ("1", "(1,)"), ("1, ", "(1,)"), ("'a,', [2]", "('a,', [2],)")]
-)
-def test_arguments_as_a_tuple(source: str, arguments: str) -> None:
-    """The arguments of a call become a tuple, also where a comma ends them or there are none."""
-    assert argument_tuple(source) == arguments

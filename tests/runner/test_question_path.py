@@ -1,0 +1,225 @@
+"""docs/architecture.md names the files that a question about a program passes on its way to a score."""
+
+import ast
+import asyncio
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import product
+from typing import Final, get_args
+
+import pytest
+
+from support.code_path import CallFollower, documented_path, documented_steps
+from support.runtime_models import ScriptedModel, right_on, truths
+from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.metrics import Contribution
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord, Usage
+from triathlon_runner.runtime import (
+    METRICS,
+    Chain,
+    Graded,
+    InputQuestions,
+    ProgramQuestions,
+    RuntimeSuite,
+    StatementQuestion,
+    Value,
+)
+from triathlon_runner.runtime._asking import KINDS, STYLES, Asker, QuestionKind, Style
+from triathlon_runner.runtime._assertions import Filled, Masked
+from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._programs import class_program, function_program
+from triathlon_runner.runtime._sandboxed import programs
+from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS
+from triathlon_runner.runtime.prediction import Asked, PredictionSuite, PredictionTask
+from triathlon_runner.sandbox import Execution, Job, Returned, Sent, open_sandbox
+from triathlon_runner.sandbox._worker import ChildEnd
+from triathlon_runner.suites import DataSetInfo
+
+STAGES = (
+    ProgramQuestions, InputQuestions, StatementQuestion, PredictionTask, Chat, Completion, Reply, Answer,
+    Value, Masked, Filled, ast.AST, Job, Execution, Returned, Sent, ChildEnd, Graded, AnswerRecord,
+    StatementRecord, UnitRecord, Chain, Contribution,
+)  # fmt: skip
+"""What a question, its answer or its truth is at each stage; between them it is text with the mark."""
+MARK: Final = "marked"
+MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
+
+STEPS: Final = {
+    "coverage": (1, 2, 5),
+    "state": (1, 2, 3, 5),
+    "path": (1, 2, 5),
+    "output": (1, 2, 4, 5),
+    "predict-output": (2, 4, 6),
+    "predict-input": (2, 4, 6),
+}
+"""Which steps of the document each kind of question takes."""
+EXECUTED: Final = 4
+"""The step in which an assertion is executed: in the sandbox it takes the path of a program."""
+SANDBOX: Final = {
+    file
+    for file in documented_path("The path of one program", "The path of one question")
+    if file.startswith("sandbox/") and "_inside" not in file
+}
+"""The files that this adds; what is in `_inside` works in a process that cannot be followed."""
+
+LISTED = Problem(
+    task_id="t/listed",
+    entry_point="listed",
+    prompt="",
+    reference="""def listed(names):
+    marked = ['marked', *names]
+    if not names:
+        return marked
+    marked.append('last')
+    return sorted(marked)
+""",
+    inputs=("(['b'],)", "([],)"),
+)
+SHELF = ClassProblem(
+    task_id="t/shelf",
+    class_name="Shelf",
+    reference="""class Shelf:
+    def __init__(self):
+        self.marked = []
+
+    def put(self, name):
+        self.marked.append(name)
+        return self.marked
+""",
+    test="""import unittest
+
+class TestPut(unittest.TestCase):
+    def setUp(self):
+        self.shelf = Shelf()
+
+    def test_put(self):
+        self.assertEqual(self.shelf.put('marked'), ['marked'])
+""",
+)
+PREDICTED = PredictionTask(
+    "t/own", "def f(marked):\n    return [*marked, 1]\n", "['marked']", "['marked', 1]"
+)
+DATA = DataSetInfo("t", "1", "0" * 64)
+
+
+class QuestionFollower(CallFollower):
+    """Follows questions, and notes files by the kind of question in whose task they are passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_kind: defaultdict[str, set[str]] = defaultdict(set)
+        self._kind = ContextVar("kind", default="")
+        """A task that a question's task begins, as the sandbox does, has it from there."""
+
+    def note(self, file: str) -> None:
+        task = asyncio.current_task()
+        frame = task and getattr(task.get_coro(), "cr_frame", None)
+        if frame and "kind" in frame.f_locals:
+            self._kind.set(frame.f_locals["kind"])
+        self._by_kind[self._kind.get()].add(file)
+
+    def passed(self, kind: str) -> set[str]:
+        """The files that a question of this kind passes, alone or together with others in a record."""
+        return self._by_kind[kind] | self._by_kind[""]
+
+    def is_followed(self, value: object) -> bool:
+        if isinstance(value, list | tuple):
+            return any(map(self.is_followed, value))
+        return isinstance(value, STAGES) or (isinstance(value, str) and MARK in value)
+
+
+def documented(kind: str) -> set[str]:
+    """The files that a question of this kind passes, by the document."""
+    steps = documented_steps("The path of one question", "Programs never run")
+    files = {file for step in STEPS[kind] for file in steps[step - 1]}
+    return files | SANDBOX if EXECUTED in STEPS[kind] else files
+
+
+@pytest.fixture
+async def grader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Grader]:
+    """Makes each call into the sandbox again in this process, where it can be followed."""
+    async with open_sandbox(jobs=1) as sandbox:
+        run_in_child = sandbox.run
+
+        async def run(job: Job) -> Execution:
+            execution = await run_in_child(job)
+            assert isinstance(job.calls, tuple)
+            for call, result in zip(job.calls, execution.results, strict=True):
+                assert isinstance(call.arguments, tuple)
+                assert Returned(getattr(programs, call.function)(*call.arguments)) == result
+            return execution
+
+        monkeypatch.setattr(sandbox, "run", run)
+        yield ProgramGrader(sandbox)
+        sys.modules.pop("program", None)
+
+
+def rightly(kind: QuestionKind, truth: str) -> str:
+    """A right answer that has the mark where it can, with a value that has to be computed."""
+    if kind == "coverage":
+        return f"{truth}, as marked"
+    return truth.replace("['marked']", "list(['marked'])") if kind == "output" else truth
+
+
+@pytest.mark.parametrize("style", STYLES)
+async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
+    """From question to score: 6 files for coverage and path, 10 for a state, 13 for the output."""
+    source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
+    async with open_sandbox(jobs=1) as sandbox:
+        questions = await source.build(sandbox)
+    suite = RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), style), questions)
+    follower = QuestionFollower()
+    for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
+        model = ScriptedModel(truths(questions, style), rule, style, model_kind)
+        with follower:
+            records = [await suite.run(task.task_id, 0, model, grader, "p") for task in suite.tasks()]
+            scores = [metric.score(records) for metric in METRICS]
+        assert scores[0] == score
+    assert {kind: follower.passed(kind) for kind in KINDS} == {kind: documented(kind) for kind in KINDS}
+    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [6, 10, 6, 13]
+
+
+@dataclass
+class Predictor:
+    """Answers every question with one assertion."""
+
+    answer: str
+    kind: ModelKind
+    id: str = "predictor"
+
+    async def ask(self, _prompt: Chat | Completion, _sampling: Sampling, *, sample: int = 0) -> Answer:
+        text = f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\n{self.answer}\n"
+        return Answer(Reply(text=text), Usage(requests=1), 0.01, self.id)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("asked", "right"),
+    [
+        ("output", "assert f(['marked']) == list(['marked', 1])"),
+        ("input", "assert f(list(['marked'])) == ['marked', 1]"),
+    ],
+)
+async def test_the_documented_files_are_those_that_a_prediction_passes(
+    grader: Grader, asked: Asked, right: str, style: Style
+) -> None:
+    """From question to score a prediction goes through 13 files, whichever side of the assertion it is."""
+    asker = Asker(load_prompts("runtime"), style)
+    suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
+    follower = QuestionFollower()
+    wrong = right.replace("['marked'", "['also', 'marked'")
+    for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
+        with follower:
+            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, "p")
+            record = await asyncio.create_task(unit)
+            scores = [metric.score([record]) for metric in PREDICTION_METRICS]
+        assert scores[0] == score
+    kind = f"predict-{asked}"
+    assert follower.passed(kind) == documented(kind)
+    assert len(documented(kind) - SANDBOX) == 13
