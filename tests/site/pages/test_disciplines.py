@@ -22,6 +22,7 @@ EXCEPTIONS: Final = {
     "pages/published/_figures.py": "the figure of EvoEval, computed by its formulas",
     "cli.py": "the help has examples, which name suites",
     "figures/_degradation_curve.py": "the axis of the curve counts loops",
+    "figures/curves.html.jinja": "the same axis, of the figure without scripts",
     "assets/site.css": "the colour of each discipline",
     "method/page.html.jinja": "explains each discipline under a heading of its own",
 }
