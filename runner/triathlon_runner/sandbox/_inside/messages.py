@@ -17,7 +17,7 @@ READING = b"H"
 
 # From the server.
 READY = b"C"
-"""The first child was forked; with the runner's ends of its pipes: jobs, results, output, errors."""
+"""The first child is being forked; with the runner's ends of its pipes: jobs, results, output, errors."""
 FAILED = b"E"
 """The server can't go on; with the reason."""
 IS_READING = b"T"

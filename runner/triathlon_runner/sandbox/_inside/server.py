@@ -2,8 +2,7 @@
 
 It speaks with the runner over a SEQPACKET socket (`messages`). One child is always ready, confined and
 waiting on its own pipes, whose other ends the runner has; the runner sends a message when it gives the child
-a job. The server then forks the next child, which waits until this one has ended: no job waits for a fork.
-At the end of a child the server reports its wait status and CPU seconds, and hands over the next one.
+a job. When the child ends, the server reports wait status and CPU seconds, then forks the next one.
 Programs, inputs and results never pass through it.
 """
 
@@ -17,7 +16,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import child, confine, messages, namespaces
 from .usage import CpuClock, ScratchFolder
@@ -86,16 +85,6 @@ def _import_random() -> None:
     random.seed(0)
 
 
-class Child(NamedTuple):
-    """A fork of the server that waits for a job or executes it."""
-
-    pid: int
-    confined: int
-    """An event descriptor, which counts 1 once the child is confined."""
-    ends: list[int]
-    """The runner's ends of its pipes: jobs, results, output, errors."""
-
-
 class Server:
     """`command` starts another language's harness; empty for Python, whose children are forks of this one."""
 
@@ -106,56 +95,53 @@ class Server:
         self._command = command
         self._confinement = confinement
         self._scratch = ScratchFolder(confinement.scratch, watch=watch)
+        self._confined = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def serve(self) -> None:
         """Runs one job after the other, each in a child that was forked before the job came."""
-        ready = self._fork()
-        self._hand_over(messages.READY, ready)
+        report = messages.READY
         while True:
+            pid = self._fork(report)
             message = self._channel.recv(messages.SIZE)
             while message in (messages.KILL, messages.READING):  # for the child before, which had ended
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
-            running, ready = ready, self._fork()
-            report = self._report(running, *messages.JOB.unpack(message[1:]))
+            report = self._report(pid, *messages.JOB.unpack(message[1:]))
             if self._scratch.dirty():
                 self._channel.send(report)  # without a next child: the runner closes this server
                 self._channel.recv(messages.SIZE)
                 return
-            self._hand_over(report, ready)
 
-    def _fork(self) -> Child:
-        """Makes the next child."""
+    def _fork(self, report: bytes) -> int:
+        """Makes the next child; the runner gets the report on the last one and its ends of the new pipes.
+
+        They are sent before the fork: the runner reads the report and fills the pipes meanwhile.
+        """
         source, sink = os.pipe2(os.O_CLOEXEC)
         pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3)]
         near = [sink, *(read for read, _ in pipes)]
         far = [source, *(write for _, write in pipes)]
         for descriptor in near:
             os.set_blocking(descriptor, False)
-        confined = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        socket.send_fds(self._channel, [report], near)
+        for descriptor in near:
+            os.close(descriptor)
         pid = os.fork()
         if pid == 0:
-            _become_child(self._confinement, far, confined, self._command)
+            _become_child(self._confinement, far, self._confined, self._command)
         for descriptor in far:
             os.close(descriptor)
-        return Child(pid, confined, near)
+        return pid
 
-    def _hand_over(self, message: bytes, ready: Child) -> None:
-        """Sends the runner a message with its ends of the pipes of a child."""
-        socket.send_fds(self._channel, [message], ready.ends)
-        for descriptor in ready.ends:
-            os.close(descriptor)
-
-    def _report(self, running: Child, cpu_seconds: float, sleep_seconds: float) -> bytes:
-        note = self._wait(running.pid, CpuClock(running.pid, cpu_seconds, sleep_seconds))
-        _, status, usage = os.wait4(running.pid, 0)
+    def _report(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> bytes:
+        note = self._wait(pid, CpuClock(pid, cpu_seconds, sleep_seconds))
+        _, status, usage = os.wait4(pid, 0)
         note = note or self._scratch.measure()
         try:
-            confined = os.eventfd_read(running.confined) == 1
+            confined = os.eventfd_read(self._confined) == 1
         except BlockingIOError:
             confined = False
-        os.close(running.confined)
         cpu_seconds = usage.ru_utime + usage.ru_stime
         return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined)
 
