@@ -144,17 +144,19 @@ class EvidenceExtractor:
 def render_evidence(
     records: Sequence[UnitRecord], environment: Environment, shown_by: Articles, source: EvidenceSource
 ) -> tuple[list[str], list[int]]:
-    """The pages, and for each record the number of its page. Record i has the anchor `u<i>`."""
+    """The pages, and for each record the number of its page. Record i has the anchor `u<i>`.
+
+    `records`: of one results file, and so of one type.
+    """
     article = environment.macro("evidence/unit", "article")
+    shown = shown_by.get(type(records[0]), Article()) if records else Article()
+    content = environment.macro(shown.template, "content")
     articles = []
     for index, record in enumerate(records):
-        shown = shown_by.get(type(record), Article())
         parents = [source.parents.get(name) for name in getattr(record, "parents", ())]
         seeds = [parent for parent in parents if isinstance(parent, type(record))]
-        content = environment.macro(shown.template, "content")
-        articles.append(
-            article(record, f"u{index}", content(record, seeds, [*shown.rows(record)], changed_words))
-        )
+        shown_content = content(record, seeds, [*shown.rows(record)], changed_words)
+        articles.append(article(record, f"u{index}", shown_content))
     groups = list(_grouped(articles))
     names = [path.rpartition("/")[2] for path in source.paths(len(groups))]
     pages = [
