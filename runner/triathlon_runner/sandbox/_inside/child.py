@@ -111,14 +111,6 @@ def serve(source: int, sink: int) -> None:
         stream.send(*_answer(module.__dict__, function, arguments, text, job["result_bytes"]))
 
 
-def warm_up(program: str, function: str, text: str) -> None:
-    """Does what `serve` does, without pipes, to warm up the interpreter."""
-    module = ModuleType(MODULE)
-    exec(compile(program, FILE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
-    message = marshal.loads(marshal.dumps((function, None, text)))  # noqa: S302
-    _answer(module.__dict__, message[0], message[1], message[2], 1 << 20)
-
-
 def _answer(
     names: dict[str, Any], function: str, arguments: tuple[Any, ...] | None, text: str | None, limit: int
 ) -> tuple[bytes, bytes]:
