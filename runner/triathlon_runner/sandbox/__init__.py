@@ -7,6 +7,7 @@ from triathlon_runner.sandbox._api import (
     Examination,
     Execution,
     Job,
+    Limits,
     MalformedError,
     Opaque,
     Prepared,
@@ -22,7 +23,6 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._doctor import SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._inside.child import encode
-from triathlon_runner.sandbox._limits import Limits
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._python_wire import PythonWire, decode, is_plain, refuse_collisions
 

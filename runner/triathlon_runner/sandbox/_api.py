@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
-from triathlon_runner.sandbox._limits import Limits
 
 
 class SandboxError(InfrastructureError):
@@ -22,6 +21,24 @@ class SandboxError(InfrastructureError):
 
 class MalformedError(ValueError):
     """The bytes are not an encoded value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one job may use. CPU time is limited, not real time: the load of the machine must not matter."""
+
+    cpu_seconds: float = 4.0
+    """Of all its threads, by the process' own clock."""
+    wall_seconds: float = 60.0
+    """How long it may sleep or be blocked: time in which it uses less than three hundredths of a core.
+
+    Waiting for a CPU on a busy machine, or for the runner, is not counted.
+    """
+    memory_bytes: int = 4 << 30
+    result_bytes: int = 64 << 20
+    """Encoded size of one returned value."""
+    output_bytes: int = 64 << 10
+    """Bytes of standard output and of standard error that are recorded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,8 +4,7 @@ import os
 from dataclasses import dataclass
 
 from triathlon_runner.languages import LANGUAGES, Language
-from triathlon_runner.sandbox._api import Call, Job, Returned, Sandbox, SandboxError
-from triathlon_runner.sandbox._limits import Limits
+from triathlon_runner.sandbox._api import Call, Job, Limits, Returned, Sandbox, SandboxError
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._settings import LEVELS
 

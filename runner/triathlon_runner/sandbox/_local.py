@@ -22,7 +22,7 @@ from triathlon_runner.sandbox._api import (
     Sandbox,
     SandboxError,
 )
-from triathlon_runner.sandbox._limits import available_bytes
+from triathlon_runner.sandbox._free_memory import available_bytes
 from triathlon_runner.sandbox._run import Run
 from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, server_settings
 from triathlon_runner.sandbox._worker import Worker

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.sandbox._api import SandboxError
+from triathlon_runner.sandbox._api import Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._limits import Limits
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {

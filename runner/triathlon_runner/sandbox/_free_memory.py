@@ -1,30 +1,11 @@
-"""What one program may use (CPU time, memory, output), and how much memory is left for a new process."""
+"""How much memory is left for a new process."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 _MEMORY = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
 _GROUPS = Path("/sys/fs/cgroup")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one job may use. CPU time is limited, not real time: the load of the machine must not matter."""
-
-    cpu_seconds: float = 4.0
-    """Of all its threads, by the process' own clock."""
-    wall_seconds: float = 60.0
-    """How long it may sleep or be blocked: time in which it uses less than three hundredths of a core.
-
-    Waiting for a CPU on a busy machine, or for the runner, is not counted.
-    """
-    memory_bytes: int = 4 << 30
-    result_bytes: int = 64 << 20
-    """Encoded size of one returned value."""
-    output_bytes: int = 64 << 10
-    """Bytes of standard output and of standard error that are recorded."""
 
 
 def available_bytes() -> int:
