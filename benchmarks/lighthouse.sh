@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lighthouse over the main pages of a built site, as a slow phone sees them (its default mobile profile:
+# Lighthouse over the pages at the top of a built site, as a slow phone sees them (its default mobile profile:
 # 150 ms round trips, 1.6 Mbit/s, a processor four times slower). Fails below 100 in any category.
 #
 #   npm install --no-save lighthouse    # once, anywhere; or have `lighthouse` on the PATH
@@ -10,7 +10,7 @@
 set -eu
 site=${1:?expected the folder of a built site}
 shift
-[ $# -gt 0 ] || set -- index.html loop.html runtime.html evolved.html tasks.html agreement.html compare.html published.html method.html changes.html data.html
+[ $# -gt 0 ] || set -- $(cd "$site" && ls -- *.html)
 lighthouse=${LIGHTHOUSE:-lighthouse}
 command -v "$lighthouse" >/dev/null || {
     echo "no $lighthouse: npm install lighthouse, then LIGHTHOUSE=node_modules/.bin/lighthouse" >&2

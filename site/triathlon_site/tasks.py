@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -32,7 +33,7 @@ FEWEST_MODELS: Final = 5
 WHOLE: Final = 1 - EXACT
 
 
-def suspects(scores: Array, rest: Array, known: NDArray[np.bool_], name: str) -> NDArray[np.bool_]:
+def suspects(scores: Array, rest: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Returns which tasks correlate negatively with the rest of their suite, more than chance explains.
 
     The p-value of a task is the share of permutations of its scores over the models with a correlation as low
@@ -42,13 +43,11 @@ def suspects(scores: Array, rest: Array, known: NDArray[np.bool_], name: str) ->
         scores: models × tasks, each less its task's mean; 0 where `known` is false.
         rest: the same for each model's mean score on all other tasks.
         known: where a model has a score on the task and on others.
-        name: of the suite, for the random numbers.
     """
-    random = generator("suspect", name)
     p_values = np.ones(scores.shape[1])
     tested = (scores * rest).sum(axis=0) < -EXACT
     for draws in (FEW_DRAWS, MANY_DRAWS):
-        p_values[tested] = _p_values(scores[:, tested], rest[:, tested], known[:, tested], random, draws)
+        p_values[tested] = _p_values(scores[:, tested], rest[:, tested], known[:, tested], draws)
         tested = p_values <= CLOSE
     suspect = np.zeros(scores.shape[1], dtype=bool)
     considered = p_values <= CONSIDERED
@@ -66,9 +65,7 @@ def chosen(p_values: Array) -> NDArray[np.bool_]:
     return is_chosen
 
 
-def _p_values(
-    scores: Array, rest: Array, known: NDArray[np.bool_], random: np.random.Generator, draws: int
-) -> Array:
+def _p_values(scores: Array, rest: Array, known: NDArray[np.bool_], draws: int) -> Array:
     """Of each task, the share of the permutations of its scores whose correlation is as low.
 
     The observed order counts as a permutation. Tasks that the same models have share their permutations.
@@ -77,12 +74,18 @@ def _p_values(
     groups, group_of = np.unique(known, axis=1, return_inverse=True)
     for group, has in enumerate(groups.T):
         for start in range(0, draws, CHUNK):
-            orders = np.tile(np.flatnonzero(has), (min(CHUNK, draws - start), 1))
-            random.permuted(orders, axis=1, out=orders)
+            orders = _permutations(int(has.sum()), start)[: draws - start]
             for task in np.flatnonzero(group_of.ravel() == group):
-                observed = scores[has, task] @ rest[has, task]
-                low[task] += (scores[:, task][orders] @ rest[has, task] <= observed + EXACT).sum()
+                own, others = scores[has, task], rest[has, task]
+                low[task] += (np.take(own, orders) @ others <= own @ others + EXACT).sum()
     return low / (1 + draws)
+
+
+@lru_cache(maxsize=MANY_DRAWS // CHUNK)
+def _permutations(models: int, start: int) -> NDArray[np.int32]:
+    """`CHUNK` of them, one a row: made once for all suites, because they cost more than what they are for."""
+    random = generator("suspect", str(models), str(start))
+    return random.permuted(np.tile(np.arange(models, dtype=np.int32), (CHUNK, 1)), axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def suite_tasks(
         np.count_nonzero(scores >= WHOLE, axis=0).tolist(),
         _means(scores),
         _means(loops) if loops is not None else [None] * len(sample.clusters),
-        *(column.tolist() for column in _separations(scores, entry.id)),
+        *(column.tolist() for column in _separations(scores)),
         strict=True,
     )
     tasks = [TaskStatistics(task, *row) for task, row in zip(sample.clusters, numbers, strict=True)]
@@ -181,7 +184,7 @@ def _means(values: Array) -> list[float]:
     return means
 
 
-def _separations(scores: Array, suite: str) -> tuple[Array, NDArray[np.bool_]]:
+def _separations(scores: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Item-rest correlations, nan for too few models or a task that all or none solve; which are suspect."""
     known = ~np.isnan(scores)
     filled = np.where(known, scores, 0.0)
@@ -194,7 +197,7 @@ def _separations(scores: Array, suite: str) -> tuple[Array, NDArray[np.bool_]]:
         squares = (centred * centred).sum(axis=0) * (rest * rest).sum(axis=0)
         correlations = np.clip((centred * rest).sum(axis=0) / np.sqrt(squares), -1.0, 1.0)
     enough = (has.sum(axis=0) >= FEWEST_MODELS) & varies & rest_varies
-    suspect = suspects(np.where(enough, centred, 0.0), rest, has, suite)
+    suspect = suspects(np.where(enough, centred, 0.0), rest, has)
     return np.where(enough, correlations, math.nan), suspect
 
 

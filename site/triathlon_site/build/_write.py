@@ -31,7 +31,7 @@ READ: Final = ("runs", "published", "archive", IMPORTED, RECORDED)
 _LEFT: Final = re.compile(r"\.(\d+)\.(new|old)")
 """How folders of a build at work end: its process, and whether they are a draft or a site set aside."""
 File = tuple[str, Path]
-"""Path on the site, and the file that is copied there."""
+"""Path on the site, and the file in the cache."""
 
 
 def check_apart(results: Path, out: Path) -> None:
@@ -99,7 +99,7 @@ def evidence_files(site: Gathered) -> Iterator[File]:
 
 
 def _pages_of(file: FileAggregate, folder: str) -> Iterator[File]:
-    for name in file.extracts.sizes:
+    for name in file.extracts.states:
         number, _, suffix = name.partition(".")
         if number.isdecimal() and suffix == "html":
             yield evidence_path(folder, file.suite, int(number)), file.extracts.path(name)
@@ -108,13 +108,12 @@ def _pages_of(file: FileAggregate, folder: str) -> Iterator[File]:
 def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, processes: int = 1) -> int:
     """Replaces `out` by a rendered site and says how many pages it has.
 
-    All is written to a new folder first: a page that cannot be made leaves `out` as it is. `files` are
-    copied, not linked: a page that somebody edits in the site must not change the cache.
+    All is written to a new folder first: a page that cannot be made leaves `out` as it is.
 
     Args:
         out: the folder of the site.
         rendering: what makes its pages.
-        files: what is there already.
+        files: what is there already, read-only: it gets a second name in the site.
         processes: how many render and write at a time.
 
     Raises:
@@ -133,7 +132,7 @@ def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, p
         draft.mkdir(parents=True)
         assets = _write_assets(draft, rendering.environment)
         with threadpool_limits(1):  # sums in one order give the same bytes everywhere
-            pages = list(chain(*run_all([partial(_copy, draft, list(files)), *sections], processes)))
+            pages = list(chain(*run_all([partial(_link, draft, list(files)), *sections], processes)))
         _check_names([*assets, *pages])
         if out.exists():
             out.rename(old)  # `sweep` puts it back where the process is killed before the next step
@@ -152,8 +151,15 @@ def _write_section(draft: Path, rendering: Rendering, number: int) -> list[str]:
     return [_write(draft, page.path, page.bytes) for page in rendering.section(number)]
 
 
-def _copy(draft: Path, files: Sequence[File]) -> list[str]:
-    return [_write(draft, path, source.read_bytes()) for path, source in files]
+def _link(draft: Path, files: Sequence[File]) -> list[str]:
+    for path, source in files:
+        target = draft / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            target.hardlink_to(source)
+        except OSError:  # the cache is on another disk, or this one has no links
+            target.write_bytes(source.read_bytes())
+    return [path for path, _ in files]
 
 
 def _write_assets(draft: Path, environment: Environment) -> list[str]:

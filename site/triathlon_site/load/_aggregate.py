@@ -52,8 +52,8 @@ class Extracts:
     """Texts made from the records while they were read: files beside the aggregate in the cache."""
 
     folder: Path = Path()
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """Bytes of each file, by name."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """Size and time of each file, by name."""
 
     def path(self, name: str) -> Path:
         """Where the file of this name lies."""
@@ -61,7 +61,7 @@ class Extracts:
 
     def read(self, name: str) -> bytes:
         """The content of one file, in UTF-8; empty where there is none of that name."""
-        return self.path(name).read_bytes() if name in self.sizes else b""
+        return self.path(name).read_bytes() if name in self.states else b""
 
 
 @dataclass(frozen=True, eq=False)

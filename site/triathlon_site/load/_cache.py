@@ -33,13 +33,13 @@ class AggregateCache:
         folder = self._entry(key)
         try:
             aggregate: FileAggregate = pickle.loads((folder / AGGREGATE).read_bytes())  # noqa: S301 (`put` wrote it)
-            sizes = {name: (folder / name).stat().st_size for name in aggregate.extracts.sizes}
             os.utime(folder / AGGREGATE)
         except (OSError, EOFError, pickle.UnpicklingError):
             return None
-        if sizes != aggregate.extracts.sizes:
-            return None  # a power cut left half of a file
-        return replace(aggregate, extracts=Extracts(folder, sizes))
+        states = {name: file_state(folder / name) for name in aggregate.extracts.states}
+        if states != aggregate.extracts.states:
+            return None  # a power cut left half of one, or somebody edited a page of the site
+        return replace(aggregate, extracts=Extracts(folder, states))
 
     def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str]) -> None:
         """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
@@ -47,16 +47,13 @@ class AggregateCache:
         Raises:
             UserError: the cache cannot be written.
         """
-        texts = {name: text.encode() for name, text in extracts.items()}
-        sizes = {name: len(text) for name, text in texts.items()}
-        texts[AGGREGATE] = pickle.dumps(replace(aggregate, extracts=Extracts(sizes=sizes)))
         folder = self._entry(key)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, text in texts.items():
-                draft = folder / f".{name}.{os.getpid()}"  # a build beside this one never reads half a file
-                draft.write_bytes(text)
-                draft.replace(folder / name)
+            for name, text in extracts.items():
+                _write(folder / name, text.encode())
+            states = {name: file_state(folder / name) for name in extracts}
+            _write(folder / AGGREGATE, pickle.dumps(replace(aggregate, extracts=Extracts(states=states))))
         except OSError as error:
             reason = error.strerror or str(error)
             raise UserError(
@@ -73,6 +70,14 @@ class AggregateCache:
         for path in self.folder.glob(f"??/*/{AGGREGATE}"):
             if path.stat().st_mtime < oldest:
                 shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Writes a file that nobody edits by mistake: a page of evidence is a file of the site, too."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")  # a build beside this one never reads half a file
+    draft.write_bytes(content)
+    draft.chmod(draft.stat().st_mode & 0o444)
+    draft.replace(path)
 
 
 def file_state(path: Path) -> str:

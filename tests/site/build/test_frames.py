@@ -100,4 +100,4 @@ def test_the_package_is_imported_without_pandas() -> None:
 
 def test_a_gathered_site_has_no_files_of_a_folder_that_is_gone(results: Path) -> None:
     """Without a cache, what was read is kept, its pages of evidence are not."""
-    assert not any(file.extracts.sizes for file in gather(results, None).results.files)
+    assert not any(file.extracts.states for file in gather(results, None).results.files)

@@ -89,14 +89,19 @@ def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:
     where there are none of these either.
     """
     if links := _covered(first, second):
-        parts = {whole for whole, names in links.items() if first.solved.issuperset(names)}
-        wholes = second.solved & links.keys()
-        both, neither = len(parts & wholes), len(links) - len(parts | wholes)
-        return Paired(both, len(parts - wholes), len(wholes - parts), neither)
-    if not _covered(second, first):
-        return None
-    swapped = sets_against_each_other(second, first)
-    return swapped and replace(swapped, first_only=swapped.second_only, second_only=swapped.first_only)
+        return _paired(links, first, second)
+    if links := _covered(second, first):
+        swapped = _paired(links, second, first)
+        return replace(swapped, first_only=swapped.second_only, second_only=swapped.first_only)
+    return None
+
+
+def _paired(parts_of_whole: Mapping[str, tuple[str, ...]], parts: Outcomes, wholes: Outcomes) -> Paired:
+    """Each whole against its parts, all of which must be solved."""
+    by_parts = {whole for whole, names in parts_of_whole.items() if parts.solved.issuperset(names)}
+    solved = wholes.solved & parts_of_whole.keys()
+    both, neither = len(by_parts & solved), len(parts_of_whole) - len(by_parts | solved)
+    return Paired(both, len(by_parts - solved), len(solved - by_parts), neither)
 
 
 @dataclass(frozen=True, slots=True)
