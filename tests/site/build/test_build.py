@@ -1,6 +1,7 @@
 """Building the site: whole or not at all, the same bytes from the same results."""
 
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -391,6 +392,27 @@ def test_an_edited_page_of_evidence_does_not_change_the_cache(tmp_path: Path) ->
         file.write(b"edited")
     build_small(tmp_path, tasks=3)
     assert page.read_bytes() == before
+
+
+def test_evidence_is_one_file_of_the_cache_and_the_site(tmp_path: Path) -> None:
+    """Which nobody can write to: a site of a hundred models has gigabytes of it."""
+    build_small(tmp_path, tasks=3)
+    status = (tmp_path / "_site/evidence/strong/loop-core-1.html").stat()
+    assert status.st_nlink == 2
+    assert not status.st_mode & 0o222
+
+
+def test_evidence_is_copied_where_the_cache_lies_on_another_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_self: Path, _target: Path) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    build_small(tmp_path, tasks=3)
+    page = tmp_path / "_site/evidence/strong/loop-core-1.html"
+    assert page.stat().st_nlink == 1
+    assert b"</html>" in page.read_bytes()
 
 
 def test_every_link_leads_somewhere_where_no_model_is_ranked(tmp_path: Path) -> None:
