@@ -157,8 +157,10 @@ def _link(draft: Path, files: Sequence[File]) -> list[str]:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             target.hardlink_to(source)
+        except FileExistsError:
+            continue  # `_check_names` refuses two files of one name; a copy would go into the cache
         except OSError:  # the cache is on another disk, or this one has no links
-            target.write_bytes(source.read_bytes())
+            _write(draft, path, source.read_bytes())
     return [path for path, _ in files]
 
 

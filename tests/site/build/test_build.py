@@ -402,6 +402,18 @@ def test_evidence_is_one_file_of_the_cache_and_the_site(tmp_path: Path) -> None:
     assert not status.st_mode & 0o222
 
 
+def test_two_files_of_one_name_do_not_change_the_cache(tmp_path: Path) -> None:
+    """The second is never written into the first, which is a file of the cache."""
+    build_small(tmp_path, tasks=3)
+    pages = [tmp_path / name for name in ("first.html", "second.html")]
+    for page in pages:
+        page.write_text(page.stem)
+    rendering = Rendering(gather(tmp_path / "results", None), installed_environment())
+    with pytest.raises(UserError, match="two pages of the site have the same file name"):
+        write_site(tmp_path / "_site", rendering, [("evidence/one.html", page) for page in pages])
+    assert [page.read_text() for page in pages] == ["first", "second"]
+
+
 def test_evidence_is_copied_where_the_cache_lies_on_another_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
