@@ -76,15 +76,12 @@ def _warm(settings: Mapping[str, Any]) -> None:
 
 def _execute_representative() -> None:
     """Does here, with a program of our own, what every child does with the program that it gets."""
-    frames: list[tuple[bytes, Any]] = [
-        (messages.PROGRAM, {"program": REPRESENTATIVE, "relayed": (), "result_bytes": 1 << 20}),
-        (messages.CALL, ("f", None, "([2, 3, 4], 'ab')")),
-    ]
     source, feed = os.pipe()
     results, sink = os.pipe()
-    for kind, content in frames:
-        payload = marshal.dumps(content)
-        os.write(feed, messages.HEADER.pack(kind, len(payload)) + payload)
+    stream = child.FrameStream(results, feed)
+    job = {"program": REPRESENTATIVE, "relayed": (), "result_bytes": 1 << 20}
+    stream.send(messages.PROGRAM, marshal.dumps(job))
+    stream.send(messages.CALL, marshal.dumps(("f", None, "([2, 3, 4], 'ab')")))
     os.close(feed)
     child.serve(source, sink)
     for descriptor in (source, results, sink):
