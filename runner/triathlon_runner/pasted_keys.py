@@ -1,7 +1,7 @@
 """Finds providers' keys in texts that must hold none, and removes them from messages.
 
-A key is known by how its maker lets it begin. No message shows the value. The patterns take time in proportion to
-the text: what is not bounded begins only where a word does, so that no part of a text is read again and again.
+A key is known by how its maker lets it begin. No message shows the value. The patterns take time in
+proportion to the text: what is not bounded begins only where a word does, so that nothing is read twice.
 """
 
 import re
@@ -25,7 +25,8 @@ _KEY: Final = re.compile(
         | gh[pousr]_[A-Za-z0-9]{12,} | github_pat_\w{12,} | glpat-[\w-]{12,} | npm_[A-Za-z0-9]{24,}
         | pypi-AgE[\w-]{12,} | hf_[A-Za-z0-9]{16,} | nvapi-[\w-]{12,} | tgp_v1_[\w-]{12,}
         | fw_[A-Za-z0-9]{20,} | r8_[A-Za-z0-9]{20,} | (?:AKIA|ASIA)[0-9A-Z]{16}
-        | xox[abeprs]-[A-Za-z0-9-]{10,} | [sr]k_(?:live|test)_[A-Za-z0-9]{10,} | SG\.[\w-]{16,}\.[\w-]{16,}  # Slack, Stripe
+        | xox[abeprs]-[A-Za-z0-9-]{10,}                                 # Slack, Stripe, SendGrid:
+        | [sr]k_(?:live|test)_[A-Za-z0-9]{10,} | SG\.[\w-]{16,}\.[\w-]{16,}
         | eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                               # a JSON Web Token
         | Bearer\ (?=[\w.~+/-]{0,200}[0-9])[\w.~+/=-]{20,}
         | -----BEGIN\ [A-Z ]{0,30}PRIVATE\ KEY-----[\sA-Za-z0-9+/=:,-]{16,}

@@ -3,15 +3,14 @@
 What is wrong with a sample is reported about that sample and never ends the command.
 """
 
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from triathlon_runner.datasets import AnyProblem, ClassProblem, unpacked
+from triathlon_runner.datasets import AnyProblem, ClassProblem
 from triathlon_runner.errors import UserError
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import files_below, parse_foreign_json, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +48,11 @@ def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> tuple[list[S
 def _in_folder(folder: Path, problems: Mapping[str, AnyProblem]) -> Iterator[Sample]:
     """EvalPlus writes a task's id as a folder's name, with `_` for `/`."""
     names = {task_id.replace("/", "_"): task_id for task_id in problems}
-    files = [file for file in folder.rglob("*.py") if file.is_file()]
-    for file in sorted(files, key=_order):
+    for file in sorted(files_below(folder, "*.py"), key=_order):
         name = file.parent.relative_to(folder).as_posix()
         task_id = names.get(name.replace("/", "_"), name)
         try:
-            yield _sample(task_id, file.read_bytes().decode())
+            yield _sample(task_id, read_file(file).decode())
         except UnicodeDecodeError as error:
             yield Sample(task_id, 0, "", f"not UTF-8: {error}")
 
@@ -66,11 +64,7 @@ def _order(file: Path) -> tuple[str, int, str]:
 
 def _in_lines(file: Path, problems: Mapping[str, AnyProblem], broken: list[str]) -> Iterator[Sample]:
     """`broken` gets what is wrong with lines without a readable task or program."""
-    try:
-        data = unpacked(file.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"cannot read the samples in {str(file)!r}: {error}") from None
-    for place, line in enumerate(data.split(b"\n"), start=1):
+    for place, line in enumerate(read_file(file).split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -82,7 +76,7 @@ def _in_lines(file: Path, problems: Mapping[str, AnyProblem], broken: list[str])
 def _sample_of_line(line: bytes, problems: Mapping[str, AnyProblem]) -> Sample:
     """The sample of one line; raises ValueError with what is wrong where it holds none."""
     try:
-        row = parse_json(line)
+        row = parse_foreign_json(line)
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):

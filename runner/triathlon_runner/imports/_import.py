@@ -15,6 +15,7 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.foreign_files import files_below
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
@@ -173,7 +174,7 @@ def _digest(path: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+    for file in files_below(path):
         digest.update(file.relative_to(path).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 

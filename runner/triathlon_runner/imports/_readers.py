@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import read_file
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -16,7 +17,6 @@ from triathlon_runner.imports._foreign import (
     ForeignProgram,
     ForeignReply,
     as_object,
-    file_content,
     json_lines,
     task_name,
     text_of,
@@ -91,12 +91,12 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
     Raises:
         UserError: the file has another shape.
     """
-    for count, tasks in as_object(file_content(path), str(path)).items():
+    for count, tasks in as_object(read_file(path), str(path)).items():
         if not isinstance(tasks, list):
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
         for task in tasks:
             loop = _loop(task, f"{path}, key {count!r}")
-            yield replace(loop, sustained_loops=int(count)) if count.isdecimal() else loop
+            yield replace(loop, sustained_loops=int(count)) if re.fullmatch(r"\d{1,9}", count) else loop
 
 
 def _loop(task: Any, where: str) -> ForeignLoop:
@@ -184,7 +184,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
     Raises:
         UserError: the file has another shape.
     """
-    content = as_object(file_content(path), str(path))
+    content = as_object(read_file(path), str(path))
     answers, scored = content.get("raw_generations", content), content.get("raw_scored_generations", {})
     if not isinstance(answers, dict) or not isinstance(scored, dict):
         raise UserError(
