@@ -26,6 +26,8 @@ MOST_BYTES: Final = 512 << 20
 """Of one file, unpacked. The largest logs of the programs that we read have a fifth of that."""
 MOST_BYTES_OF_MEMBERS: Final = 8 * MOST_BYTES
 """Of all members of an archive that are read one after another."""
+LINK: Final = "a link"
+"""How `why_not_plain` begins to name one."""
 _PIECE: Final = 1 << 20
 _ZSTD: Final = 93
 """How a zip file names this compression."""
@@ -180,7 +182,7 @@ def why_not_plain(path: Path, root: Path) -> str:
         except OSError as error:
             return f"nothing that can be read at {part.relative_to(root).as_posix()!r} ({error.strerror})"
         if stat.S_ISLNK(mode):
-            return f"a link at {part.relative_to(root).as_posix()!r}"
+            return f"{LINK} at {part.relative_to(root).as_posix()!r}"
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             return f"a pipe or device at {part.relative_to(root).as_posix()!r}"
     return ""
