@@ -97,11 +97,8 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*args, **named)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        if not LOOPBACK.fullmatch(self.headers.get("Host", "localhost")):
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "expected localhost or 127.0.0.1 as the host")
-            return None
-        if "\0" in unquote(self.path):
-            self.send_error(HTTPStatus.BAD_REQUEST, "expected the path of a file")
+        if refusal := self._refusal():
+            self.send_error(refusal)
             return None
         address = urlsplit(self.path)
         version = _version(Path(self.directory)) if self._watched else ""
@@ -124,6 +121,11 @@ class _Handler(SimpleHTTPRequestHandler):
         if gets_script:
             body += installed_environment().render("shared/watch", version=version).encode()
         return self._send(body, self.guess_type(path))
+
+    def _refusal(self) -> HTTPStatus | None:
+        if not LOOPBACK.fullmatch(self.headers.get("Host", "localhost")):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        return HTTPStatus.BAD_REQUEST if "\0" in unquote(self.path) else None
 
     @property
     def _takes_gzip(self) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
-from support.site import SUITES, build_small, page_text, small_results
+from support.site import SUITES, page_text, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.catalogue import find
 from triathlon_runner.metrics import pass_at_k_metric
@@ -19,7 +19,6 @@ from triathlon_site import frames
 from triathlon_site.build import build, gather
 from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost
 from triathlon_site.load import FileAggregate
-
 
 PRICE = (100.0, 750.0)
 """At which the lines of `measured` cost 1.5 dollars."""
@@ -87,7 +86,7 @@ def test_cut_replies_bound_the_score() -> None:
 
 
 def test_the_overall_cost_is_unknown_where_a_suite_was_not_counted(tmp_path: Path) -> None:
-    """The order over all disciplines shows no sum that leaves out a suite; prices are those of models.yaml."""
+    """The order over all disciplines shows no sum that leaves out a suite; prices come from models.yaml."""
     results = small_results(tmp_path / "results")
     price = Price(input=0, output=2)
     rows = (row_without_server(name, "instruct") for name in ("strong", "weak"))

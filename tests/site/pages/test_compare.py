@@ -160,7 +160,7 @@ def test_a_small_difference_keeps_its_sign() -> None:
 
 
 def test_a_name_is_plain_text_in_interactive_figures() -> None:
-    """plotly reads a few tags in its texts: a name with one would be a link in the legend."""
+    """Plotly reads a few tags in its texts: a name with one would be a link in the legend."""
     evil = '<a href="https://evil.example/">Evil & Co</a>'
     for trace in (interactive_curve(evil, [1.0]), interactive_radar(evil, ["a"], [1.0])):
         assert trace["name"] == '&lt;a href="https://evil.example/">Evil &amp; Co&lt;/a>'

@@ -1,7 +1,6 @@
 """The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
 
 import io
-import json
 import re
 from pathlib import Path
 from statistics import fmean
