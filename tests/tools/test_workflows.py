@@ -1,4 +1,4 @@
-"""The workflows and the action: what they run is fixed, ends, and where it executes programs may do nothing else."""
+"""The workflows and the action: what they run is fixed, ends, and signs nothing where programs run."""
 
 import re
 from pathlib import Path
