@@ -93,8 +93,9 @@ async def import_log(
         if records:  # without records nothing is written, so that a mended log can still be imported
             task_ids = {record.task_id for record in records}
             fields = manifest_fields(work, task_ids, report.outcomes)
+            text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
             folder.write_manifest(_manifest(log_format, path, work.row.kind, fields))
-            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+            replace_file(lines, text)
     return report
 
 
