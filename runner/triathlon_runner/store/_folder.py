@@ -161,9 +161,10 @@ class ResultsFolder:
             UserError: a link, folder or pipe has the name of one, and `skip_others` is not set.
         """
         runs = self.root / "runs"
+        start = self.root.parent if self.root.name == IMPORTED else self.root
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
-            why = why_not_plain(path, self.root) or ("" if path.is_file() else "a folder")
+            why = why_not_plain(path, start) or ("" if path.is_file() else "a folder")
             if why and not skip_others:
                 raise UserError(f"expected a plain file of results at {str(path)!r}, got {why}; move it away")
             if why:
