@@ -139,6 +139,9 @@ def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
             list(files_below(path))  # refuses links
         yield path
         return
+    if log_format.name in {"evalplus", "evoeval"} and any(path.glob("**/*.py")):
+        yield path
+        return
     logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
     if not logs:
         raise UserError(

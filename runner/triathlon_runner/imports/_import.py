@@ -143,7 +143,7 @@ async def grade_all(
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, ForeignReply) and unit.error:
             name = f"{unit.task_id}, sample {number} of the log"
-            report.left_out[name] = f"it ended in an error: {unit.error}"
+            report.left_out[name] = unit.error
             continue
         sample = samples[unit.task_id]
         samples[unit.task_id] += 1

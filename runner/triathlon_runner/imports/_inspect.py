@@ -30,7 +30,8 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
             yield ForeignReply(task, _reply(sample, path), prompt if isinstance(prompt, str) else "")
         else:
             message = str(error.get("message") if isinstance(error, dict) else error)
-            yield ForeignReply(task, "", error=message.partition("\n")[0][:_SHOWN])
+            first_line = message.partition("\n")[0][:_SHOWN]
+            yield ForeignReply(task, "", error=f"it ended in an error: {first_line}")
 
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:

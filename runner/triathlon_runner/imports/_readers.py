@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import read_file
+from triathlon_runner.grading import BrokenRow, sample_rows
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -29,32 +30,36 @@ _CRUXEVAL_NAME: Final = re.compile(
 
 
 def read_evalplus(path: Path) -> Iterator[Foreign]:
-    """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
+    """Samples as `grade` reads them: `task_id` with `solution`, or `completion` of the prompt; and folders.
 
-    A row may name its data set (`subset`) and the authors' verdicts (`published` with `base_status` and
-    `plus_status`, of which `pass` is one that passed). EvalPlus' `plus_status` is about added inputs alone:
-    all inputs are passed where both say so.
+    A row may name its data set (`subset`) and the authors' verdicts (`base_status` and `plus_status`, `pass`
+    for one that passed, or `published` with both). EvalPlus' `plus_status` is about added inputs alone: all
+    inputs are passed where both say so.
 
     Raises:
-        UserError: a line of another shape.
+        UserError: the file holds something else.
     """
-    for where, row in json_lines(path):
-        task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
-        program = text_of(row, "completion" if completes else "solution", where)
-        base, plus = _passed(row, "base_status"), _passed(row, "plus_status")
-        yield ForeignProgram(
-            task_id,
-            program,
-            completes=completes,
-            subset=text_of(row, "subset", where) if "subset" in row else "",
-            base_passed=base,
-            plus_passed=None if plus is None else plus and base is not False,
-        )
+    for number, row in enumerate(sample_rows(path), start=1):
+        if isinstance(row, BrokenRow):
+            yield ForeignReply(row.where, "", error=row.fault)
+        elif row.fault:
+            yield ForeignReply(row.task_id, "", error=row.fault)
+        else:
+            where, subset = f"{path}, sample {number}", row.fields.get("subset")
+            base, plus = _passed(row.fields, "base_status"), _passed(row.fields, "plus_status")
+            yield ForeignProgram(
+                task_name(row.task_id) or row.task_id,
+                row.text,
+                completes=row.completes,
+                subset="" if subset is None else text_of(row.fields, "subset", where),
+                base_passed=base,
+                plus_passed=None if plus is None else plus and base is not False,
+            )
 
 
-def _passed(row: dict[str, Any], name: str) -> bool | None:
+def _passed(row: Mapping[str, Any], name: str) -> bool | None:
     """Returns the authors' verdict; None where the row has none."""
-    published = row.get("published")
+    published = row.get("published", row)
     status = published.get(name) if isinstance(published, dict) else None
     return None if status is None else status == "pass"
 
