@@ -2,11 +2,11 @@
 
     python benchmarks/prompts.py BEFORE AFTER --suite evolved/humaneval-plus --model MODEL [-- OPTIONS]
 
-BEFORE and AFTER are folders of prompts (`<discipline>/<name>.txt`, as for `triathlon run --prompts`), or `ours`
-for the prompts of this checkout. Each is asked by `triathlon run`, which OPTIONS are passed on to. Results are
-kept in --out, so an interrupted comparison goes on where it was. For every metric of the suite: both scores,
-the tasks gained and lost, and the 95 % interval of the difference by a paired bootstrap over tasks (over
-programs in runtime).
+BEFORE and AFTER are folders of prompts (`<discipline>/<name>.txt`, as for `triathlon run --prompts`), or
+`ours` for the prompts of this checkout. Each is asked by `triathlon run`, which OPTIONS are passed on to.
+Results are kept in --out, so an interrupted comparison goes on where it was. For every metric of the suite:
+both scores, the tasks gained and lost, and the 95 % interval of the difference by a paired bootstrap over
+tasks (over programs in runtime).
 """
 
 import argparse
