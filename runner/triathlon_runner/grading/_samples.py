@@ -36,6 +36,7 @@ class SampleRow:
     """A sample as it lies on disk."""
 
     task_id: str
+    """Of a folder its path, below the folder of the samples."""
     text: str
     completes: bool = False
     """Whether the text continues the problem's prompt."""
@@ -110,12 +111,17 @@ def _in_folder(folder: Path) -> Iterator[SampleRow]:
             f"expected the samples of one model in {str(folder)!r}, got {names}; name one of them"
         )
     for file in files:
-        named = _TASK_FOLDER.fullmatch(file.parent.name)
-        task_id = f"{named[1]}/{named[2]}" if named else file.parent.relative_to(folder).as_posix()
+        task_id = file.parent.relative_to(folder).as_posix()
         try:
             yield SampleRow(task_id, read_file(file).decode())
         except UnicodeDecodeError as error:
             yield SampleRow(task_id, "", fault=f"not UTF-8: {error}")
+
+
+def task_of_folder(name: str) -> str:
+    """The task that a folder of programs is called after: `HumanEval/0` for `HumanEval_0`."""
+    named = _TASK_FOLDER.fullmatch(name.rpartition("/")[2])
+    return f"{named[1]}/{named[2]}" if named else name
 
 
 def _order(file: Path) -> tuple[str, int, str]:

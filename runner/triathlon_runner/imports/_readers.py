@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import read_file
-from triathlon_runner.grading import BrokenRow, sample_rows
+from triathlon_runner.grading import BrokenRow, sample_rows, task_of_folder
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -48,7 +48,7 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
             where, subset = f"{path}, sample {number}", row.fields.get("subset")
             base, plus = _passed(row.fields, "base_status"), _passed(row.fields, "plus_status")
             yield ForeignProgram(
-                task_name(row.task_id) or row.task_id,
+                task_name(row.task_id if row.fields else task_of_folder(row.task_id)) or row.task_id,
                 row.text,
                 completes=row.completes,
                 subset="" if subset is None else text_of(row.fields, "subset", where),
