@@ -5,7 +5,9 @@ import gzip
 import io
 import lzma
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,7 +19,7 @@ from triathlon_runner.grading._samples import read_samples
 from triathlon_runner.imports import FORMATS
 
 TEXT = '{"task_id": "a", "solution": "x = \'ä\'"}\n'
-PACKERS = {
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "plain": lambda data: data,
     "gz": gzip.compress,
     "xz": lzma.compress,
@@ -25,6 +27,10 @@ PACKERS = {
     "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
     "zip": lambda data: zipped({"s.jsonl": data}),
 }
+
+
+def imported_from(form: str, path: Path) -> list[Any]:
+    return list(FORMATS[form].read(path))
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -57,7 +63,7 @@ def test_grade_and_import_read_the_same(tmp_path: Path, packing: str) -> None:
     """A packed file of samples is the same samples for both."""
     path = tmp_path / "samples"
     path.write_bytes(PACKERS[packing](TEXT.encode("utf-16")))
-    (imported,) = FORMATS["evalplus"].read(path)
+    (imported,) = imported_from("evalplus", path)
     (graded,), broken = read_samples(path, {})
     assert (imported.program, broken) == (graded.program, [])
 
@@ -127,7 +133,7 @@ def test_loops_of_5000_digits_are_unknown(tmp_path: Path) -> None:
     """EVALOOOP's counts of loops are the keys of an object."""
     path = tmp_path / "page.json"
     path.write_text('{"%s": [{"task_id": "a", "initial_prompt": "", "cycles": []}]}' % ("9" * 5000))
-    (loop,) = FORMATS["evaloop"].read(path)
+    (loop,) = imported_from("evaloop", path)
     assert loop.sustained_loops is None
 
 

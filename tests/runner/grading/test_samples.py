@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,10 @@ RESULTS = {
     "date": "2026",
     "eval": {row["task_id"]: [{**row, "base_status": "pass", "plus_status": "fail"}] for row in ROWS},
 }
+
+
+def imported_from(path: Path) -> list[Any]:
+    return list(FORMATS["evalplus"].read(path))
 
 
 def file_of(text: str) -> Callable[[Path], Path]:
@@ -58,14 +63,14 @@ def test_what_the_peers_write_is_read(tmp_path: Path, write: Callable[[Path], Pa
     """Lines, an array, EvalPlus' results, its folder, and one above: the same for both commands."""
     path = write(tmp_path)
     rows = [row for row in sample_rows(path) if not isinstance(row, BrokenRow)]
-    imported = list(FORMATS["evalplus"].read(path))
+    imported = imported_from(path)
     assert [row.text for row in rows] == list(PROGRAMS.values())
     assert {unit.task_id: unit.program for unit in imported} == PROGRAMS
 
 
 def test_the_authors_verdicts_are_read(tmp_path: Path) -> None:
     """EvalPlus' own results have them beside the programs; all inputs are passed where both parts are."""
-    units = list(FORMATS["evalplus"].read(file_of(json.dumps(RESULTS))(tmp_path)))
+    units = imported_from(file_of(json.dumps(RESULTS))(tmp_path))
     assert [(unit.base_passed, unit.plus_passed) for unit in units] == [(True, False)] * 2
 
 
@@ -88,7 +93,7 @@ def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
     path = file_of('{"task_id": "a", "solution": "x"}\n{"task_id": "b", "solution": null}\n{"task_id":\n')(
         tmp_path
     )
-    first, second, third = FORMATS["evalplus"].read(path)
+    first, second, third = imported_from(path)
     assert (first.task_id, first.program) == ("a", "x")
     assert (second.task_id, third.task_id) == ("line 2", "line 3")
     assert "got solution None" in second.error and "not JSON" in third.error
