@@ -91,7 +91,10 @@ def _csv(table: AllModels) -> str:
                 "index": round(place.value, 2),
                 "index_low": round(place.low, 2),
                 "index_high": round(place.high, 2),
-                **{name: getattr(place, name) for name in ("rank", "rank_low", "rank_high", "columns")},
+                "rank": place.rank.rank,
+                "rank_low": place.rank.low,
+                "rank_high": place.rank.high,
+                "columns": place.columns,
             }
             for name, cell in row.cells.items():
                 line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
