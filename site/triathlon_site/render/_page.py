@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from markupsafe import Markup
@@ -32,7 +32,7 @@ class PageContext:
 
     def variables(self) -> Mapping[str, Any]:
         """The fields by name, as the template sees them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,15 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One cell."""
+    """One cell: its text for pages and LaTeX, its numbers for CSV."""
 
     text: str
     small: str = ""
     """Below it, in small print: an interval, a count."""
+    number: float | None = None
+    """In the unit of the text; None where the text is the value, or the cell is empty."""
+    details: Mapping[str, float | None] = field(default_factory=dict)
+    """The numbers of the small print by name: `low`, `high`, `models`."""
     link: str = ""
     """A page of the site, from its root."""
     sure: bool = True

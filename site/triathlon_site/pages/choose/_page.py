@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 import pandas as pd
 
+from triathlon_site.exports import csv_file
 from triathlon_site.figures import PLOTLY, interactive_choice, interactive_choice_axis, plotly_styles
 from triathlon_site.frontier import DOUBT, DRAWS
 from triathlon_site.pages.choose._questions import LEAST_SHARE, NAMED, Question, cost_text, questions
@@ -54,7 +55,7 @@ def drafts(candidates: Candidates) -> Iterator[Draft]:
     files = (
         _index(shown, scored, costs),
         *(_draws(shown, of) for of in scored),
-        Page(TABLE, _table(scored, costs)),
+        _table(scored, costs),
     )
     yield Draft(PATH, context, files)
 
@@ -104,7 +105,7 @@ def _path(scored: ScoredModels) -> str:
     return f"data/choose-{scored.score.id}.js"
 
 
-def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
+def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     """Every model of every score against every cost, among all models of which both are known."""
     frames = []
     for scored in scores:
@@ -115,4 +116,4 @@ def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
             frame.insert(1, "score", scored.score.id)
             frame.insert(5, "against", cost.id)
             frames.append(frame.astype({"cost": object}))
-    return pd.concat(frames).to_csv(index=False, lineterminator="\n") if frames else "\n"
+    return csv_file(TABLE, pd.concat(frames) if frames else pd.DataFrame())
