@@ -361,6 +361,8 @@ def _ranked_by(records: Sequence[Record], column: PublishedColumn) -> Array:
 
 
 def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:
+    if not records:
+        return []
     values = np.array([column.value(record) for record in records])
     spreads = [column.draws(record) for record in records]
     drawn = [

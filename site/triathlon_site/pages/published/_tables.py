@@ -25,16 +25,15 @@ ATTACKS: Final = {"upper": "upper case", "structured": "structured", "redundant"
 
 def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section]:
     """The smaller tables of one ranking; none for some."""
-    tables = published.tables
     if board.id == "evaloop":
         yield _variants(
-            tables.get("evaloop_prompts", ()), PROMPTS, "Other summary prompts", "summary prompts"
+            published.rows("evaloop_prompts"), PROMPTS, "Other summary prompts", "summary prompts"
         )
         yield _variants(
-            tables.get("evaloop_temperatures", ()), TEMPERATURES, "Other temperatures", "temperatures"
+            published.rows("evaloop_temperatures"), TEMPERATURES, "Other temperatures", "temperatures"
         )
         yield _plain(
-            tables.get("evaloop_attacks", ()),
+            published.rows("evaloop_attacks"),
             {"original": "as asked", **ATTACKS},
             "Attacks on the first prompt",
             "pass@1, in per cent, with the prompt as it is, in upper case, in labelled structure, or told"
@@ -42,14 +41,14 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             times=100,
         )
         yield _plain(
-            tables.get("evaloop_translation", ()),
+            published.rows("evaloop_translation"),
             {"asl": "ASL"},
             "Translation loop",
             "ASL over five languages, of at most 5.",
         )
     if board.id == "reval":
         yield _plain(
-            [row for row in tables.get("reval", ()) if not is_model(row)],
+            [row for row in published.rows("reval") if not is_model(row)],
             {column.field or column.id: column.title for column in board.columns},
             "Beside the ranking",
             f"The mean of the {len(board.rows)} models, and the one model that was also asked with a chain of"
@@ -60,7 +59,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
         yield _retold(board)
         for dataset, title in (("combine", "Composition"), ("combine_naive", "Composition, naive pairs")):
             yield _plain(
-                [row for row in tables.get("evoeval_combine", ()) if row.get("dataset") == dataset],
+                [row for row in published.rows("evoeval_combine") if row.get("dataset") == dataset],
                 {
                     "humaneval_pass_both": "both parents solved",
                     "solved_pass_both": "of these, combined solved",
@@ -70,7 +69,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
                 "Of the combined problems whose two parents a model solves, how many it solves.",
             )
         yield _plain(
-            tables.get("evoeval_decompose", ()),
+            published.rows("evoeval_decompose"),
             {
                 "humaneval_pass": "seeds solved",
                 "pass_both": "of seeds solved, both halves",
@@ -83,7 +82,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             "Seeds cut into halves: a model that solves a whole should solve its halves.",
         )
     if board.id == "livecodebench":
-        yield _receipts(tables.get("livecodebench", ()))
+        yield _receipts(published.rows("livecodebench"))
 
 
 def _receipts(rows: Rows) -> Section:
