@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from markupsafe import Markup
 
+from triathlon_site.render._environment import show_control_characters
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -60,9 +62,20 @@ class Link:
 
 
 def as_script(content: Any) -> str:
-    """JSON for a `<script>` element: no text in it, such as `</script>` in a name, can end the element."""
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    """JSON for a `<script>` element: no text in it, such as `</script>` in a name, can end the element.
+
+    Control characters are made visible, as in pages.
+    """
+    text = json.dumps(_visible(content), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
+
+
+def _visible(content: Any) -> Any:
+    if isinstance(content, str):
+        return show_control_characters(content)
+    if isinstance(content, Mapping):
+        return {_visible(name): _visible(value) for name, value in content.items()}
+    return [_visible(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,11 @@ def inside(title: str) -> str:
     return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
 
 
+def points(value: float) -> str:
+    """Points of the index, whole ones: `50`, `−3`."""
+    return f"{value:.0f}".replace("-0", "0").replace("-", MINUS)
+
+
 def shift(value: int) -> str:
     """`+2`, `−3`, `0`, with a true minus sign."""
     if value == 0:

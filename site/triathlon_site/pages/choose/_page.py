@@ -69,6 +69,9 @@ def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: S
                 "open": model.openness,
                 "context": model.context,
                 **{cost.id: model.costs.get(cost.id) for cost in costs},
+                "shown": {
+                    cost.id: cost_text(cost, model.costs[cost.id]) for cost in costs if cost.id in model.costs
+                },
             }
             for model in models
         ],
@@ -93,6 +96,7 @@ def _draws(models: Sequence[Candidate], scored: ScoredModels) -> Page:
         "id": scored.score.id,
         "rows": [places[id(model)] for model in scored.models],
         "value": scored.frame["value"].tolist(),
+        "shown": scored.frame["shown"].tolist(),
         "low": scored.frame["low"].round(4).tolist(),
         "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
@@ -110,7 +114,7 @@ def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     frames = []
     for scored in scores:
         for cost in costs:
-            frame = scored.frontier(cost).round({"value": 4, "low": 4, "high": 4})
+            frame = scored.frontier(cost).drop(columns="shown").round({"value": 4, "low": 4, "high": 4})
             if cost.id == "released":
                 frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
             frame.insert(1, "score", scored.score.id)

@@ -55,7 +55,7 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             " thought: compare that run with the model’s own row.",
         )
     if board.id == "evoeval":
-        yield _drops(board)
+        yield from _drops(board)
         yield _retold(board)
         for dataset, title in (("combine", "Composition"), ("combine_naive", "Composition, naive pairs")):
             yield _plain(
@@ -122,8 +122,12 @@ def _variants(rows: Rows, names: Mapping[str, str], title: str, noun: str) -> Se
     return _plain(rows, {"baseline": "as asked", **names}, title, text)
 
 
-def _drops(board: PublishedBoard) -> Section:
-    drops = analysis.drops(rows_of(board))
+def _drops(board: PublishedBoard) -> Iterator[Section]:
+    """Nothing where no model has a score on each of the sets."""
+    try:
+        drops = analysis.drops(rows_of(board))
+    except ValueError:
+        return
     rows = [
         (Value(formats.words(name)), Value(f"{drop:.1f}", number=drop))
         for name, drop in drops.per_set.items()
@@ -132,7 +136,7 @@ def _drops(board: PublishedBoard) -> Section:
         f"Relative decrease of pass@1 from HumanEval to each set, mean over {drops.models} models;"
         f" {drops.overall:.1f} % over the five sets."
     )
-    return Section("Drop from HumanEval", text, ("Set", "drop, %"), tuple(rows))
+    yield Section("Drop from HumanEval", text, ("Set", "drop, %"), tuple(rows))
 
 
 def _retold(board: PublishedBoard) -> Section:
