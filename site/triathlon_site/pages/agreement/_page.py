@@ -90,7 +90,11 @@ def _scatter_file(matrix: Matrix) -> Page:
         "figure": interactive_pair_scatter(),
         "models": list(matrix.models.values()),
         "columns": [
-            {"title": column.title, "values": [column.value(model) for model in matrix.models]}
+            {
+                "title": column.title,
+                "values": [column.value(model) for model in matrix.models],
+                "shown": [formats.score(column.value(model), column.maximum) for model in matrix.models],
+            }
             for column in matrix.columns
         ],
     }
