@@ -68,7 +68,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     if not site.boards and not site.has_all_models:
         return
     graded, reported = graded_matrix(site), all_models_matrix(site)
-    matrices = [matrix for matrix in (reported, graded) if len(matrix.models) >= FEWEST]
+    matrices = [matrix for matrix in (reported, graded) if matrix.pairs]
     if not matrices:
         yield Draft("agreement.html", TooFewContext(max(len(graded.models), len(reported.models))))
         return
