@@ -63,7 +63,10 @@ def csv_file(path: str, frame: pd.DataFrame) -> Page:
         return Page(path, "")
     safe = frame.rename(columns=_cell)
     for name in safe.select_dtypes(exclude=["number", "bool"]):
-        safe[name] = safe[name].astype(object).map(_cell)
+        cells = [_cell(value) for value in safe[name]]
+        safe[name] = pd.Series(
+            cells, index=safe.index, dtype=object
+        )  # a count beside an empty cell stays whole
     return Page(path, safe.to_csv(index=False, lineterminator="\n"))
 
 

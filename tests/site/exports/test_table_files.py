@@ -36,6 +36,12 @@ def test_intervals_are_columns_of_numbers() -> None:
     ]
 
 
+def test_a_count_beside_an_empty_cell_stays_whole() -> None:
+    """`4`, not `4.0`."""
+    rows = table(("Model", "n"), (Value("a"), Value("4", number=4)), (Value("b"), Value("–")))
+    assert [row["n"] for row in rows] == ["4", ""]
+
+
 def test_two_columns_of_one_name_are_refused() -> None:
     """One of them would be lost."""
     with pytest.raises(ValueError, match="expected columns of different names, got 'both' twice"):
