@@ -10,6 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from plotly import graph_objects
 
+from triathlon_site.figures._plotly import plain_text
 from triathlon_site.figures._template import PALETTE, draw, quarter_ticks
 from triathlon_site.render.formats import path_data
 
@@ -60,7 +61,12 @@ def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
     loops = list(range(1, len(values) + 1))
     texts = [f"loop {loop}: {value:.1f}" for loop, value in zip(loops, values, strict=True)]
     trace = graph_objects.Scatter(
-        x=loops, y=list(values), name=name, mode="lines+markers", hovertext=texts, hoverinfo="text+name"
+        x=loops,
+        y=list(values),
+        name=plain_text(name),
+        mode="lines+markers",
+        hovertext=texts,
+        hoverinfo="text+name",
     )
     return dict(trace.to_plotly_json())
 

@@ -11,6 +11,7 @@ from plotly import graph_objects
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, rendered_texts, small_results
 from triathlon_site.build import gather
+from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.compare import BEST, neighbours
 from triathlon_site.render import formats
@@ -143,6 +144,13 @@ def test_a_pair_without_shared_tasks_has_no_difference(tmp_path: Path) -> None:
     texts = found[order[0]]["columns"][0]["minus"].split(";")
     known = [model for model, text in zip(order[1:], texts, strict=True) if text]
     assert known == [model for model in order[1:] if model != "weak"]
+
+
+def test_a_name_is_plain_text_in_interactive_figures() -> None:
+    """Plotly reads a few tags in its texts: a name with one would be a link in the legend."""
+    evil = '<a href="https://evil.example/">Evil & Co</a>'
+    for trace in (interactive_curve(evil, [1.0]), interactive_radar(evil, ["a"], [1.0])):
+        assert trace["name"] == '&lt;a href="https://evil.example/">Evil &amp; Co&lt;/a>'
 
 
 def test_interactive_figures_show_the_numbers_of_the_pages(tmp_path: Path) -> None:
