@@ -22,7 +22,7 @@ LAYERS = (
         "unit_pages",
     ),
     ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
-    ("pasted_keys",),
+    ("memo", "pasted_keys"),
     (
         "config_errors",
         "store",

@@ -5,7 +5,6 @@ twenty times that as Python objects.
 """
 
 import contextlib
-import hashlib
 import mmap
 import os
 import tempfile
@@ -13,11 +12,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._limits import REFERENCE_LIMITS
 from triathlon_runner.grading._shared_values import Once
+from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
     Call,
     Ended,
@@ -38,7 +38,8 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.syntax import literal_tuple
 
-FORMAT = b"triathlon answer key 5\n"
+_KIND: Final = "answer key 5"
+FORMAT = f"triathlon {_KIND}\n".encode()
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 MAX_DECODED_BYTES = 64 << 20
@@ -121,7 +122,7 @@ class AnswerKeys:
             with tempfile.TemporaryFile() as file:
                 await write_key(self._sandbox, problem, file)
                 return _map_into_memory(file)
-        path = self._folder / key_name(problem)
+        path = self._folder / memo_key(_KIND, problem)
         with (
             contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
             path.open("rb") as file,
@@ -141,15 +142,6 @@ class AnswerKeys:
 def _map_into_memory(file: IO[bytes]) -> AnswerKey:
     file.flush()
     return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def key_name(problem: Problem) -> str:
-    """Hash of all that the expected outputs depend on."""
-    digest = hashlib.sha256(FORMAT)
-    needs_arguments = str(problem.comparison.oracle == "checker")
-    for part in (problem.entry_point, problem.reference, needs_arguments, *problem.inputs):
-        digest.update(str(len(part)).encode() + b":" + part.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
 
 
 async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None:
