@@ -28,20 +28,26 @@ from triathlon_runner.sandbox import (
 
 _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
-_ITEMS_OF_ITERATORS = """
+_ITEMS_OF_RESULTS = """
 
 
 def _triathlon_items_of(function):
+    import builtins
+
     def call(*arguments):
         result = function(*arguments)
-        return list(result) if hasattr(result, "__next__") else result
+        try:
+            items = builtins.iter(result)
+        except builtins.TypeError:
+            return result
+        return builtins.list(items)
 
     return call
 
 
 ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """
-"""Appended to a program whose results count as sets: EvalPlus makes a `set` of results, generators too."""
+"""Appended to a program whose results count as sets: EvalPlus takes whatever a `set` can be made of."""
 
 
 class Grader(Protocol):
@@ -93,7 +99,7 @@ class ProgramGrader:
         if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
             libraries |= {"numpy"}
         if problem.comparison.oracle == "set":
-            program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
+            program += _ITEMS_OF_RESULTS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(
             cpu_seconds=max(self._min_cpu_seconds, _limits.CPU_FACTOR * key.cpu_seconds),
             wall_seconds=self._wall_seconds,
