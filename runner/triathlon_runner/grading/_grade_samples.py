@@ -69,6 +69,8 @@ class GradeReport:
     """Tasks whose tests prove nothing, with the reason."""
     open: list[str] = field(default_factory=list)
     """Samples that our machinery could not grade, with the reason; the next run tries them again."""
+    open_tasks: set[str] = field(default_factory=set)
+    """Tasks of these samples."""
     reused: int = 0
     """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
     level: str = ""
@@ -76,8 +78,7 @@ class GradeReport:
     @property
     def missing(self) -> list[str]:
         """Tasks without a sample."""
-        sampled = {line["task_id"] for line in self.lines} | self.refused.keys()
-        sampled |= {sample.partition(" sample ")[0] for sample in self.open}
+        sampled = {line["task_id"] for line in self.lines} | self.refused.keys() | self.open_tasks
         return [task for task in self.tasks if task not in sampled]
 
     @property
@@ -219,6 +220,7 @@ async def _verdict_fields(
         return None
     except SandboxError as error:
         report.open.append(f"{sample.task_id} sample {sample.number}: {error}")
+        report.open_tasks.add(sample.task_id)
         return None
     line = verdict.model_dump(mode="json")
     return {**line, "base_outcome": _base_outcome(verdict, problem)} if report.splits else line

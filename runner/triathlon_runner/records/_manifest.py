@@ -62,6 +62,8 @@ class Manifest(Strict):
     engine_versions: tuple[int, ...] = ()
     """Versions of extraction and grading that graded the lines: more than one where a run went on after a
     change, 0 for a version that was not written down; none in manifests from before versions were kept."""
+    python_versions: tuple[Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")], ...] = ()
+    """Of the interpreters that executed the programs of the lines, as `3.11`; none in older manifests."""
     sandbox_level: str
     grader_integrity: str
     """Result of the last `doctor --attack` with this engine, or `not run`."""

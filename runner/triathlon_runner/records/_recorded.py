@@ -1,7 +1,7 @@
 """Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, Final, Literal
 
 from pydantic import Field
@@ -12,6 +12,8 @@ from triathlon_runner.records._manifest import Manifest
 
 RECORDED: Final = "recorded"
 """The grade of such results, and their folder inside the results folder."""
+MOST_SAMPLES: Final = 100_000
+"""Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
 
 
 class RecordedLine(Strict):
@@ -52,14 +54,18 @@ class RecordedTask(Strict):
         """Yields the outcome of each sample, in order.
 
         Raises:
-            ValueError: there is no such outcome, or a count is none.
+            ValueError: there is no such outcome, or a count is none or too large.
         """
+        left = MOST_SAMPLES
         for run in self.outcomes.split():
             name, star, count = run.partition("*")
-            if star and not count.isdecimal():
-                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run!r}")
-            for _ in range(int(count) if star else 1):
-                yield Outcome(name)
+            if star and not (count.isdecimal() and len(count) <= len(str(MOST_SAMPLES))):
+                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run[:40]!r}")
+            samples = int(count) if star else 1
+            left -= samples
+            if left < 0:
+                raise ValueError(f"outcomes: expected at most {MOST_SAMPLES} samples, got {run[:40]!r}")
+            yield from repeat(Outcome(name), samples)
 
 
 class RecordedUnit(UnitRecord):

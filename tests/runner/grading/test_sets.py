@@ -27,7 +27,12 @@ PROBLEM = Problem(
 )
 CONTAINERS = (
     *("list(x)", "tuple(x)", "set(x)", "frozenset(x)", "dict.fromkeys(x)", "bytes(x)", "bytearray(x)"),
-    *("memoryview(bytes(x))", "range(min(x, default=0), max(x, default=-1) + 1)", "(i for i in x)", "iter(x)"),
+    *(
+        "memoryview(bytes(x))",
+        "range(min(x, default=0), max(x, default=-1) + 1)",
+        "(i for i in x)",
+        "iter(x)",
+    ),
     *("map(int, x)", "filter(None, x)", "reversed(list(x))", "zip(x)", "enumerate(x)", "slice(*x)"),
     *("dict.fromkeys(x).keys()", "dict.fromkeys(x).items()", "{i: i for i in x}.values()"),
     *("dict(zip(x, x)).items()", "{str(i): i for i in x}", "''.join(map(str, x))", "[[i] for i in x]"),
@@ -36,7 +41,10 @@ CONTAINERS = (
     *("collections.OrderedDict.fromkeys(x)", "collections.defaultdict(int, dict.fromkeys(x))"),
     *("collections.ChainMap(dict.fromkeys(x))", "collections.UserDict(dict.fromkeys(x))"),
     *("collections.UserList(x)", "collections.UserString(''.join(map(str, x)))", "array.array('q', x)"),
-    *("collections.namedtuple('Pair', [f'f{i}' for i in x])(*x)", "collections.OrderedDict.fromkeys(x).keys()"),
+    *(
+        "collections.namedtuple('Pair', [f'f{i}' for i in x])(*x)",
+        "collections.OrderedDict.fromkeys(x).keys()",
+    ),
     *("itertools.chain(x)", "itertools.islice(x, 9)", "heapq.merge(x)", "queue.Queue()", "weakref.WeakSet()"),
     *("enum.IntEnum('E', [(f'e{i}', i) for i in x])", "types.SimpleNamespace(x=x)", "io.StringIO('45')"),
 )
@@ -45,11 +53,13 @@ IMPORTS = "import array, collections, enum, heapq, io, itertools, queue, types, 
 
 def program(container: str) -> str:
     """A right program that returns its items in this container."""
-    return f"{IMPORTS}\ndef common(first, second):\n    x = set(first) & set(second)\n    return {container}\n"
+    return (
+        f"{IMPORTS}\ndef common(first, second):\n    x = set(first) & set(second)\n    return {container}\n"
+    )
 
 
 def by_the_formula(container: str) -> bool:
-    """Whether a `set` of what the program returns equals one of what the reference returns, on every input."""
+    """Whether a `set` of what the program returns equals one of what the reference does, on all inputs."""
     spaces: list[dict[str, Any]] = [{}, {}]
     exec(program(container), spaces[0])
     exec(PROBLEM.reference, spaces[1])
