@@ -10,6 +10,7 @@ import pytest
 from support.small_run import SmallRun
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.memo import python_version
+from triathlon_runner.records import EvolvedRecord
 
 Line = dict[str, Any]
 SEEDS, LOOP = "evolved/core-seeds", "loop/core"
@@ -169,7 +170,37 @@ def test_what_follows_is_outcome_and_score(
     for kind, whats in places.items():
         assert bool(whats) is (kind == differing), places
     if differing == "differing":
-        assert report["graded_under"] == "3.98" and "score pass_at_1" in places[differing]
+        assert report["graded_under"] == "3.98" and "score pass@1" in places[differing]
         said = " ".join(small.call("verify", "--suites", SEEDS).output.split())
         assert f"differs under Python {python_version()} (graded under 3.98)" in said
         assert "follows but for 1 unit" in said and "DO NOT FOLLOW" not in said
+
+
+@pytest.mark.parametrize(
+    ("indices", "follows"),
+    [((3,), True), ((7, 7, 7), False), ((7, 8, 9), True), ((None, 3), True), ((None, None, None), False)],
+)
+def test_a_program_that_draws_random_numbers_is_named(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch, indices: tuple[int | None, ...], follows: bool
+) -> None:
+    """A unit that differs is graded again: what varies each time is no contradiction, and stands in a note."""
+    attempts = iter(indices)
+    task_id = json.loads(lines(small, SEEDS).read_text().splitlines()[0])["task_id"]
+
+    async def regrade(record: EvolvedRecord, *_: object) -> EvolvedRecord:
+        if record.task_id != task_id:
+            return record
+        index = next(attempts)
+        line = record.model_dump(mode="json", by_alias=True)
+        if index is None:
+            line["verdict"] |= {"outcome": "passed", "passed": line["verdict"]["total"], "failing": None}
+            line["outcome"] = "passed"
+        else:
+            line["verdict"] |= {"passed": index, "failing": line["verdict"]["failing"] | {"index": index}}
+        return EvolvedRecord.model_validate_json(json.dumps(line))
+
+    monkeypatch.setattr("triathlon_runner.cli._verify.replayed", regrade)
+    _, report = regraded(small, wrongly_failed, outcomes={"failed": 1, "passed": 1})
+    assert (not report["mismatches"], next(attempts, "none left")) == (follows, "none left"), report
+    varies = [note for note in report["notes"] if "varies from one execution to the next" in note]
+    assert len(varies) == (len(set(indices)) > 1)
