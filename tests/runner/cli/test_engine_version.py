@@ -183,7 +183,7 @@ def test_what_follows_is_outcome_and_score(
 def test_a_program_that_draws_random_numbers_is_named(
     small: SmallRun, monkeypatch: pytest.MonkeyPatch, indices: tuple[int | None, ...], follows: bool
 ) -> None:
-    """A unit that differs is graded again: what varies each time is no contradiction, and stands in a note."""
+    """A unit that differs is graded again: what varies each time is no contradiction, but is named."""
     attempts = iter(indices)
     task_id = json.loads(lines(small, SEEDS).read_text().splitlines()[0])["task_id"]
 

@@ -148,7 +148,7 @@ async def test_a_prompt_that_comes_again_is_asked_again() -> None:
 
 
 async def test_a_program_that_comes_again_is_executed_once() -> None:
-    """Equal programs have equal verdicts, whatever comments stand in them; docstrings make another program."""
+    """Equal programs have equal verdicts, whatever comments are in them; docstrings make another program."""
     grader = FakeGrader()
     await run(FakeModel(failing_in(0)), grader=grader)
     assert len(grader.judged) == 1
