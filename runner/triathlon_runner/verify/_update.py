@@ -62,11 +62,13 @@ def update_file(
         replace_file(folder.lines(model, suite), text)
     planned = sum(manifest.outcomes.values()) + manifest.open_units
     outcomes = Counter(record.outcome.value for record in current)
+    usage = sum((record.usage for record in current), Usage())
     fields: dict[str, Any] = {
         "engine_versions": (ENGINE_VERSION,),
         "python_versions": (python_version(),),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
+        "usage": usage,
         "outcomes": dict(sorted(outcomes.items())),
         # planned units that are not in the file; none for an import, which no run continues
         "open_units": 0 if manifest.origin is not None else max(0, planned - len(current)),
@@ -74,7 +76,6 @@ def update_file(
         "bytes": folder.size(model, suite),
     }
     if reopened:
-        usage = sum((record.usage for record in current), Usage())
-        fields |= {"usage": usage, "cost_usd": price.cost_of(usage) if price is not None else None}
+        fields["cost_usd"] = price.cost_of(usage) if price is not None else None
     folder.write_manifest(manifest.model_copy(update=fields))
     report.update = Update(changed, reopened, archived_lines)
