@@ -23,7 +23,7 @@ LAYERS = (
     ),
     ("foreign_files",),
     ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
-    ("pasted_keys",),
+    ("memo", "pasted_keys"),
     (
         "config_errors",
         "store",
