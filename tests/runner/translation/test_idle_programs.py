@@ -20,13 +20,13 @@ FUNCTIONS = {
 }
 EQUALS_EVERYTHING = {
     Language.PYTHON: (
-        "class E(list):\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\n"
-        "    __hash__ = None",
+        "class E(list):\n    __hash__ = None\n    def __eq__(self, other): return True\n"
+        "    def __ne__(self, other): return False",
         "E([object()])",
     ),
     Language.PHP: ("class E { function __toString() { return ''; } }", "new E"),
     Language.RUBY: (
-        "class E\n  def ==(other) true end\n  def !=(other) false end\n  def coerce(other) [self, self] end\nend",
+        "class E\n  def ==(other) true end\n  def !=(other) false end\n  def coerce(o) [self, self] end\nend",
         "E.new",
     ),
     Language.JAVASCRIPT: ("class E { valueOf() { return 1; } }", "new E()"),
@@ -49,7 +49,7 @@ UNORDERED = {698}
 """It asks for the dictionary that it is given, sorted: dictionaries are equal in any order."""
 EXPECTED = r"^(?:my |var )?\$?v(\d+) = (.*?);?$"
 FIRST_ARGUMENT = r"^(?:my |var )?\$?arg(\d+)0 = (.*?);?$"
-SAME_VALUE = {"True": "true", "None": "null", "nil": "null", "undef": "null", "''": '""', "0.0": "0", "-0.0": "0"}
+SAME_VALUE = {"True": "true", "None": "null", "nil": "null", "undef": "null", "0.0": "0", "-0.0": "0"}
 
 
 def normal(text: str) -> str:
