@@ -16,7 +16,6 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -37,6 +36,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.models_yaml import check_have_results
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
     IMPORTED,
@@ -232,7 +232,7 @@ async def _verify_file(
             report.notes.append(f"not brought up to date: {why}")
         else:
             level = grader.sandbox.level
-            update_file(folder, report, manifest, sandbox_level=level, integrity=grader_integrity(level))
+            update_file(folder, report, manifest, sandbox_level=level, integrity=integrity(level))
     return report
 
 
