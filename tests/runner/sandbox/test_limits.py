@@ -173,7 +173,7 @@ async def test_flags_of_calls(sandbox: Sandbox, expression: str, expected: objec
             Language.PHP,
             '<?php function f() { $c = FFI::cdef("long syscall(long a, ...);");'
             ' $e = FFI::new("int[16]"); $e[2] = 9; $id = FFI::new("int[2]");'
-            ' $c->syscall(222, 1, FFI::addr($e), FFI::addr($id));'
+            " $c->syscall(222, 1, FFI::addr($e), FFI::addr($id));"
             ' $w = FFI::new("long[4]"); $w[3] = 1000000; $c->syscall(223, $id[0], 0, FFI::addr($w), NULL);'
             " while (true) {} }",
         ),
