@@ -21,7 +21,6 @@ from triathlon_runner.sandbox import (
     Raised,
     Returned,
     SandboxError,
-    _worker,
     open_sandbox,
 )
 from triathlon_runner.sandbox import _local as local
@@ -79,7 +78,7 @@ async def test_waiting_for_a_processor_is_no_sleep(
     monkeypatch: pytest.MonkeyPatch, waited: float, expected: Ended
 ) -> None:
     """A child without CPU time is asleep only where it could not have run."""
-    monkeypatch.setattr(_worker.RunQueue, "seconds_waited", lambda _self, _process: waited)
+    monkeypatch.setattr(RunQueue, "seconds_waited", lambda _self, _process: waited)
     async with open_sandbox(jobs=1) as sandbox:
         assert (await sandbox.run(NAP)).ended is expected
 
