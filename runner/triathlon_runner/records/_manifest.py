@@ -64,7 +64,7 @@ class Manifest(Strict):
     change, 0 for a version that was not written down; none in manifests from before versions were kept."""
     sandbox_level: str
     grader_integrity: str
-    """Result of the last `doctor --attack` with this engine, or `not run`."""
+    """Which ways out of the sandbox were tried before a program was executed; from logs: `not run`."""
     profile: str
     private: bool = False
     """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
