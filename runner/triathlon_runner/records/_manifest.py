@@ -116,7 +116,7 @@ class Manifest(Strict):
     """Of the interpreters that executed the programs of the lines, as `3.11`; none in older manifests."""
     sandbox_level: str
     grader_integrity: str
-    """Result of the last `doctor --attack` with this engine, or `not run`."""
+    """Which ways out of the sandbox were tried before a program was executed; from logs: `not run`."""
     profile: str
     private: bool = False
     """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
