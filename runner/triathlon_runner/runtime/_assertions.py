@@ -7,6 +7,7 @@ a call is masked instead of a value, a call or attribute chain on the test's own
 
 import ast
 import builtins
+import copy
 import re
 import unittest
 from collections.abc import Callable, Iterator, Mapping
@@ -234,14 +235,28 @@ class Question:
     @cached_property
     def attributes(self) -> set[str]:
         """The public names of attributes and methods in program and test."""
-        nodes = [node for tree in (parse(self.program), self.template, self.before) for node in ast.walk(tree)]
+        trees = [parse(self.program), self.template, self.before, *self.originals]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
         names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
         return {name for name in names if not name.startswith("_")}
 
+    @cached_property
+    def parts(self) -> list[tuple[int, ast.expr]]:
+        """The assertions with one mask, by its number."""
+        parts = (part for statement in self.template.body for part in _assertion_parts(statement))
+        return [(holes[0], part) for part in parts if len(holes := _holes(part)) == 1]
+
     def masks_call(self, hole: int) -> bool:
-        """Whether a call, or what it gave, is masked instead of a value."""
-        return hole < len(self.originals) and not is_value(self.originals[hole], self.known)
+        """Whether a call, or what it gave, is masked, and the rest of the assertion does not call the program."""
+        if hole >= len(self.originals) or is_value(self.originals[hole], self.known):
+            return False
+        return any(number == hole and self._is_written_out(part) for number, part in self.parts)
+
+    def _is_written_out(self, part: ast.expr) -> bool:
+        rest = _Fill(dict.fromkeys(_holes(part), ast.Constant(None))).visit(copy.deepcopy(part))
+        sides = [*rest.args, *(keyword.value for keyword in rest.keywords)] if is_assertion(rest) else [rest]
+        return all(is_value(side, self.known) for side in sides)
 
     @cached_property
     def masked_calls(self) -> list[int]:
@@ -322,12 +337,6 @@ class _Reader:
         """The first mask that nothing was stated for yet; what is stated comes in order."""
         template = question.template.body
         self._statements = [statement for statement in template if _holes(statement)]
-        self._parts = [
-            (holes[0], part)
-            for statement in template
-            for part in _assertion_parts(statement)
-            if len(holes := _holes(part)) == 1
-        ]
         self._repeatable = {
             ast.dump(statement)
             for statement in (*question.before.body, *template)
@@ -354,7 +363,7 @@ class _Reader:
         return True
 
     def _open_parts(self) -> Iterator[tuple[int, ast.expr]]:
-        return (part for part in self._parts if part[0] >= self._next)
+        return (part for part in self._question.parts if part[0] >= self._next)
 
     def _is_statement_of_test(self, statement: ast.stmt) -> bool:
         """A statement of the test as it stands, with its masks filled; `assert` may be left out."""

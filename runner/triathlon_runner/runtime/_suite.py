@@ -13,7 +13,12 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
+from triathlon_runner.runtime._grade import (
+    answer_record,
+    expected_answers,
+    grade_answer,
+    passes_by_authors,
+)
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -32,11 +37,15 @@ class RuntimeSuite:
         asker: Asker,
         source: QuestionSource | QuestionFile,
         temperature: float = 0.0,
+        *,
+        authors_rule: bool = False,
     ) -> None:
+        """`authors_rule`: outputs are also graded by the rule of REval's authors."""
         self.id: Final = suite_id
         self.data: Final = source.data
         self._asker = asker
         self._source = source
+        self._authors_rule = authors_rule
         self._sampling = sampling(asker.style, temperature)
         self._questions = source.ready() if isinstance(source, QuestionSource) else source
 
@@ -123,6 +132,10 @@ class RuntimeSuite:
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
         answered = [task.result() for tasks in statements for task in tasks.values()] + [output.result()]
+        by_authors: bool | None = None
+        if self._authors_rule:
+            answer = output.result()[0].answer or ""
+            by_authors = await passes_by_authors(grader.sandbox, program, asked, answer)
         return RuntimeRecord(
             suite=self.id,
             model=model.id,
@@ -148,6 +161,7 @@ class RuntimeSuite:
                 for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
             output=output.result()[0],
+            output_by_authors=by_authors,
         )
 
     async def _ask(
