@@ -4,7 +4,6 @@ Results become a verdict in the same way in every language: each is compared as 
 that is wrong.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -25,8 +24,6 @@ from triathlon_runner.sandbox import (
     Sent,
     Tagged,
 )
-
-_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
 _ITEMS_OF_ITERATORS = """
 
@@ -89,9 +86,7 @@ class ProgramGrader:
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
-        libraries = problem.libraries
-        if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
-            libraries |= {"numpy"}
+        libraries = problem.libraries | _limits.chosen_libraries(program)
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(

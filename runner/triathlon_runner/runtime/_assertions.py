@@ -1,4 +1,4 @@
-"""Tests with masks, and the values that an answer states for them.
+"""Reads the values that an answer states for the masks of a test.
 
 An answer is right if what it states for each mask, in order, is right, in whatever form it states it. So an
 answer is read, not executed: what it states is put into the question's own test, and that is executed. Where
@@ -6,17 +6,13 @@ a call is masked instead of a value, a call or attribute chain on the test's own
 """
 
 import ast
-import builtins
-import copy
-import re
 import unittest
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final
 
-from triathlon_runner.runtime._claims import claims, define, definitions, inlined, is_assertion, is_value
+from triathlon_runner.runtime._claims import MaskedTest, claims, define, inlined, is_assertion, is_value
 from triathlon_runner.runtime._expressions import (
     MAX_TEXT,
     InvalidAnswerError,
@@ -25,13 +21,19 @@ from triathlon_runner.runtime._expressions import (
     names_in,
     plain_value,
 )
-from triathlon_runner.syntax import bound_names, parse, parse_expression
+from triathlon_runner.runtime._masked import (
+    MASK,
+    Fill,
+    hole_of,
+    holes_in,
+    match_trees,
+    same_trees,
+    without_self,
+)
+from triathlon_runner.syntax import parse
 
-MASK: Final = "??"
 STUB: Final = "STUB_"
 """A call of this name, in a test that is executed, lets the program give one value from there on."""
-_HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
-_UNNUMBERED: Final = "HOLE_"
 _OTHER_STATEMENT: Final = "the answer makes a statement that the question does not have"
 _NO_CALL: Final = "a call was masked, and neither it nor another call on the test's names fills its place"
 
@@ -69,114 +71,10 @@ def parse_answer(answer: str) -> ast.Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
-    """A text with masks (`assert f(1) == ??`) and the expressions that were masked (`2`)."""
-
-    text: str
-    originals: tuple[str, ...]
-
-    def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
-        """The text with its masks filled, by default with the expressions that were masked."""
-        expressions = fillings or dict(enumerate(map(parse_expression, self.originals)))
-        return ast.unparse(_Fill(expressions).visit(read_masked(self.text)))
-
-
-def read_masked(text: str) -> ast.Module:
-    """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text.
-
-    Raises:
-        SyntaxError: it does not parse.
-    """
-    tree = parse(text.replace(MASK, _UNNUMBERED))
-    holes = 0
-    for node in _in_order(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = node.value.replace(_UNNUMBERED, MASK)
-        elif isinstance(node, ast.Name) and node.id == _UNNUMBERED:
-            node.id = f"{_UNNUMBERED}{holes}_"
-            holes += 1
-    return tree
-
-
-def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields all nodes in the order of the text; `ast.walk` goes level by level."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        yield from _in_order(child)
-
-
-def _hole(node: ast.AST) -> int | None:
-    match = _HOLE.fullmatch(node.id) if isinstance(node, ast.Name) else None
-    return int(match[1]) if match else None
-
-
-def _holes(node: ast.AST) -> list[int]:
-    return [hole for inner in _in_order(node) if (hole := _hole(inner)) is not None]
-
-
-class _Fill(ast.NodeTransformer):
-    def __init__(self, fillings: Mapping[int, ast.expr]) -> None:
-        self._fillings = fillings
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        hole = _hole(node)
-        return node if hole is None else self._fillings[hole]
-
-
-class _WithoutSelf(ast.NodeTransformer):
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        if of_self and node.attr.startswith("assert"):
-            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
-        return node
-
-
-def without_self(tree: ast.Module) -> ast.Module:
-    """Replaces `self.assertEqual` by `assertEqual`, as questions write it; answers may use either."""
-    _WithoutSelf().visit(tree)
-    return tree
-
-
-def originals(masked: str, complete: str) -> tuple[str, ...]:
-    """Returns the expressions behind the masks, from the same text without masks.
-
-    Raises:
-        InvalidAnswerError: the texts differ in more than the masks.
-    """
-    fillings: dict[int, ast.expr] = {}
-    if not _match(read_masked(masked), parse(complete), fillings):
-        raise InvalidAnswerError(_OTHER_STATEMENT)
-    return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
-
-
-def _match(expected: object, actual: object, fillings: dict[int, ast.expr]) -> bool:
-    """Whether two trees are the same but for holes in the first, whose expressions go into `fillings`."""
-    if isinstance(expected, ast.AST):
-        hole = _hole(expected)
-        if hole is not None and isinstance(actual, ast.expr):
-            fillings[hole] = actual
-            return True
-        return type(expected) is type(actual) and all(
-            _match(getattr(expected, name, None), getattr(actual, name, None), fillings)
-            for name in expected._fields
-            if name not in ("ctx", "kind", "type_comment")
-        )
-    if isinstance(expected, list) and isinstance(actual, list):
-        return len(expected) == len(actual) and all(
-            _match(*items, fillings) for items in zip(expected, actual, strict=True)
-        )
-    return expected == actual and type(expected) is type(actual)
-
-
-def _same(left: ast.AST, right: ast.AST) -> bool:
-    return ast.dump(left) == ast.dump(right)
-
-
-@dataclass(frozen=True, slots=True)
 class StubCheck:
     """The beginning of a test up to a masked call, before which `STUB` is called: with the question's own
-    call in its place, and with the answer's."""
+    call in its place, and with the answer's.
+    """
 
     own: str
     answered: str
@@ -195,122 +93,7 @@ class Filled:
     stub_checks: tuple[StubCheck, ...] = ()
 
 
-@dataclass(frozen=True)
-class Question:
-    """A masked test, with what is needed to read answers to it."""
-
-    masked: Masked
-    program: str
-    setup: str = ""
-    """What the test's set-up did before."""
-
-    @cached_property
-    def template(self) -> ast.Module:
-        return read_masked(self.masked.text)
-
-    @cached_property
-    def before(self) -> ast.Module:
-        """The statements of the set-up."""
-        return without_self(parse(self.setup))
-
-    @cached_property
-    def known(self) -> dict[str, ast.expr]:
-        """Names of the test with what they stand for."""
-        return definitions([*self.before.body, *self.template.body])
-
-    @cached_property
-    def originals(self) -> list[ast.expr]:
-        return list(map(parse_expression, self.masked.originals))
-
-    @cached_property
-    def names(self) -> set[str]:
-        """The test's own names."""
-        return {"self"}.union(*map(names_in, (self.template, self.before, *self.originals)))
-
-    @cached_property
-    def defined(self) -> set[str]:
-        """The names that the program defines."""
-        return set[str]().union(*map(bound_names, parse(self.program).body))
-
-    @cached_property
-    def attributes(self) -> set[str]:
-        """The public names of attributes and methods in program and test."""
-        trees = [parse(self.program), self.template, self.before, *self.originals]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
-        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-        return {name for name in names if not name.startswith("_")}
-
-    @cached_property
-    def parts(self) -> list[tuple[int, ast.expr]]:
-        """The assertions with one mask, by its number."""
-        parts = (part for statement in self.template.body for part in _assertion_parts(statement))
-        return [(holes[0], part) for part in parts if len(holes := _holes(part)) == 1]
-
-    def masks_call(self, hole: int) -> bool:
-        """Whether a call, or what it gave, is masked, and the rest of the assertion does not call the program."""
-        if hole >= len(self.originals) or is_value(self.originals[hole], self.known):
-            return False
-        return any(number == hole and self._is_written_out(part) for number, part in self.parts)
-
-    def _is_written_out(self, part: ast.expr) -> bool:
-        rest = _Fill(dict.fromkeys(_holes(part), ast.Constant(None))).visit(copy.deepcopy(part))
-        sides = [*rest.args, *(keyword.value for keyword in rest.keywords)] if is_assertion(rest) else [rest]
-        return all(is_value(side, self.known) for side in sides)
-
-    @cached_property
-    def masked_calls(self) -> list[int]:
-        """The masks in whose places a call stood."""
-        return [hole for hole in range(len(self.originals)) if self.masks_call(hole)]
-
-    def is_chain(self, node: ast.expr) -> bool:
-        """Whether it is a call or an attribute of the test's own names, with values as arguments."""
-        match node:
-            case ast.Attribute(owner, name):
-                return self._is_attribute(owner, name) and self._is_owner(owner)
-            case ast.Call(called, arguments, keywords):
-                values = [*arguments, *(keyword.value for keyword in keywords)]
-                plain = all(is_plain(inlined(value, self.known)) for value in values)
-                return plain and all(keyword.arg for keyword in keywords) and self._is_owner(called)
-        return False
-
-    def _is_owner(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Name):
-            return node.id in self.names and self._is_own(node.id)
-        return self.is_chain(node)
-
-    def _is_own(self, name: str) -> bool:
-        """Whether a name is the test's or the program's, and none of Python or of unittest."""
-        foreign = hasattr(builtins, name) or hasattr(unittest.TestCase, name)
-        return name in self.defined or (name in self.names and not foreign)
-
-    def _is_attribute(self, owner: ast.expr, name: str) -> bool:
-        of_test = isinstance(owner, ast.Name) and owner.id == "self" and hasattr(unittest.TestCase, name)
-        return name in self.attributes and not of_test
-
-    def is_reading(self, node: ast.AST) -> bool:
-        """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these."""
-        match node:
-            case ast.Name(name):
-                return self._is_own(name)
-            case ast.Attribute(owner, name):
-                return self._is_attribute(owner, name) and self.is_reading(owner)
-            case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), arguments, []):
-                return all(map(self.is_reading, arguments))
-            case ast.Call(ast.Name() | ast.Attribute() as called, arguments, keywords):
-                named = [keyword.value for keyword in keywords if keyword.arg]
-                parts = [called, *arguments, *named]
-                return len(named) == len(keywords) and all(map(self.is_reading, parts))
-            case ast.Subscript(owner, key):
-                return self.is_reading(owner) and self.is_reading(key)
-            case ast.Compare(left, _, others):
-                return all(map(self.is_reading, (left, *others)))
-            case ast.UnaryOp(ast.Not(), inner):
-                return self.is_reading(inner)
-        return isinstance(node, ast.expr) and is_plain(node)
-
-
-def fill(question: Question, answer: str) -> Filled:
+def fill(question: MaskedTest, answer: str) -> Filled:
     """Returns the question's own test with what an answer states for its masks.
 
     Raises:
@@ -327,7 +110,7 @@ def fill(question: Question, answer: str) -> Filled:
 class _Reader:
     """Reads an answer statement by statement."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: MaskedTest) -> None:
         self._question = question
         self._own: dict[str, ast.expr] = {}
         """Names that the answer itself introduces."""
@@ -336,11 +119,9 @@ class _Reader:
         self._next = 0
         """The first mask that nothing was stated for yet; what is stated comes in order."""
         template = question.template.body
-        self._statements = [statement for statement in template if _holes(statement)]
+        self._statements = [statement for statement in template if holes_in(statement)]
         self._repeatable = {
-            ast.dump(statement)
-            for statement in (*question.before.body, *template)
-            if not _holes(statement)
+            ast.dump(statement) for statement in (*question.before.body, *template) if not holes_in(statement)
         }
 
     def read(self, statement: ast.stmt) -> None:
@@ -369,21 +150,23 @@ class _Reader:
         """A statement of the test as it stands, with its masks filled; `assert` may be left out."""
         for expected in self._statements:
             fillings: dict[int, ast.expr] = {}
-            if min(_holes(expected)) < self._next:
+            if min(holes_in(expected)) < self._next:
                 continue
             if isinstance(expected, ast.Assert) and isinstance(statement, ast.Assert | ast.Expr):
                 actual = statement.test if isinstance(statement, ast.Assert) else statement.value
-                matches = _match(expected.test, actual, fillings)
+                matches = match_trees(expected.test, actual, fillings)
             else:
-                matches = _match(expected, statement, fillings)
+                matches = match_trees(expected, statement, fillings)
             if matches:
                 return self._state(fillings)
         return False
 
     def _is_assignment(self, statement: ast.stmt) -> bool:
-        """`result = 3` for an assertion on `result`; a name of the answer's own is one that stands for more."""
+        """`result = 3` for an assertion on `result`, or a name that the answer itself introduces."""
         match statement:
-            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
+                ast.Name(name), value=ast.expr() as value
+            ):
                 return self._states_result(name, value) or self._introduces(name, value)
         return False
 
@@ -393,7 +176,7 @@ class _Reader:
             return False
         for hole, part in self._open_parts():
             for subject, expected in claims(part):
-                if _hole(expected) == hole and isinstance(subject, ast.Name) and subject.id == name:
+                if hole_of(expected) == hole and isinstance(subject, ast.Name) and subject.id == name:
                     return is_value(value, self._known()) and self._state({hole: value})
         return False
 
@@ -435,15 +218,15 @@ class _Reader:
         known = self._known()
         (subject, value), (actual_subject, actual_value) = expected, actual
         plain, actual_plain = _without_bool(subject), _without_bool(actual_subject)
-        if _hole(value) == hole:
-            is_same_subject = _same(
+        if hole_of(value) == hole:
+            is_same_subject = same_trees(
                 _without_bool(inlined(plain, known)), _without_bool(inlined(actual_plain, known))
             )
             return actual_value if is_same_subject else None
-        if not _same(inlined(value, known), inlined(actual_value, known)):
+        if not same_trees(inlined(value, known), inlined(actual_value, known)):
             return None
         fillings: dict[int, ast.expr] = {}
-        return fillings[hole] if _match(plain, actual_plain, fillings) and hole in fillings else None
+        return fillings[hole] if match_trees(plain, actual_plain, fillings) and hole in fillings else None
 
     def _is_alone(self, statement: ast.stmt) -> bool:
         """The value alone, or the call alone where that is masked."""
@@ -481,7 +264,7 @@ class _Reader:
             InvalidAnswerError: a mask has nothing stated for it, or what is stated is not what was asked.
         """
         question = self._question
-        in_test = {hole for statement in self._statements for hole in _holes(statement)}
+        in_test = {hole for statement in self._statements for hole in holes_in(statement)}
         if missing := sorted(in_test - self._fillings.keys()):
             raise InvalidAnswerError(f"the answer states nothing for mask {missing[0] + 1} of {len(in_test)}")
         fillings: dict[int, ast.expr] = {}
@@ -510,7 +293,7 @@ class _Reader:
         if hole >= len(self._question.originals):
             return False
         original, known = self._question.originals[hole], self._question.known
-        return _same(filling, original) or _same(inlined(filling, known), inlined(original, known))
+        return same_trees(filling, original) or same_trees(inlined(filling, known), inlined(original, known))
 
     def _add_value(
         self, name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]
@@ -526,12 +309,12 @@ class _Reader:
 
     def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
         body = self._question.template.body
-        index = next(i for i, statement in enumerate(body) if hole in _holes(statement))
+        index = next(i for i, statement in enumerate(body) if hole in holes_in(statement))
         stub = ast.Expr(ast.Call(ast.Name(STUB, ast.Load()), [], []))
         part = ast.unparse(ast.Module([*body[:index], stub, body[index]], []))
 
         def text(expressions: Mapping[int, ast.expr]) -> str:
-            return ast.unparse(_Fill(expressions).visit(parse(part)))
+            return ast.unparse(Fill(expressions).visit(parse(part)))
 
         return StubCheck(text({**fillings, hole: self._question.originals[hole]}), text(fillings))
 
@@ -558,15 +341,6 @@ class _Named(ast.NodeTransformer):
         return inlined(node, self._known)
 
 
-def _assertion_parts(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement asserts: expressions behind `assert`, and calls such as `assertEqual(…)`."""
-    for node in _in_order(statement):
-        if isinstance(node, ast.Assert):
-            yield node.test
-        elif isinstance(node, ast.Call) and is_assertion(node):
-            yield node
-
-
 def _without_bool(node: ast.expr) -> ast.expr:
     match node:
         case ast.Call(ast.Name("bool"), [inner], []):
@@ -576,5 +350,5 @@ def _without_bool(node: ast.expr) -> ast.expr:
 
 def _refuse_mask(filling: ast.expr) -> None:
     for node in ast.walk(filling):
-        if _hole(node) is not None or (isinstance(node, ast.Constant) and node.value == MASK):
+        if hole_of(node) is not None or (isinstance(node, ast.Constant) and node.value == MASK):
             raise InvalidAnswerError("the answer leaves a mask in")

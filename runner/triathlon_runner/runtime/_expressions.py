@@ -23,33 +23,34 @@ _TYPES: Final = frozenset(
 CONSTANTS: Final = frozenset({"nan", "inf", "pi", "True_", "False_"}) | _TYPES | _NUMPY_SCALARS
 """Names that stand for a value; types are one, as in `defaultdict(int)` and `{'a': int}`."""
 CONSTRUCTORS: Final = _NUMPY_SCALARS | {
-    "array", "bytearray", "complex", "Counter", "date", "datetime", "Decimal", "defaultdict", "deque", "dict",
-    "dict_items", "dict_keys", "dict_values", "float", "Fraction", "frozenset", "matrix", "OrderedDict", "range",
-    "set", "time", "timedelta",
+    "array", "bytearray", "complex", "Counter", "date", "datetime", "Decimal", "defaultdict", "deque",
+    "dict", "dict_items", "dict_keys", "dict_values", "float", "Fraction", "frozenset", "matrix",
+    "OrderedDict", "range", "set", "time", "timedelta",
 }  # fmt: skip
 """What may be called in a value that is written out."""
 FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
-    "abs", "all", "any", "ascii", "bin", "ceil", "chr", "cos", "divmod", "enumerate", "filter", "floor", "hex",
-    "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin", "sorted", "sqrt",
-    "sum", "tan", "zip",
+    "abs", "all", "any", "ascii", "bin", "ceil", "chr", "cos", "divmod", "enumerate", "filter", "floor",
+    "hex", "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin",
+    "sorted", "sqrt", "sum", "tan", "zip",
 }  # fmt: skip
 METHODS: Final = frozenset(
-    {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode", "difference",
-     "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find", "format", "fromisoformat",
-     "fromkeys", "get", "hex", "index", "insert", "intersection", "isalnum", "isalpha", "isascii", "isdecimal",
-     "isdigit", "isidentifier", "islower", "isnumeric", "isoformat", "isprintable", "isspace", "istitle",
-     "isupper", "items", "join", "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition",
-     "pop", "popitem", "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex",
-     "rjust", "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
-     "strftime", "strip", "strptime", "swapcase", "symmetric_difference", "title", "translate", "union",
-     "update", "upper", "values", "zfill"}
+    {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode",
+     "difference", "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find",
+     "format", "fromisoformat", "fromkeys", "get", "hex", "index", "insert", "intersection",
+     "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower",
+     "isnumeric", "isoformat", "isprintable", "isspace", "istitle", "isupper", "items", "join",
+     "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition", "pop", "popitem",
+     "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex", "rjust",
+     "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
+     "strftime", "strip", "strptime", "swapcase", "symmetric_difference", "title", "translate",
+     "union", "update", "upper", "values", "zfill"}
 )  # fmt: skip
 _BY_TEMPLATE: Final = frozenset({"format"})
 """Methods that read attributes which a text names: not where the program's values may be at hand."""
 _SYNTAX: Final = (
-    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare,
-    ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context, ast.operator, ast.unaryop,
-    ast.boolop, ast.cmpop,
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
+    ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
 )  # fmt: skip
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
@@ -72,7 +73,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
 
 
-def plain_value(node: ast.expr) -> Any:
+def plain_value(node: ast.expr) -> Any:  # noqa: PLR0911 (one for each kind of value)
     """Returns a value that is written out as data: a constant as it is, anything else as a tuple.
 
     The tuple is `(name,)` of a name, and `(name, arguments, keywords)` of a constructor; `[]`, `()`, `{}` and

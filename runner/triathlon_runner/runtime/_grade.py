@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
-from triathlon_runner.runtime._assertions import STUB, Filled, Question, fill
+from triathlon_runner.runtime._assertions import STUB, Filled, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
+from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import (
@@ -286,13 +287,13 @@ async def grade_output(
         SandboxError: the sandbox itself failed.
     """
     try:
-        filled = _filled(Question(asked.assertion, program.program, asked.setup), answer)
+        filled = _filled(MaskedTest(asked.assertion, program.program, asked.setup), answer)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     return await grade_filled(sandbox, program, asked, filled)
 
 
-def _filled(question: Question, answer: str) -> Filled:
+def _filled(question: MaskedTest, answer: str) -> Filled:
     try:
         return fill(question, answer)
     except InvalidAnswerError:
@@ -330,7 +331,9 @@ async def grade_filled(
     problems = await check_assertions(sandbox, program.program, tests, libraries)
     own, answered = problems[::2], problems[1::2]
     if any(of_own and not of_answer for of_own, of_answer in zip(own, answered, strict=True)):
-        return Graded(Outcome.FAILED, "with the call that the answer makes, other programs pass the test, too")
+        return Graded(
+            Outcome.FAILED, "with the call that the answer makes, other programs pass the test, too"
+        )
     return Graded(Outcome.PASSED)
 
 
@@ -350,9 +353,9 @@ def _graded(problem: str) -> Graded:
 async def passes_by_authors(
     sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, answer: str
 ) -> bool:
-    """Whether an answer is right by the rule of REval's authors: as many `assert` as the question, and it holds.
+    """Whether an answer is right by the rule of REval's authors.
 
-    The answer is executed as it stands, as a program that a model wrote is.
+    It needs as many `assert` as the question, and has to run through. It is executed as it stands, as a program that a model wrote is.
 
     Raises:
         SandboxError: the sandbox itself failed.

@@ -243,7 +243,7 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
 def equal(left: Any, right: Any) -> bool:
     """Whether two values are the same, where the caller compares the names of their types.
 
-    As `same`, but a set equals a frozenset, and a Counter the dict that it holds: their texts may be the same.
+    As `same`, but a set equals a frozenset, and a Counter the dict that it holds, whose texts are alike.
     """
     if isinstance(left, Named) or isinstance(right, Named):
         return _equal_named(left, right)

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from triathlon_runner.runtime._assertions import MASK, Masked, read_masked, without_self
 from triathlon_runner.runtime._claims import SAME, Definitions, claimed, definitions, is_value
+from triathlon_runner.runtime._masked import MASK, Masked, read_masked, without_self
 from triathlon_runner.syntax import parse, parse_expression
 
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
