@@ -42,7 +42,7 @@ METHODS: Final = frozenset(
      "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition", "pop", "popitem",
      "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex", "rjust",
      "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
-     "strftime", "strip", "strptime", "swapcase", "symmetric_difference", "title", "translate",
+     "strip", "swapcase", "symmetric_difference", "title", "translate",
      "union", "update", "upper", "values", "zfill"}
 )  # fmt: skip
 _BY_TEMPLATE: Final = frozenset({"format"})
@@ -268,12 +268,20 @@ class _Checker:
         return new
 
     def _bounded(self, node: ast.BinOp) -> None:
-        for count, repeated in ((node.left, node.right), (node.right, node.left)):
-            if not (isinstance(count, ast.Constant) and is_number(count.value)):
-                continue
-            is_power = not isinstance(node.op, ast.Mult) and count is node.right
-            is_long = is_power or isinstance(repeated, ast.List | ast.Tuple) or _is_text(repeated)
-            if is_long and isinstance(count.value, int) and count.value > MAX_TEXT:
+        """Checks what a number repeats, and exponents, which have to be written out."""
+        pairs = [(node.left, node.right), (node.right, node.left)]
+        if not isinstance(node.op, ast.Mult):
+            pairs = [(node.right, ast.List())]
+            if not is_plain(node.right):
+                raise InvalidAnswerError("an exponent in a value is a number")
+        for count, repeated in pairs:
+            is_long = isinstance(repeated, ast.List | ast.Tuple) or _is_text(repeated)
+            if (
+                is_long
+                and isinstance(count, ast.Constant)
+                and is_number(count.value)
+                and count.value > MAX_TEXT
+            ):
                 raise InvalidAnswerError(f"{count.value} is too large in a value")
 
 

@@ -7,6 +7,7 @@ question's completed assertion is executed in the sandbox.
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
@@ -323,7 +324,7 @@ async def grade_filled(
     if problem or not filled.stub_checks:
         return _graded(problem)
     tests = [
-        (run, text, {**values, STUB: ("stub", stub)})
+        (run, text, {**values, STUB: ("stub", *stub)})
         for check in filled.stub_checks
         for stub in _STUBS
         for text in (check.own, check.answered)
@@ -337,9 +338,9 @@ async def grade_filled(
     return Graded(Outcome.PASSED)
 
 
-_STUBS: Final = (None, True, 0, "stub", 12345.75)
-"""What a masked call gives in programs that do nothing: with each of them an answer's call has to fail the
-test where the question's own does."""
+_STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
+"""What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
+answer's call has to fail the test where the question's own does."""
 
 
 def _graded(problem: str) -> Graded:
@@ -355,7 +356,8 @@ async def passes_by_authors(
 ) -> bool:
     """Whether an answer is right by the rule of REval's authors.
 
-    It needs as many `assert` as the question, and has to run through. It is executed as it stands, as a program that a model wrote is.
+    It needs as many `assert` as the question, and has to run through: it is executed as it stands, as a
+    program that a model wrote is.
 
     Raises:
         SandboxError: the sandbox itself failed.

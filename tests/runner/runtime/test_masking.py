@@ -4,6 +4,8 @@ import ast
 
 import pytest
 
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
 
 
@@ -81,3 +83,18 @@ def test_masking_leaves_the_shown_test_alone() -> None:
     mask_test(body)
     assert statements_text(body) == "assertEqual(f(1), 2)"
     assert ast.unparse(body[0]) == "self.assertEqual(f(1), 2)"
+
+
+def test_question_marks_inside_text_are_no_masks() -> None:
+    """A string that holds ?? stays what it is."""
+    masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
+    assert masked.completed() == "assert f('??', y='a??') == '??a??'"
+
+
+def test_originals_are_read_off_the_unmasked_text() -> None:
+    """What stands behind each mask, in order."""
+    complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
+    masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
+    assert originals(masked, complete) == ("1", "[1, 2]")
+    with pytest.raises(InvalidAnswerError):
+        originals(masked, complete.replace("put( 1 )", "put(2)"))

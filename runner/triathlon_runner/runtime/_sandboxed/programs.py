@@ -101,7 +101,8 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, A
         run: `{"test", "class", "method"}` for the text of a test, whose set-up runs first.
         completed: the statements.
         values: names in them with the plain data of their values. `("function", source)` is a function of
-            values, `("stub", value)` one that, when called, lets all of the program return this value.
+            values, `("stub", value, whole)` one that, when called, lets all functions of the program return
+            this value; `whole`: all attributes of its objects, too.
     """
     seed_generators(0)
     with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
@@ -122,13 +123,13 @@ def _made(plain: Any) -> Any:
     match plain:
         case ("function", str(source)):
             return eval(source, _names_in(source))  # noqa: S307 (a checked tree, printed by the runner)
-        case ("stub", value):
-            return functools.partial(_stub, value)
+        case ("stub", value, whole):
+            return functools.partial(_stub, value, whole)
     return build(plain)
 
 
-def _stub(value: Any) -> None:
-    """Lets every function, method and attribute of the loaded program give one value from now on."""
+def _stub(value: Any, whole: bool) -> None:
+    """Lets functions and methods of the loaded program give one value from now on; attributes if `whole`."""
 
     def constant(*_: Any, **__: Any) -> Any:
         return value
@@ -148,7 +149,8 @@ def _stub(value: Any) -> None:
             for name, member in list(vars(thing).items()):
                 if isinstance(member, FunctionType | staticmethod | classmethod) and name[:2] != "__":
                     setattr(thing, name, staticmethod(constant))
-            thing.__getattribute__ = attribute  # type: ignore[method-assign, assignment]
+            if whole:
+                thing.__getattribute__ = attribute  # type: ignore[method-assign, assignment]
 
 
 def compute(expression: str) -> tuple[str, str]:

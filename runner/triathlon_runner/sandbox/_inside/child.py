@@ -338,11 +338,9 @@ def reduce_to_plain(value: Any) -> tuple[str, Any]:
         return name, list(value)
     if kind is range:
         return name, [value.start, value.stop, value.step]
-    if name.startswith("numpy."):
-        return _numpy(name, value)
     if issubclass(kind, Mapping):  # ChainMap and its like equal the dict of their items
         return "", dict(value)
-    return name, None
+    return _numpy(name, value) if name.startswith("numpy.") else (name, None)
 
 
 _TAGGED = "triathlon_runner.sandbox._api.Tagged"
