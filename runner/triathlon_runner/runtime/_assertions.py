@@ -12,7 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.runtime._claims import MaskedTest, claims, define, inlined, is_assertion, is_value
+from triathlon_runner.runtime._claims import (
+    Definitions,
+    MaskedTest,
+    claims,
+    define,
+    inlined,
+    is_assertion,
+    is_value,
+)
 from triathlon_runner.runtime._expressions import (
     MAX_TEXT,
     InvalidAnswerError,
@@ -34,6 +42,8 @@ from triathlon_runner.syntax import parse
 
 STUB: Final = "STUB_"
 """A call of this name, in a test that is executed, lets the program give one value from there on."""
+_MOST_STATEMENTS: Final = 200
+"""Of an answer; the longest test has a few dozen."""
 _OTHER_STATEMENT: Final = "the answer makes a statement that the question does not have"
 _NO_CALL: Final = "a call was masked, and neither it nor another call on the test's names fills its place"
 
@@ -65,9 +75,12 @@ def parse_answer(answer: str) -> ast.Module:
     if len(answer) > MAX_TEXT:
         raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     try:
-        return without_self(parse(answer))
+        tree = without_self(parse(answer))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InvalidAnswerError(f"the answer does not parse: {error}") from None
+    if len(tree.body) > _MOST_STATEMENTS:
+        raise InvalidAnswerError(f"the answer has {len(tree.body)} statements, more than {_MOST_STATEMENTS}")
+    return tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,45 @@ def fill(question: MaskedTest, answer: str) -> Filled:
         return reader.filled()
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """That a subject has a value; with both as text in which names are what they stand for."""
+
+    subject: ast.expr
+    value: ast.expr
+    subject_text: str
+    value_text: str
+
+    @classmethod
+    def of(cls, subject: ast.expr, value: ast.expr, known: Definitions) -> "_Claim":
+        plain = _without_bool(subject)
+        return cls(
+            plain,
+            value,
+            ast.dump(_without_bool(inlined(plain, known))),
+            ast.dump(inlined(value, known)),
+        )
+
+    def filling(self, hole: int, actual: "_Claim") -> ast.expr | None:
+        """What a claim of the answer has in the place of the mask; None where it claims something else."""
+        if hole_of(self.value) == hole:
+            return actual.value if self.subject_text == actual.subject_text else None
+        fillings: dict[int, ast.expr] = {}
+        if self.value_text == actual.value_text and match_trees(self.subject, actual.subject, fillings):
+            return fillings.get(hole)
+        return None
+
+
+def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match statement:
+        case ast.Assert(part):
+            yield from claims(part)
+        case ast.Expr(ast.Tuple([subject, value])):
+            yield subject, value
+        case ast.Expr(part) if is_assertion(part) or isinstance(part, ast.Compare):
+            yield from claims(part)
+
+
 class _Reader:
     """Reads an answer statement by statement."""
 
@@ -120,6 +172,9 @@ class _Reader:
         """The first mask that nothing was stated for yet; what is stated comes in order."""
         template = question.template.body
         self._statements = [statement for statement in template if holes_in(statement)]
+        self._expected = [
+            (hole, _Claim.of(*pair, question.known)) for hole, part in question.parts for pair in claims(part)
+        ]
         self._repeatable = {
             ast.dump(statement) for statement in (*question.before.body, *template) if not holes_in(statement)
         }
@@ -191,42 +246,15 @@ class _Reader:
 
     def _is_claim(self, statement: ast.stmt) -> bool:
         """Another form of a claim that the test makes."""
-        made = list(self._claims_of(statement))
-        for hole, part in self._open_parts():
-            for expected in claims(part):
-                for actual in made:
-                    filling = self._filling(hole, expected, actual)
-                    if filling is not None:
-                        return self._state({hole: filling})
+        made = [_Claim.of(*pair, self._known()) for pair in _claims_in(statement)]
+        for hole, expected in self._expected:
+            if hole < self._next:
+                continue
+            for actual in made:
+                filling = expected.filling(hole, actual)
+                if filling is not None:
+                    return self._state({hole: filling})
         return False
-
-    def _claims_of(self, statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
-        match statement:
-            case ast.Assert(part):
-                yield from claims(part)
-            case ast.Expr(ast.Tuple([subject, value])):
-                yield subject, value
-            case ast.Expr(ast.Compare(_, [_], [_]) as part):
-                yield from claims(part)
-            case ast.Expr(part) if is_assertion(part):
-                yield from claims(part)
-
-    def _filling(
-        self, hole: int, expected: tuple[ast.expr, ast.expr], actual: tuple[ast.expr, ast.expr]
-    ) -> ast.expr | None:
-        """What a claim of the answer has in the place of the mask; None where it claims something else."""
-        known = self._known()
-        (subject, value), (actual_subject, actual_value) = expected, actual
-        plain, actual_plain = _without_bool(subject), _without_bool(actual_subject)
-        if hole_of(value) == hole:
-            is_same_subject = same_trees(
-                _without_bool(inlined(plain, known)), _without_bool(inlined(actual_plain, known))
-            )
-            return actual_value if is_same_subject else None
-        if not same_trees(inlined(value, known), inlined(actual_value, known)):
-            return None
-        fillings: dict[int, ast.expr] = {}
-        return fillings[hole] if match_trees(plain, actual_plain, fillings) and hole in fillings else None
 
     def _is_alone(self, statement: ast.stmt) -> bool:
         """The value alone, or the call alone where that is masked."""

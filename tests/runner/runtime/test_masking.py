@@ -44,7 +44,7 @@ def test_the_expected_side_is_masked(statement: str, masked: str, original: str)
     ],
 )
 def test_no_call_is_masked(assertion: str, masked: str, originals: tuple[str, ...]) -> None:
-    """A side that the program computes stays; an assertion whose sides both are computed is not asked about."""
+    """A side that the program computes stays; where both are computed nothing is asked."""
     test = f"expected = [1]\nresult = c.get()\n{assertion}\nassertIsNone(c.get())"
     found = mask_test(ast.parse(test).body)
     assert found.originals == (*originals, "None")

@@ -5,11 +5,12 @@ import pytest
 from support import hostile_replies
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome, Reply
-from triathlon_runner.runtime._assertions import fill, reading_an_answer
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._grade import extract_answer
 from triathlon_runner.runtime.prediction import Asked, grade_prediction
-from triathlon_runner.runtime.prediction._grade import as_output_assertion, fill_arguments, output_question
+from triathlon_runner.runtime.prediction._grade import fill_arguments, output_question
 from triathlon_runner.sandbox import open_sandbox
 
 TASK = CruxevalTask("own", "def f(x):\n    return x\n", "7", "7")
@@ -23,9 +24,7 @@ def read(answer: str) -> None:
     except InvalidAnswerError as dodge:
         assert str(dodge)
     try:
-        with reading_an_answer():
-            assertion = as_output_assertion(answer, question.text)
-        fill(question.assertion, assertion, program.program)
+        fill(MaskedTest(question.assertion, program.program), answer)
     except InvalidAnswerError as dodge:
         assert str(dodge)
 
