@@ -288,10 +288,15 @@ async def grade_output(
         SandboxError: the sandbox itself failed.
     """
     try:
-        filled = _filled(MaskedTest(asked.assertion, program.program, asked.setup), answer)
+        filled = _filled(masked_test(program, asked), answer)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     return await grade_filled(sandbox, program, asked, filled)
+
+
+def masked_test(program: ProgramQuestions, asked: InputQuestions) -> MaskedTest:
+    """The output question of an input, as answers to it are read."""
+    return MaskedTest(asked.assertion, program.program, asked.setup)
 
 
 def _filled(question: MaskedTest, answer: str) -> Filled:

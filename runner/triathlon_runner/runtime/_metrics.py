@@ -52,6 +52,29 @@ def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
     )
 
 
+class UnusualQuestions(NamedTuple):
+    """Questions of official data whose like our own data has not; they are asked, and the page names them."""
+
+    masked_calls: tuple[str, ...]
+    """Units whose output question masks a call instead of a value."""
+    without_value: tuple[tuple[str, int, str], ...]
+    """Unit, line and variable, where the line runs and the variable has no value then: right is Nil."""
+
+
+def unusual_questions(records: Sequence[UnitRecord]) -> UnusualQuestions:
+    """Returns the unusual questions among those that were asked; of DREval 44 outputs and 14 states."""
+    units = {unit.task_id: unit for unit in _units(records)}.values()
+    return UnusualQuestions(
+        tuple(unit.task_id for unit in units if unit.output_masks_call),
+        tuple(
+            (unit.task_id, statement.line, statement.variable)
+            for unit in units
+            for statement in unit.statements
+            if "YES" in statement.coverage.expected and NIL in statement.state.expected
+        ),
+    )
+
+
 def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
     return [record for record in records if isinstance(record, RuntimeRecord)]
 

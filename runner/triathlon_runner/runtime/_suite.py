@@ -17,6 +17,7 @@ from triathlon_runner.runtime._grade import (
     answer_record,
     expected_answers,
     grade_answer,
+    masked_test,
     passes_by_authors,
 )
 from triathlon_runner.runtime._questions import (
@@ -162,6 +163,7 @@ class RuntimeSuite:
             ),
             output=output.result()[0],
             output_by_authors=by_authors,
+            output_masks_call=bool(masked_test(program, asked).masked_calls),
         )
 
     async def _ask(

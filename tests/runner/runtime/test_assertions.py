@@ -49,7 +49,7 @@ SETUP = "self.box = Box()"
 CALL = Masked("assert f(1, y=2) == ??", ("3",))
 RESULT = Masked("result = self.box.put('a')\nassertEqual(result, ??)", ("1",))
 TWO = Masked(
-    "thing = {'name': 'a'}\nother = 'b'\nassertEqual(self.box.put(thing), ??)\nassertEqual(self.box.things, ??)",
+    "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), ??)\nassertEqual(self.box.things, ??)",
     ("1", "[thing]"),
 )
 TRUTH = Masked("self.box.put(1)\nassertEqual(bool(self.box.is_empty()), ??)", ("False",))
@@ -333,7 +333,8 @@ async def test_calls_where_the_call_is_masked(sandbox: Sandbox, masked: Masked, 
 
 CALLS_WRONG = [
     *((MASKED_TRUE, f"assertTrue({filling})") for filling in (
-        "True", "1 == 1", "not False", "self.box", "self.box.put", "self.box.label", "Box()", "bool(self.box)",
+        "True", "1 == 1", "not False", "self.box", "self.box.put", "self.box.label", "Box()",
+        "bool(self.box)",
         "not self.box.label == 'zzz'", "not Box.put == 'zzz'", "self.box.label == 'big'", "self.id()",
         "self.box.is_empty() or True", "[self.box.is_empty()]", "self.box.put(1) == 1", "self.box.__class__",
         "self.box.is_empty.__func__", "len(self.box.label)", "self.assertTrue", "self", "Box", "eval('1')",
@@ -361,7 +362,7 @@ CALLS_WRONG = [
 async def test_what_holds_for_any_program_fills_no_masked_call(
     sandbox: Sandbox, masked: Masked, answer: str
 ) -> None:
-    """A bare value, an operator, a method that is not called, an object: the assertion has to need the call."""
+    """A bare value, an operator, a method that is not called, an object."""
     found = await judged(sandbox, masked, answer)
     assert found.outcome is Outcome.FAILED, found
 

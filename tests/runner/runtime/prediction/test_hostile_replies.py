@@ -43,9 +43,14 @@ def test_ten_thousand_replies() -> None:
         read(answer)
 
 
-@pytest.mark.parametrize("asked", ["output", "input"])
 @pytest.mark.parametrize(
-    "answer", ["0x" + "f" * 4_000, "assert f(0x" + "f" * 4_000 + ") == 7", "assert f(7) == 0x" + "f" * 4_000]
+    ("asked", "answer"),
+    [
+        ("output", "0x" + "f" * 4_000),
+        ("output", "assert f(7) == 0x" + "f" * 4_000),
+        ("input", "0x" + "f" * 4_000),
+        ("input", "assert f(0x" + "f" * 4_000 + ") == 7"),
+    ],
 )
 async def test_a_number_too_large_to_write_is_wrong(asked: Asked, answer: str) -> None:
     """Python reads it in hexadecimal and does not write it: the model's failure, not ours."""
