@@ -32,8 +32,9 @@ from triathlon_runner.runtime import (
     Value,
 )
 from triathlon_runner.runtime._asking import KINDS, STYLES, Asker, QuestionKind, Style
-from triathlon_runner.runtime._assertions import Filled, Masked
+from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS

@@ -301,10 +301,11 @@ class _Reader:
         chains: list[int] = []
         for hole, stated in sorted(self._fillings.items()):
             filling = inlined(stated, self._own)
-            _refuse_mask(filling)
             if self._is_original(hole, filling):
                 fillings[hole] = question.originals[hole]
-            elif question.masks_call(hole):
+                continue
+            _refuse_mask(filling)
+            if question.masks_call(hole):
                 if not question.is_chain(filling):
                     raise InvalidAnswerError(_NO_CALL)
                 fillings[hole] = filling

@@ -271,18 +271,14 @@ class _Checker:
         """Checks what a number repeats, and exponents, which have to be written out."""
         pairs = [(node.left, node.right), (node.right, node.left)]
         if not isinstance(node.op, ast.Mult):
-            pairs = [(node.right, ast.List())]
+            pairs = [(node.right, ast.Constant(""))]
             if not is_plain(node.right):
                 raise InvalidAnswerError("an exponent in a value is a number")
         for count, repeated in pairs:
             is_long = isinstance(repeated, ast.List | ast.Tuple) or _is_text(repeated)
-            if (
-                is_long
-                and isinstance(count, ast.Constant)
-                and is_number(count.value)
-                and count.value > MAX_TEXT
-            ):
-                raise InvalidAnswerError(f"{count.value} is too large in a value")
+            number = count.value if isinstance(count, ast.Constant) else None
+            if is_long and isinstance(number, int) and number > MAX_TEXT:
+                raise InvalidAnswerError(f"{number} is too large in a value")
 
 
 def _is_text(node: ast.expr) -> bool:
