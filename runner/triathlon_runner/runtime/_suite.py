@@ -125,18 +125,16 @@ class RuntimeSuite:
         kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(ask("output", None))
+                output = group.create_task(self._ask_output(program, asked, model, sample, grader))
                 statements = [
                     {kind: group.create_task(ask(kind, statement)) for kind in kinds}
                     for statement in asked.statements
                 ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        answered = [task.result() for tasks in statements for task in tasks.values()] + [output.result()]
-        by_authors: bool | None = None
-        if self._authors_rule:
-            answer = output.result()[0].answer or ""
-            by_authors = await passes_by_authors(grader.sandbox, program, asked, answer)
+        answered = [task.result() for tasks in statements for task in tasks.values()]
+        output_record, output_answer, about_output = output.result()
+        answered.append((output_record, output_answer))
         return RuntimeRecord(
             suite=self.id,
             model=model.id,
@@ -161,10 +159,26 @@ class RuntimeSuite:
                 )
                 for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
-            output=output.result()[0],
-            output_by_authors=by_authors,
-            output_masks_call=bool(masked_test(program, asked).masked_calls),
+            output=output_record,
+            **about_output,
         )
+
+    async def _ask_output(
+        self,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        model: Model,
+        sample: int,
+        grader: Grader,
+        kind: QuestionKind = "output",
+    ) -> tuple[AnswerRecord, Answer, dict[str, bool | None]]:
+        """The graded answer to the output question, what it took, and the record's other fields about it."""
+        record, answer = await self._ask(program, asked, model, sample, grader, kind, None)
+        by_authors = None
+        if self._authors_rule:
+            by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
+        masks_call = bool(masked_test(program, asked).masked_calls)
+        return record, answer, {"output_by_authors": by_authors, "output_masks_call": masks_call}
 
     async def _ask(
         self,
