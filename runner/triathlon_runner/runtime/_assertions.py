@@ -85,12 +85,15 @@ def parse_answer(answer: str) -> ast.Module:
 
 @dataclass(frozen=True, slots=True)
 class StubCheck:
-    """The beginning of a test up to a masked call, before which `STUB` is called: with the question's own
-    call in its place, and with the answer's.
-    """
+    """Beginnings of a test up to a masked call, by which it is seen whether an answer's call decides anything."""
 
     own: str
+    """With a call of `STUB`, then the assertion with the question's own call."""
     answered: str
+    """The same with the answer's."""
+    same_type: str
+    """Asserts that both calls give values of one type, for where the question's own is a variable that was
+    computed before, which no stub changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +342,17 @@ class _Reader:
     def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
         body = self._question.template.body
         index = next(i for i, statement in enumerate(body) if hole in holes_in(statement))
-        stub = ast.Expr(ast.Call(ast.Name(STUB, ast.Load()), [], []))
-        part = ast.unparse(ast.Module([*body[:index], stub, body[index]], []))
+        own = {**fillings, hole: self._question.originals[hole]}
+        before = ast.Module(body[:index], [])
 
-        def text(expressions: Mapping[int, ast.expr]) -> str:
-            return ast.unparse(Fill(expressions).visit(parse(part)))
+        def text(last: str, expressions: Mapping[int, ast.expr]) -> str:
+            tree = parse(f"{ast.unparse(before)}\n{last}")
+            return ast.unparse(Fill(expressions).visit(tree))
 
-        return StubCheck(text({**fillings, hole: self._question.originals[hole]}), text(fillings))
+        asserted = f"{STUB}()\n{ast.unparse(body[index])}"
+        kinds = [f"type({ast.unparse(expressions[hole])})" for expressions in (own, fillings)]
+        same_type = text(f"assert {' is '.join(kinds)}", fillings)
+        return StubCheck(text(asserted, own), text(asserted, fillings), same_type)
 
 
 def add_value(name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]) -> None:

@@ -5,14 +5,14 @@ question's completed assertion is executed in the sandbox.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
-from triathlon_runner.runtime._assertions import STUB, Filled, fill
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError
@@ -328,19 +328,32 @@ async def grade_filled(
     (problem,) = await check_assertions(sandbox, program.program, [(run, filled.text, values)], libraries)
     if problem or not filled.stub_checks:
         return _graded(problem)
+    for check in filled.stub_checks:
+        if not await _decides(sandbox, program, run, check, values):
+            return Graded(Outcome.FAILED, "with the answer's call other programs pass the test, too")
+    return Graded(Outcome.PASSED)
+
+
+async def _decides(
+    sandbox: Sandbox,
+    program: ProgramQuestions,
+    run: Mapping[str, str],
+    check: StubCheck,
+    values: Mapping[str, Any],
+) -> bool:
+    """Whether the call in the place of a masked one fails the test in programs where that one does."""
     tests = [
         (run, text, {**values, STUB: ("stub", *stub)})
-        for check in filled.stub_checks
         for stub in _STUBS
         for text in (check.own, check.answered)
     ]
-    problems = await check_assertions(sandbox, program.program, tests, libraries)
+    libraries = frozenset(program.libraries)
+    tests.append((run, check.same_type, dict(values)))
+    *problems, other_type = await check_assertions(sandbox, program.program, tests, libraries)
     own, answered = problems[::2], problems[1::2]
-    if any(of_own and not of_answer for of_own, of_answer in zip(own, answered, strict=True)):
-        return Graded(
-            Outcome.FAILED, "with the call that the answer makes, other programs pass the test, too"
-        )
-    return Graded(Outcome.PASSED)
+    if not any(own):
+        return not other_type
+    return all(of_answer for of_own, of_answer in zip(own, answered, strict=True) if of_own)
 
 
 _STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))

@@ -4,9 +4,12 @@ import ast
 
 import pytest
 
+from triathlon_runner.datasets import core
 from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._grade import masked_test
 from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
+from triathlon_runner.runtime._programs import class_program
 
 
 @pytest.mark.parametrize(
@@ -98,3 +101,11 @@ def test_originals_are_read_off_the_unmasked_text() -> None:
     assert originals(masked, complete) == ("1", "[1, 2]")
     with pytest.raises(InvalidAnswerError):
         originals(masked, complete.replace("put( 1 )", "put(2)"))
+
+
+def test_no_question_on_our_own_problems_masks_a_call() -> None:
+    """Every mask stands for a value."""
+    programs = list(map(class_program, core.classes()))
+    asked = [(program, one) for program in programs for one in program.inputs if one.masked]
+    assert len(asked) > 100
+    assert [one.masked for program, one in asked if masked_test(program, one).masked_calls] == []
