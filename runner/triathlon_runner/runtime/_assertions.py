@@ -85,7 +85,7 @@ def parse_answer(answer: str) -> ast.Module:
 
 @dataclass(frozen=True, slots=True)
 class StubCheck:
-    """Beginnings of a test up to a masked call, by which it is seen whether an answer's call decides anything."""
+    """Beginnings of a test up to a masked call, that show whether an answer's call decides."""
 
     own: str
     """With a call of `STUB`, then the assertion with the question's own call."""

@@ -133,7 +133,7 @@ class RuntimeSuite:
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
         answered = [task.result() for tasks in statements for task in tasks.values()]
-        output_record, output_answer, about_output = output.result()
+        output_record, output_answer, by_authors, masks_call = output.result()
         answered.append((output_record, output_answer))
         return RuntimeRecord(
             suite=self.id,
@@ -160,7 +160,8 @@ class RuntimeSuite:
                 for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
             output=output_record,
-            **about_output,
+            output_by_authors=by_authors,
+            output_masks_call=masks_call,
         )
 
     async def _ask_output(
@@ -171,14 +172,15 @@ class RuntimeSuite:
         sample: int,
         grader: Grader,
         kind: QuestionKind = "output",
-    ) -> tuple[AnswerRecord, Answer, dict[str, bool | None]]:
-        """The graded answer to the output question, what it took, and the record's other fields about it."""
+    ) -> tuple[AnswerRecord, Answer, bool | None, bool]:
+        """The graded answer to the output question, what it took, the authors' verdict (None: not asked for),
+        and whether the question masks a call.
+        """
         record, answer = await self._ask(program, asked, model, sample, grader, kind, None)
         by_authors = None
         if self._authors_rule:
             by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
-        masks_call = bool(masked_test(program, asked).masked_calls)
-        return record, answer, {"output_by_authors": by_authors, "output_masks_call": masks_call}
+        return record, answer, by_authors, bool(masked_test(program, asked).masked_calls)
 
     async def _ask(
         self,
