@@ -21,8 +21,9 @@ LAYERS = (
         "terminal",
         "unit_pages",
     ),
+    ("foreign_files",),
     ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
-    ("pasted_keys",),
+    ("memo", "pasted_keys"),
     (
         "config_errors",
         "store",

@@ -2,10 +2,12 @@
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
+    HASHED_BYTES,
     Call,
     Ended,
     Examination,
     Execution,
+    Hashed,
     Job,
     Limits,
     MalformedError,
@@ -27,10 +29,12 @@ from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._python_wire import PythonWire, decode, is_plain, refuse_collisions
 
 __all__ = [
+    "HASHED_BYTES",
     "Call",
     "Ended",
     "Examination",
     "Execution",
+    "Hashed",
     "Job",
     "Language",
     "Limits",

@@ -12,6 +12,7 @@ from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Execution,
+    Hashed,
     Job,
     MalformedError,
     Prepared,
@@ -54,7 +55,7 @@ class Run:
         self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
         self._interactive = not self.finished
-        self._frames: deque[tuple[bytes, bytes]] = deque()
+        self._frames: deque[tuple[bytes, bytes | Hashed]] = deque()
         self._news = asyncio.Event()
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
@@ -138,14 +139,14 @@ class Run:
         while True:
             if self._frames:
                 kind, payload = self._frames.popleft()
-                if kind == messages.ASK:
+                if kind == messages.ASK and isinstance(payload, bytes):
                     await self._make_relayed_call(payload)
                     continue
                 index = self._answered
                 self._answered += 1
                 if self._relay is not None:
                     self._send_next_call()
-                if kind == messages.RAISED:
+                if kind == messages.RAISED and isinstance(payload, bytes):
                     return index, self._wire.raised(payload)
                 return index, Sent(payload, self._wire.value)
             if self._end.done():
@@ -219,10 +220,14 @@ class Run:
 
     # What arrives
 
-    def _on_frame(self, kind: bytes, payload: bytes) -> bool:
+    def _on_frame(self, kind: bytes, payload: bytes | Hashed) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
         self._news.set()
-        if not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED):
+        if isinstance(payload, Hashed) and kind != messages.VALUE:
+            self.stop(Ended.DIED, f"sent a frame {kind!r} of {payload.size} bytes")
+            return False
+        is_first = not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED)
+        if is_first and isinstance(payload, bytes):
             return self._on_load(kind, payload)
         if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import marshal
 import os
 import shutil
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.sandbox._api import Limits, SandboxError
+from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
 
 BOOT = Path(__file__).parent / "_boot.py"
@@ -40,6 +41,18 @@ BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two reads is read without pauses."""
 
 
+class _LargeFrame:
+    """A frame of which the hash alone is kept."""
+
+    def __init__(self, kind: bytes, size: int) -> None:
+        self.kind, self.size, self.missing = kind, size, size
+        self.digest = hashlib.sha256()
+
+    def hashed(self) -> Hashed:
+        """What is passed on in place of its payload."""
+        return Hashed(self.digest.digest(), self.size)
+
+
 class Exchange:
     """Four pipes: to the child, from the child, its standard output, its standard error.
 
@@ -47,7 +60,7 @@ class Exchange:
     """
 
     def __init__(
-        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes], bool],
+        self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes | Hashed], bool],
         on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
     ) -> None:  # fmt: skip
         """Takes ownership of the descriptors, which must not block."""
@@ -57,6 +70,7 @@ class Exchange:
         self._output_limit = output_limit
         self._bytes_missing = 0
         self._parts: list[bytes] = []
+        self._large: _LargeFrame | None = None
         self._printed = (bytearray(), bytearray())
         self._ignores_results = False
         self._pending = memoryview(b"")
@@ -131,12 +145,25 @@ class Exchange:
 
     def _read_results(self) -> int:
         data = self._read(self._results)
+        received = len(data)
+        if self._large is not None and not self._ignores_results:
+            data = self._hash(self._large, data)
         if data and not self._ignores_results:
             self._parts.append(data)
             self._bytes_missing -= len(data)
             if self._bytes_missing <= 0:
                 self._deliver(b"".join(self._parts))
-        return len(data)
+        return received
+
+    def _hash(self, frame: "_LargeFrame", data: bytes) -> bytes:
+        """Adds to the hash of a frame that is too large to be held; returns what follows the frame."""
+        part, rest = data[: frame.missing], data[frame.missing :]
+        frame.digest.update(part)
+        frame.missing -= len(part)
+        if not frame.missing:
+            self._large = None
+            self._ignores_results = not self._on_frame(frame.kind, frame.hashed())
+        return rest
 
     def _deliver(self, data: bytes) -> None:
         """Passes on all whole frames; the rest waits until its frame is complete."""
@@ -149,6 +176,11 @@ class Exchange:
                 self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
                 break
             after = at + head + size
+            if size > HASHED_BYTES:
+                self._large = _LargeFrame(kind, size)
+                rest = self._hash(self._large, data[at + head :])
+                at = end - len(rest)
+                continue
             if after > end:
                 self._bytes_missing = after - end
                 break
