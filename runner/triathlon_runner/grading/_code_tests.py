@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
-from triathlon_runner.grading._limits import TEST_LIMITS
+from triathlon_runner.grading._limits import TEST_LIMITS, chosen_libraries
 from triathlon_runner.grading._rounding import NOTE, with_close_comparisons
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
@@ -126,6 +126,8 @@ async def grade_by_tests(
         SandboxError: our machinery failed.
     """
     tests = _with_check_call(tests, functions[0], language)
+    if language is Language.PYTHON:
+        libraries |= chosen_libraries(program)
     run = await sandbox.examine(
         Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
         Job(program, (), language, limits=limits, libraries=libraries),

@@ -4,7 +4,6 @@ Results become a verdict in the same way in every language: each is compared as 
 that is wrong.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -29,8 +28,6 @@ from triathlon_runner.sandbox import (
 
 MAX_DECODED_BYTES = HASHED_BYTES
 """A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
-_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
-
 _ITEMS_OF_RESULTS = """
 
 
@@ -98,9 +95,7 @@ class ProgramGrader:
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
-        libraries = problem.libraries
-        if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
-            libraries |= {"numpy"}
+        libraries = problem.libraries | _limits.chosen_libraries(program)
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_RESULTS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(

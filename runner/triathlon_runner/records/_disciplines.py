@@ -164,6 +164,10 @@ class RuntimeRecord(UnitRecord):
     """The call or test that is made, as text."""
     statements: tuple[StatementRecord, ...]
     output: AnswerRecord
+    output_by_authors: bool | None = None
+    """Whether the output is right by the rule of REval's authors; None where that was not asked."""
+    output_masks_call: bool = False
+    """Whether the output question masks a call instead of a value, as 44 of DREval do."""
 
     def questions(self) -> Iterator[Question]:
         """Returns every question behind the program and the input; all of a unit's are asked at once."""

@@ -5,15 +5,17 @@ question's completed assertion is executed in the sandbox.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from itertools import product
+from typing import Any, Final
 
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
-from triathlon_runner.runtime._assertions import Filled, fill
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import (
     TYPOGRAPHIC,
@@ -286,42 +288,100 @@ async def grade_output(
         SandboxError: the sandbox itself failed.
     """
     try:
-        filled = _filled(program, asked, answer)
+        filled = _filled(masked_test(program, asked), answer)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     return await grade_filled(sandbox, program, asked, filled)
 
 
-def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
+def masked_test(program: ProgramQuestions, asked: InputQuestions) -> MaskedTest:
+    """The output question of an input, as answers to it are read."""
+    return MaskedTest(asked.assertion, program.program, asked.setup)
+
+
+def _filled(question: MaskedTest, answer: str) -> Filled:
     try:
-        return fill(asked.assertion, answer, program.program)
+        return fill(question, answer)
     except InvalidAnswerError:
         plain = answer.translate(TYPOGRAPHIC)
         if plain == answer:
             raise
-        return fill(asked.assertion, plain, program.program)
+        return fill(question, plain)
 
 
 async def grade_filled(
     sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, filled: Filled
 ) -> Graded:
-    """Computes what a filled assertion leaves to compute, and executes it with the program.
+    """Computes what a filled test leaves to compute, and executes it with the program.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
     libraries = frozenset(program.libraries)
     try:
-        values = await compute_values(sandbox, filled, libraries)
+        values = {**filled.values, **await compute_values(sandbox, filled.computed, libraries)}
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     except NoValueError as error:
-        problem = str(error)
-    else:
-        assertion = (program.run_of(asked), filled.text, values)
-        (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
+        return _graded(str(error))
+    run = program.run_of(asked)
+    (problem,) = await check_assertions(sandbox, program.program, [(run, filled.text, values)], libraries)
+    if problem or not filled.stub_checks:
+        return _graded(problem)
+    for check in filled.stub_checks:
+        if not await _decides(sandbox, program, run, check, values):
+            return Graded(Outcome.FAILED, "with the answer's call other programs pass the test, too")
+    return Graded(Outcome.PASSED)
+
+
+async def _decides(
+    sandbox: Sandbox,
+    program: ProgramQuestions,
+    run: Mapping[str, str],
+    check: StubCheck,
+    values: Mapping[str, Any],
+) -> bool:
+    """Whether the call in the place of a masked one fails the test in programs where that one does."""
+    tests = [
+        (run, text, {**values, STUB: ("stub", *stub)})
+        for stub in _STUBS
+        for text in (check.own, check.answered)
+    ]
+    libraries = frozenset(program.libraries)
+    tests.append((run, check.same_type, dict(values)))
+    *problems, other_type = await check_assertions(sandbox, program.program, tests, libraries)
+    own, answered = problems[::2], problems[1::2]
+    if not any(own):
+        return not other_type
+    return all(of_answer for of_own, of_answer in zip(own, answered, strict=True) if of_own)
+
+
+_STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
+"""What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
+answer's call has to fail the test where the question's own does."""
+
+
+def _graded(problem: str) -> Graded:
     if not problem:
         return Graded(Outcome.PASSED)
     if problem.startswith(Ended.TIMED_OUT.value):
         return Graded(Outcome.TIMED_OUT, problem)
     return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
+
+
+async def passes_by_authors(
+    sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, answer: str
+) -> bool:
+    """Whether an answer is right by the rule of REval's authors.
+
+    It needs as many `assert` as the question, and has to run through: it is executed as it stands, as a
+    program that a model wrote is.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    if answer.count("assert") < asked.masked.count("assert"):
+        return False
+    test = (program.run_of(asked), answer, dict[str, Any]())
+    (problem,) = await check_assertions(sandbox, program.program, [test], frozenset(program.libraries))
+    return not problem

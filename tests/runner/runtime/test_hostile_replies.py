@@ -11,7 +11,8 @@ from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._grade import (
     Graded,
     extract_answer,
@@ -95,7 +96,7 @@ def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = (
     for text in replies:
         for answer in set(answers(text, "output", manners)):
             try:
-                filled = fill(INPUT.assertion, answer, PROGRAM)
+                filled = fill(MaskedTest(INPUT.assertion, PROGRAM), answer)
             except InvalidAnswerError:
                 continue
             found.setdefault(repr(filled), answer)
