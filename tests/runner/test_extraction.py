@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.extraction import Extraction, code_blocks, extract_program, visible_text
+from triathlon_runner.replies import Extraction, code_blocks, extract_program, visible_text
 from triathlon_runner.records import Finish, Outcome, Reply
 
 ADD = "def add(a, b):\n    return a + b\n"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.extraction import code_blocks, visible_text
+from triathlon_runner.replies import code_blocks, visible_text
 from triathlon_runner.loop._setting import Attack
 from triathlon_runner.prompts import PromptSet
 

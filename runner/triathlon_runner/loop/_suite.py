@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
-from triathlon_runner.extraction import extract_program
+from triathlon_runner.replies import extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.loop import _judge
 from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, sentence_of

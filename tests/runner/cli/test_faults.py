@@ -8,7 +8,7 @@ import pytest
 from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
 from triathlon_runner.evolved import _suite as evolved
-from triathlon_runner.extraction import Extraction, extract_program
+from triathlon_runner.replies import Extraction, extract_program
 
 OPTIONS = ("run", "--suites", "evolved/core-seeds", "--limit", "4")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.extraction import Extraction, extract_program
+from triathlon_runner.replies import Extraction, extract_program
 from triathlon_runner.records import Reply
 
 PROMPT = (
