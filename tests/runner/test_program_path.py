@@ -6,9 +6,9 @@ from itertools import product
 
 from support.code_path import CallFollower, documented_path
 from triathlon_runner.datasets import Comparison, Problem
-from triathlon_runner.replies import Extraction, extract_program
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome, Reply, Verdict
+from triathlon_runner.replies import Extraction, extract_program
 from triathlon_runner.sandbox import (
     Call,
     Execution,

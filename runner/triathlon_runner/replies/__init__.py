@@ -2,6 +2,7 @@
 
 from triathlon_runner.replies._fences import code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer, split_reasoning, visible_text
+from triathlon_runner.replies._pieces import is_definition
 from triathlon_runner.replies._program import Extraction, extract, extract_program
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "extract",
     "extract_program",
     "final_answer",
+    "is_definition",
     "split_reasoning",
     "visible_text",
 ]

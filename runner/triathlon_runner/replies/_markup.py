@@ -37,7 +37,7 @@ class _Text:
         return not (self._quotes[at].is_heading and match.end() >= self._quotes[at].end)
 
     def is_fenced(self, match: re.Match[str]) -> bool:
-        """Whether it stands in a code block; where that is never closed, only the start of a line is not in it."""
+        """Whether it stands in a code block; the start of a line does not where that is never closed."""
         at = bisect_right(self._fences, match.start(), key=lambda fence: fence[0]) - 1
         if at < 0 or match.start() >= self._fences[at][1]:
             return False
@@ -60,9 +60,9 @@ def begins_line(text: str, at: int) -> bool:
 def split_reasoning(text: str) -> tuple[str, str]:
     """(answer, reasoning) of a reply.
 
-    Reasoning stands between two markers, in front of an end that nothing begins (chat templates often put the
-    beginning into the prompt), and behind a beginning that nothing ends. A beginning inside a line counts only
-    where its end comes next: elsewhere the answer talks about the marker.
+    Reasoning stands between two markers, in front of an end that nothing begins (chat templates often put
+    the beginning into the prompt), and behind a beginning that nothing ends. A beginning inside a line counts
+    only where its end comes next: elsewhere the answer talks about the marker.
     """
     markers = list(_Text(text).markers(REASONING_MARKERS)) if REASONING_MARKERS.search(text) else []
     split = _Split(text)
@@ -99,16 +99,20 @@ class _Split:
                 self._take(self._reasoning, marker)
                 self._open = None
             return
-        self._has_answer |= bool(_WORD.match(self.text, self._at, marker.start()))
+        if not _begins(marker) and self._inner and REASONING[pair].lone_end:
+            self._take(self._reasoning, marker)
+            self._inner -= 1
+            return
+        self._has_answer = self._has_answer or bool(_WORD.match(self.text, self._at, marker.start()))
         if _begins(marker):
             ends_next = following is not None and not _begins(following) and _number(following) == pair
             if begins_line(self.text, marker.start()) or marker.start() == self._at or ends_next:
                 self._take(self._answer, marker)
                 self._open = pair
-        elif self._is_lone_end(pair):
+        elif REASONING[pair].begin == NEVER or self._is_lone_end(pair):
             self._take(self._answer, marker)
             self._reasoning += self._answer
-            self._answer, self._has_answer, self._inner = [], False, max(0, self._inner - 1)
+            self._answer, self._has_answer = [], False
 
     def _take(self, part: list[str], marker: re.Match[str]) -> None:
         part.append(self.text[self._at : marker.start()])
@@ -121,10 +125,8 @@ class _Split:
         return is_final or (REASONING[pair].lone_end and own_end < marker.start())
 
     def _is_lone_end(self, pair: int) -> bool:
-        """Whether all in front of an end is reasoning; behind other reasoning an answer may talk of the end."""
-        if REASONING[pair].begin == NEVER:
-            return True
-        return REASONING[pair].lone_end and (self._inner > 0 or not self._any or not self._has_answer)
+        """Whether all in front of an end is reasoning; behind other reasoning an answer may talk of it."""
+        return REASONING[pair].lone_end and not (self._any and self._has_answer)
 
     def parts(self) -> tuple[str, str]:
         """(answer, reasoning); the answer is the text itself where nothing is reasoning."""
@@ -145,7 +147,7 @@ def _begins(marker: re.Match[str]) -> bool:
 
 
 def without_what_follows(text: str) -> tuple[str, bool]:
-    """The answer up to the first token that ends a turn, and whether there is one; without the turn's header."""
+    """The answer up to the first token that ends the turn, without its header; and whether there is one."""
     begin = 0
     while head := HEAD.match(text, begin):
         begin = head.end()
@@ -166,7 +168,7 @@ def ended_text(text: str) -> tuple[str, bool]:
 
 
 def final_answer(text: str) -> str:
-    """What stands in the last wrapper of a final answer; the whole text where there is none, or nothing in it."""
+    """What stands in the last wrapper of a final answer; the whole text where none holds anything."""
     if not WRAPPER_MARKERS.search(text):
         return text
     markers = list(_Text(text).markers(WRAPPER_MARKERS))

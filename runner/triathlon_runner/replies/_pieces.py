@@ -50,7 +50,7 @@ _BEGINS = re.compile(
 _CONTINUES = re.compile(r"\s|$|[)\]}]|(else|elif|except|finally)\b|\"\"\"|'''")
 _MAX_ENDS: Final = 20
 """Attempts at letting a statement reach past a line that looks like its end."""
-_MAX_CUTS: Final = 4
+MAX_CUTS: Final = 4
 """Attempts at leaving out the statement that does not parse."""
 _CODE = (
     ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -74,7 +74,7 @@ def is_code(text: str) -> bool:
 
 
 def code_pieces(text: str, entry_point: str) -> list[Piece]:
-    """Pieces of code in order: each fenced block, or the statements of the text where no block has a function.
+    """Pieces of code in order: each fenced block, or the text's statements where no block has a function.
 
     A block counts as it is; only where its closing fence is missing, prose may have got into it.
     """
@@ -92,23 +92,23 @@ def code_pieces(text: str, entry_point: str) -> list[Piece]:
 def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
     if block.label in _TEXT_LABELS and depth <= _MAX_DEPTH and (inner := code_blocks(block.code)):
         return [piece for part in inner for piece in _pieces_of_block(part, entry_point, depth + 1)]
-    if in_json := _pieces_of_json(block.code):
-        return in_json
-    if parse_or_none(block.code):
-        return [Piece(block.code)]
-    if readable := _readable(block.code):
-        return [readable]
+    return _pieces_of_json(block.code) or [_readable(block.code) or _repaired(block, entry_point)]
+
+
+def _repaired(block: Block, entry_point: str) -> Piece:
+    """What can be read of a block that does not parse: without prose or without an unfinished example."""
     if not block.closed:
         whole = "\n".join(_between_prose(with_visible_characters(block.code)))
-        return [Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)]
-    if before := before_example(block.code, entry_point):
-        return [Piece(before, ("left out an example that does not parse",))]
-    return [Piece(block.code)]
+        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
+    before = before_example(block.code, entry_point)
+    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
 
 
 def _readable(code: str) -> Piece | None:
-    """The code without invisible characters and notebook commands, where it parses then."""
+    """The code where it parses, if need be without invisible characters and notebook commands."""
     changes: list[str] = []
+    if parse_or_none(code):
+        return Piece(code)
     repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
         ("replaced invisible characters", with_visible_characters),
         ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
@@ -135,8 +135,8 @@ def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
     """
     lines = code.split("\n")
     flush = [n for n, line in enumerate(lines) if not _CONTINUES.match(line)]
-    last = len(lines) if cut else _error_line(code)
-    for _ in range(_MAX_CUTS):
+    last = len(lines) if cut else first_error(code)
+    for _ in range(MAX_CUTS):
         while flush and flush[-1] >= last:
             if _BEGINS_DEFINITION.match(lines[flush[-1]]):
                 return ""
@@ -147,12 +147,12 @@ def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
         before = "\n".join(lines[:last]).rstrip() + "\n"
         if parse_or_none(before):
             return before if is_complete(before, entry_point) else ""
-        last = _error_line(before)
+        last = first_error(before)
     return ""
 
 
-def _error_line(code: str) -> int:
-    """How many lines stand in front of what does not parse, that line included."""
+def first_error(code: str) -> int:
+    """The number of the line that does not parse; 0 where the code does, or where nobody can tell."""
     try:
         parse(code)
     except SyntaxError as error:
@@ -322,7 +322,15 @@ def is_complete(code: str, name: str) -> bool:
     return not functions or not _is_stub(functions[-1])
 
 
-def _is_stub(function: Function) -> bool:
+def is_definition(code: str) -> bool:
+    """Whether it parses and defines a function or class with a body."""
+    tree = parse_or_none(code)
+    return tree is not None and any(
+        isinstance(part, Function | ast.ClassDef) and not _is_stub(part) for part in tree.body
+    )
+
+
+def _is_stub(function: Function | ast.ClassDef) -> bool:
     elided = any(isinstance(node, ast.Expr) and _is_ellipsis(node.value) for node in ast.walk(function))
     return elided or all(map(_does_nothing, function.body))
 

@@ -14,10 +14,12 @@ from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies._fences import code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer
 from triathlon_runner.replies._pieces import (
+    MAX_CUTS,
     Piece,
     answer_piece,
     before_example,
     code_pieces,
+    first_error,
     is_code,
     is_complete,
 )
@@ -77,8 +79,7 @@ def extract_program(
     as_written: bool = False,
     typing_names: bool = True,
 ) -> Extraction:
-    """The Python program in a reply: the last complete piece of code that defines the entry point, with what it
-    needs from the others.
+    """The last complete piece of code that defines the entry point, with what it needs from the others.
 
     A program that does not parse, or lacks the function, is still the model's answer: it is handed on, and
     executing it shows what is wrong. A reply cut at the token limit is `truncated`, unless its program was
@@ -127,7 +128,7 @@ def extract_program(
 
 
 def _answer(text: str, entry_point: str, *, methods: bool) -> tuple[list[Piece], Piece | None]:
-    """The pieces of code and the answer among them: in the wrapper of the final answer, else in the whole text."""
+    """The pieces of code and the answer among them, in the wrapper of a final answer or in the whole text."""
     inside = final_answer(text)
     for part in dict.fromkeys((inside, text)):
         pieces = code_pieces(part, entry_point)
@@ -137,7 +138,7 @@ def _answer(text: str, entry_point: str, *, methods: bool) -> tuple[list[Piece],
 
 
 def _first_block(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
-    """The program by the paper's rule: the first code block, else the whole reply; None where it is no code."""
+    """The program by the paper's rule: the first code block, else the reply; None where it is no code."""
     blocks = code_blocks(text)
     if cut and not (blocks and blocks[0].closed):
         return None
@@ -224,18 +225,23 @@ def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
 
 
 def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
-    """The text up to the first unindented line after the function that leaves it complete."""
-    budget = 4 * len(joined) + 400_000  # characters that may be parsed
-    position = 0
-    for line in joined.splitlines(keepends=True):
-        if position >= asked and line.strip() and not line[0].isspace():
-            program = joined[:position]
-            if program[asked:].strip() and _is_whole(program, entry_point):
-                return program.rstrip() + "\n"
-            budget -= position
-            if budget < 0:
-                return None
-        position += len(line)
+    """The text up to the first unindented line behind the function; None where the text does not leave it."""
+    lines = joined.split("\n")
+    end = first_error(joined) or len(lines)
+    for _ in range(MAX_CUTS):
+        code = "\n".join(lines[:end])
+        function = next(
+            (s for s in statements(code) if isinstance(s, Function) and s.name == entry_point), None
+        )
+        if function:
+            last = function.end_lineno or len(lines)
+            behind = (n for n in range(last, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
+            left = next(behind, None)
+            program = "" if left is None else "\n".join(lines[:left]).rstrip() + "\n"
+            return program if program[asked:].strip() and _is_whole(program, entry_point) else None
+        # The statement that does not parse is left out.
+        end = next((n for n in range(end - 1, 0, -1) if lines[n].strip() and not lines[n][0].isspace()), 0)
+        end = min(end, first_error("\n".join(lines[:end])) or end)
     return None
 
 
@@ -285,8 +291,8 @@ def _with_missing_names(
 ) -> str:
     """The program with the imports and helpers that it lacks and a source has.
 
-    Of several sources that have a name, the last counts. `entry_point` is never taken from them: the model has
-    to write it.
+    Of several sources that have a name, the last counts. `entry_point` is never taken from them: the model
+    has to write it.
     """
     wanted = missing_names(program) if parse_or_none(program) else set()
     if not wanted:
@@ -369,7 +375,7 @@ def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str)
 
 
 def _is_demonstration(statement: ast.stmt, relevant_names: Set[str]) -> bool:
-    """Whether it asserts, exits, is a main part, or uses the program's own names, `print` or a test library."""
+    """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
     is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
     exits = any(
         isinstance(node, ast.Attribute)

@@ -16,7 +16,7 @@ class Quote(NamedTuple):
     begin: int
     end: int
     is_heading: bool = False
-    """Whether it is a comment outside of a code block that is a whole line: it may be a heading of Markdown."""
+    """Whether it is a line outside of code blocks that begins with `#`: a heading of Markdown, perhaps."""
 
 
 def quotes_in(text: str, fences: Sequence[tuple[int, int]]) -> Iterator[Quote]:

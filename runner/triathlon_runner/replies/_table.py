@@ -1,6 +1,6 @@
 """The table of reply markup: reasoning, wrappers of a final answer, tokens that end a turn.
 
-A new model family's markers are one line here; endpoints, extraction and every discipline read this table alone.
+A new model family's markers are one line here: endpoints, extraction and every discipline read this table.
 """
 
 import re
@@ -31,8 +31,8 @@ REASONING: Final = (
     Pair(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
     Pair(r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
     Pair(r"<\|channel>thought\b", r"<channel\|>"),
+    Pair(NEVER, r"(?:<\|end\|>\s*)?" + _HARMONY.format("final")),
     Pair(_HARMONY.format("(?:analysis|commentary)"), r"<\|end\|>|<\|call\|>", lone_end=False),
-    Pair(NEVER, _HARMONY.format("final")),
     # Harmony after a server dropped its special tokens, which leaves the names of the channels.
     Pair(r"\A\s*(?-i:analysis)(?=[^\W\d_])", r"(?-i:assistantfinal)"),
 )
@@ -51,16 +51,17 @@ WRAPPERS: Final = (
 """What stands between these is the final answer."""
 
 END_TOKENS: Final = (
-    r"<\|(?:endoftext|im_end|eot_id|eom_id|end_of_text|end|return|im_start|start_header_id|user|system)\|>",
+    r"<\|(?:endoftext|im_end|eot_id|eom_id|end_of_text|end|return|EOT|END_OF_TURN_TOKEN)\|>",
+    r"<\|(?:im_start|start_header_id|user|system)\|>",
     r"</s>|<eos>|<end_of_turn>|<start_of_turn>|<turn\|>|<\|turn>|<end_of_utterance>",
     r"\[/?INST\]|\[e~\[",
     r"<｜[^｜\n]{1,40}｜>",
 )
-"""The answer ends at the first of these. Any other `<|name|>` ends it, too, unless the answer begins with it."""
+"""The answer ends at the first of these. So it does at any other `<|name|>` but where it begins."""
 
 HEAD: Final = re.compile(
     r"\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>)\s*(?:assistant|model)\b"
-    r"(?:<\|end_header_id\|>)?|<s>|<bos>|\[/INST\]"
+    r"(?:<\|end_header_id\|>)?|<s>|<bos>|\[/INST\] ?"
     rf"|(?!{'|'.join(END_TOKENS)}|{'|'.join(pair.begin for pair in WRAPPERS)})<\|\w{{1,40}}\|>)",
     re.IGNORECASE,
 )

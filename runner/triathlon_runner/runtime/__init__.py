@@ -5,8 +5,8 @@ A question is built by `_construct` and asked by `_suite` and `_asking`. Its ans
 `_check`, which has it executed by `_sandboxed/programs`. `_metrics` makes scores of the records.
 """
 
-from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._answer import Graded
+from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._grade import grade_output
 from triathlon_runner.runtime._metrics import IC, METRICS, Chain, chains
 from triathlon_runner.runtime._questions import (

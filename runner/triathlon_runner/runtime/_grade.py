@@ -32,7 +32,6 @@ NIL: Final = "Nil"
 async def answer_record(
     reply: Reply,
     style: Style,
-    kind: QuestionKind,
     grade: Callable[[str], Awaitable[Graded]],
     *,
     question: str,

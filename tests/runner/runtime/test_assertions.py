@@ -4,9 +4,10 @@ import pytest
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions
+from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._assertions import Filled, Masked, fill, originals
 from triathlon_runner.runtime._fillings import InvalidAnswerError
-from triathlon_runner.runtime._grade import Graded, grade_output
+from triathlon_runner.runtime._grade import grade_output
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = """import math

@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
+from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._assertions import MASK, MAX_ANSWER, Filled, is_same, reading_an_answer
 from triathlon_runner.runtime._fillings import InvalidAnswerError, check_value_expression, is_plain
-from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._grade import grade_filled, grade_output
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._states import TYPOGRAPHIC
