@@ -230,9 +230,7 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
     end = first_error(joined) or len(lines)
     for _ in range(MAX_CUTS):
         code = "\n".join(lines[:end])
-        function = next(
-            (s for s in statements(code) if isinstance(s, Function) and s.name == entry_point), None
-        )
+        function = next(filter(_has_body, _functions(code, entry_point)), None)
         if function:
             last = function.end_lineno or len(lines)
             behind = (n for n in range(last, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
@@ -247,11 +245,17 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
 
 def _is_whole(program: str, entry_point: str) -> bool:
     """Whether it compiles and its function of this name has more in it than a docstring."""
-    body = statements(program)
-    functions = [part for part in body if isinstance(part, Function) and part.name == entry_point]
-    has_body = any(len(function.body) > 1 or not _has_docstring(function) for function in functions)
-    assigned = not functions and entry_point in defined_names(program)
-    return (has_body or assigned) and not any(map(_returns_outside, body))
+    functions = _functions(program, entry_point)
+    is_defined = any(map(_has_body, functions)) if functions else entry_point in defined_names(program)
+    return is_defined and not any(map(_returns_outside, statements(program)))
+
+
+def _functions(program: str, name: str) -> list[Function]:
+    return [part for part in statements(program) if isinstance(part, Function) and part.name == name]
+
+
+def _has_body(function: Function) -> bool:
+    return len(function.body) > 1 or not _has_docstring(function)
 
 
 def _returns_outside(statement: ast.stmt) -> bool:

@@ -1,4 +1,4 @@
-"""No reply takes time that grows faster than its length: steps are counted on a text and on one twice as long."""
+"""No reply takes time that grows faster than it: steps are counted on a text and on one twice as long."""
 
 import ast
 import symtable

@@ -5,9 +5,9 @@ import pytest
 from support import hostile_replies
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome, Reply
+from triathlon_runner.runtime._answer import extract_answer
 from triathlon_runner.runtime._assertions import fill, reading_an_answer
 from triathlon_runner.runtime._fillings import InvalidAnswerError
-from triathlon_runner.runtime._answer import extract_answer
 from triathlon_runner.runtime.prediction import Asked, grade_prediction
 from triathlon_runner.runtime.prediction._grade import as_output_assertion, fill_arguments, output_question
 from triathlon_runner.sandbox import open_sandbox
