@@ -197,7 +197,9 @@ def test_reasoning_that_never_ends(text: str, finish: Finish, outcome: Outcome) 
 def test_what_is_outside_of_markup_is_never_lost(seed: int) -> None:
     """Any mix of the table's markers: every word outside of reasoning is in the answer, no other one is."""
     choose = random.Random(seed)
-    outside, inside, parts = [], [], []
+    outside: list[str] = []
+    inside: list[str] = []
+    parts: list[str] = []
     for number in range(choose.randrange(1, 6)):
         kind = choose.choice(["text", "reasoning", "nested", "quoted", "fence"])
         word = f"word{number}"
