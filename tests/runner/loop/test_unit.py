@@ -72,7 +72,7 @@ async def test_a_failure_in_loop_j_leaves_j_minus_1(loop: int) -> None:
     ("reply", "outcome"),
     [
         ("Adding is easy: a plus b.", Outcome.NO_ANSWER),
-        (cut(RIGHT), Outcome.TRUNCATED),
+        (cut(RIGHT.removesuffix("\n```")), Outcome.TRUNCATED),
         (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
         (Reply(text="", finish=Finish.CONTEXT_OVERFLOW), Outcome.CONTEXT_OVERFLOW),
     ],
