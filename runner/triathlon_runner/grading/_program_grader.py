@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading import _limits
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
-from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
+from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -158,7 +158,7 @@ def _verdict(
 ) -> Verdict:
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
-        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(str(raised)))
+        return Verdict(outcome=outcome_of_loading(raised), passed=0, total=total, detail=shorten(str(raised)))
     if fault is None and passed == total:
         return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
     if fault is None:

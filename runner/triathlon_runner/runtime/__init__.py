@@ -6,8 +6,9 @@ A question is built by `_construct` and asked by `_suite` and `_asking`. Its ans
 scores of the records.
 """
 
+from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
-from triathlon_runner.runtime._grade import Graded, grade_output
+from triathlon_runner.runtime._grade import grade_output
 from triathlon_runner.runtime._metrics import IC, METRICS, Chain, UnusualQuestions, chains, unusual_questions
 from triathlon_runner.runtime._questions import (
     InputQuestions,

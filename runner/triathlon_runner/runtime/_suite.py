@@ -199,7 +199,6 @@ class RuntimeSuite:
         record = await answer_record(
             answer.reply,
             self._asker.style,
-            kind,
             partial(grade_answer, grader.sandbox, kind, program, asked, statement),
             question=question,
             expected=expected_answers(kind, program, asked, statement),

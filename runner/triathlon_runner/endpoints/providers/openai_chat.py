@@ -21,6 +21,7 @@ from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, 
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.replies import split_reasoning
 
 _REASONS = {
     Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
@@ -37,9 +38,6 @@ _BROKEN = frozenset(
 """Finish reasons with which a server says that it failed, not the model."""
 _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
-_REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
-_OPEN = re.compile(rf"(?:<({_REASONING_TAGS})>|◁(think)▷)")
-_ANY_CLOSE = re.compile(rf"</(?:{_REASONING_TAGS})>|◁/think▷")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _VERSION = re.compile(r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:[a-z]+)+$")
 
@@ -217,33 +215,6 @@ def cut_at_stop(reply: Reply, stop: tuple[str, ...]) -> Reply:
         return reply
     finish = Finish.STOP if reply.finish is Finish.LENGTH else reply.finish
     return Reply(text=reply.text[: min(cuts)], reasoning=reply.reasoning, finish=finish)
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """Splits a reply into (answer, reasoning) by its tags.
-
-    Reasoning is what stands before a closing tag that has no opening one (chat templates often put the
-    opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
-    never closed.
-    """
-    reasoning: list[str] = []
-    answer = text
-    first_close, first_open = _ANY_CLOSE.search(answer), _OPEN.search(answer)
-    if first_close and (first_open is None or first_close.start() < first_open.start()):
-        reasoning.append(answer[: first_close.start()])
-        answer = answer[first_close.end() :]
-    position = 0
-    while opening := _OPEN.search(answer, position):
-        if answer[: opening.start()].rpartition("\n")[2].strip():
-            position = opening.end()  # inside a line: the answer talks about the tag
-            continue
-        closing = _ANY_CLOSE.search(answer, opening.end())
-        reasoning.append(answer[opening.end() : closing.start() if closing else len(answer)])
-        answer = answer[: opening.start()] + (answer[closing.end() :] if closing else "")
-        position = opening.start()
-    if not reasoning:
-        return text, ""
-    return answer.strip("\n"), "\n".join(part.strip() for part in reasoning).strip()
 
 
 def reasoning_field(message: dict[str, Any]) -> str:

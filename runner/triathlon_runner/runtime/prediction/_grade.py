@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
+from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._assertions import Filled, add_value, reading_an_answer
 from triathlon_runner.runtime._expressions import (
     MAX_TEXT,
@@ -16,7 +17,7 @@ from triathlon_runner.runtime._expressions import (
     function_source,
     holds_function,
 )
-from triathlon_runner.runtime._grade import Graded, grade_filled, grade_output
+from triathlon_runner.runtime._grade import grade_filled, grade_output
 from triathlon_runner.runtime._masked import MASK
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._states import TYPOGRAPHIC

@@ -5,10 +5,10 @@ import pytest
 from support import hostile_replies
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome, Reply
+from triathlon_runner.runtime._answer import extract_answer
 from triathlon_runner.runtime._assertions import fill
 from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError
-from triathlon_runner.runtime._grade import extract_answer
 from triathlon_runner.runtime.prediction import Asked, grade_prediction
 from triathlon_runner.runtime.prediction._grade import fill_arguments, output_question
 from triathlon_runner.sandbox import open_sandbox
@@ -35,7 +35,7 @@ def test_ten_thousand_replies() -> None:
     count, answers = 0, set()
     for text in hostile_replies.replies():
         count += 1
-        extracted = extract_answer(Reply(text=text), "direct", "output")
+        extracted = extract_answer(Reply(text=text), "direct")
         if isinstance(extracted, str):
             answers.add(extracted)
     assert count >= 10_000
