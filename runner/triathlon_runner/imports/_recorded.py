@@ -137,7 +137,7 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         if isinstance(unit, ForeignReply):
             outcome = await _outcome_of_answer(unit, work, grader)
         else:
-            record = await graded(unit, sample, work, grader, work.settings_hash)
+            record = await graded(unit, sample, work, grader, work.protocol)
             outcome = record.outcome
             loops = record.sustained_loops if isinstance(record, LoopRecord) else None
             parents = record.parents if isinstance(record, EvolvedRecord) else ()
@@ -166,7 +166,7 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
     """
 
     async def grade() -> Verdict:
-        record = await graded(unit, 0, work, grader, work.settings_hash)
+        record = await graded(unit, 0, work, grader, work.protocol)
         assert isinstance(record, PredictionRecord)
         right, why = record.prediction.correct, record.prediction.why
         return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
@@ -207,7 +207,7 @@ def _manifest(
     return RecordedManifest(
         **fields,
         ended=source.date,
-        max_loops=work.built.suite.settings(work.row.kind).get("max_loops"),
+        max_loops=work.built.suite.protocol["asked"].get("max_loops"),
         receipt=Receipt(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,

@@ -2,14 +2,25 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from triathlon_runner.records._base import SCHEMA_VERSION, Count, Strict, Usage
+from triathlon_runner.records._base import SCHEMA_VERSION, Count, Usage
+from triathlon_runner.records._base_model import Strict
+from triathlon_runner.records._protocol import Protocol
 
-ROW_SETTINGS: Final = "row_settings"
-"""Key of `settings` under which a model's own temperature and token limit stand."""
+
+def temperature_of(settings: Mapping[str, Any]) -> float | None:
+    """Returns the temperature that a manifest's settings name, those of earlier versions too."""
+    places = settings.get("row_settings", {}), settings.get("asked"), settings.get("sampling"), settings
+    named = (place.get("temperature") for place in places if isinstance(place, Mapping))
+    return next((value for value in named if value is not None), None)
+
+
+def asks_base_model(settings: Mapping[str, Any]) -> bool:
+    """Returns whether a manifest's settings say that the model completes texts; earlier versions' too."""
+    return "completion" in str(settings.get("api") or settings.get("asked"))
 
 
 def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
@@ -19,9 +30,7 @@ def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any])
         settings: of a suite, with what the model's row changes of them.
         identity: of the row; an API that takes no temperature answers every sample anew.
     """
-    of_suite = settings.get("sampling", settings)
-    temperature = settings.get(ROW_SETTINGS, {}).get("temperature", of_suite.get("temperature"))
-    return temperature == 0 and "temperature" not in identity.get("unsupported", ())
+    return temperature_of(settings) == 0 and "temperature" not in identity.get("unsupported", ())
 
 
 def _check_date(text: str) -> str:
@@ -54,9 +63,10 @@ class Manifest(Strict):
     """The model's name as the server gives it."""
     served_by: str
     """`api` with its host, or the engine with version, precision and device."""
-    protocol: str
+    protocol: Protocol
     settings: dict[str, Any]
-    """What the protocol hash covers, in the clear: prompts' hashes, sampling, data set."""
+    """In the clear what the hashes cover (`asked`, `graded`), and beside it what else shapes replies: chat
+    or completion, token limit, stop strings, judge, the Python that traced."""
     data: DataSetRecord
     runner_version: str
     engine_versions: tuple[int, ...] = ()

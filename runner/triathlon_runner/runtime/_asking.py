@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Protocol, get_args
 
 from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
 from triathlon_runner.prompts import PromptSet
@@ -21,7 +21,6 @@ PAPER_REPEATS: Final = 5
 _LONG_CALL: Final = 200
 """Characters; a longer call is not repeated in the question."""
 _THOUGHT: Final = re.compile(r"\[THOUGHT\].*?\[/THOUGHT\]\n?", re.DOTALL)
-_QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWER\])", re.DOTALL)
 
 
@@ -30,15 +29,28 @@ def line_text(program: str, line: int) -> str:
     return "-1" if line < 1 else program.splitlines()[line - 1].strip()
 
 
-def sentence_of(question: str) -> str:
-    """What is asked, without program and input."""
-    inside = _QUESTION.search(question)
-    return inside[1].strip() if inside else question
-
-
 def sampling(style: Style, temperature: float) -> Sampling:
     """How an instruct model is asked; the closing tag of the answer stops it."""
     return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
+
+
+class AnyAsker(Protocol):
+    """Words questions in one style."""
+
+    @property
+    def style(self) -> Style: ...
+
+    def question(
+        self,
+        kind: QuestionKind,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        statement: StatementQuestion | None = None,
+    ) -> str: ...
+
+    def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion: ...
+
+    def digest(self, *kinds: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
