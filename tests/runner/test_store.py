@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, replace_file, set_torn_line_aside
@@ -15,7 +16,12 @@ from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, rep
 
 def record(task_id: str, sample: int = 0) -> UnitRecord:
     return UnitRecord(
-        suite="loop/core", model="m", task_id=task_id, sample=sample, protocol="p", outcome=Outcome.PASSED
+        suite="loop/core",
+        model="m",
+        task_id=task_id,
+        sample=sample,
+        protocol=hashes("p"),
+        outcome=Outcome.PASSED,
     )
 
 

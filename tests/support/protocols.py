@@ -1,4 +1,7 @@
-"""The table of known protocols: `PYTHONPATH=tests .venv/bin/python -m support.protocols` writes today's anew."""
+"""The table of known protocols.
+
+`PYTHONPATH=tests .venv/bin/python -m support.protocols` writes the rows of today's suites anew.
+"""
 
 import csv
 import io

@@ -35,7 +35,7 @@ from triathlon_runner.records._manifest import (
     Manifest,
     asks_base_model,
     samples_are_copies,
-    temperature_of,
+    sampling_of,
 )
 from triathlon_runner.records._protocol import (
     KNOWN_PROTOCOLS,
@@ -91,5 +91,5 @@ __all__ = [
     "asks_base_model",
     "known_protocols",
     "samples_are_copies",
-    "temperature_of",
+    "sampling_of",
 ]

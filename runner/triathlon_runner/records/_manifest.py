@@ -11,11 +11,16 @@ from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._protocol import Protocol
 
 
-def temperature_of(settings: Mapping[str, Any]) -> float | None:
-    """Returns the temperature that a manifest's settings name, those of earlier versions too."""
-    places = settings.get("row_settings", {}), settings.get("asked"), settings.get("sampling"), settings
-    named = (place.get("temperature") for place in places if isinstance(place, Mapping))
-    return next((value for value in named if value is not None), None)
+def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns temperature, top_p, max_tokens and stop as far as settings name them; earlier versions' too."""
+    places = [settings, *(settings.get(name) for name in ("sampling", "asked", "row_settings"))]
+    return {
+        name: place[name]
+        for place in places
+        if isinstance(place, Mapping)
+        for name in ("temperature", "top_p", "max_tokens", "stop")
+        if name in place
+    }
 
 
 def asks_base_model(settings: Mapping[str, Any]) -> bool:
@@ -30,7 +35,9 @@ def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any])
         settings: of a suite, with what the model's row changes of them.
         identity: of the row; an API that takes no temperature answers every sample anew.
     """
-    return temperature_of(settings) == 0 and "temperature" not in identity.get("unsupported", ())
+    return sampling_of(settings).get("temperature") == 0 and "temperature" not in identity.get(
+        "unsupported", ()
+    )
 
 
 def _check_date(text: str) -> str:

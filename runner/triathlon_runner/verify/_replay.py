@@ -6,7 +6,7 @@ from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Mode
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import row_without_server
-from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, temperature_of
+from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, sampling_of
 from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature
 
 
@@ -99,7 +99,10 @@ def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
         hashes = manifest.protocol.model_dump()
         return Work(row_without_server(model, kind), built, {**manifest.settings, **hashes})
     kind, judge = "base" if asks_base_model(manifest.settings) else "instruct", manifest.judge
-    settings, temperature = all_settings(built.suite, kind, judge), temperature_of(manifest.settings)
+    settings, temperature = (
+        all_settings(built.suite, kind, judge),
+        sampling_of(manifest.settings).get("temperature"),
+    )
     if temperature is not None:
         settings = at_temperature(settings, temperature)
     return Work(row_without_server(model, kind), built, settings, ReplayJudge(judge) if judge else None)

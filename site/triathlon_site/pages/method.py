@@ -87,7 +87,13 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 
 def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
     rows = [
-        (f"{m.data.name} {m.data.version}", m.data.sha256, m.protocol, m.sandbox_level, m.grader_integrity)
+        (
+            f"{m.data.name} {m.data.version}",
+            m.data.sha256,
+            str(m.protocol),
+            m.sandbox_level,
+            m.grader_integrity,
+        )
         for m in manifests
     ]
     return [sorted(set(values)) for values in zip(*rows, strict=True)]

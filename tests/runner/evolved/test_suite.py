@@ -4,6 +4,7 @@ from typing import Literal, cast
 
 import pytest
 
+from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
@@ -64,7 +65,7 @@ def _suite(inputs: Literal["base", "all"] = "all") -> EvolvedSuite:
 
 
 async def _run(model: _Model, grader: _Grader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
-    return await (suite or _suite()).run("set/double", 3, model, grader, "hash")
+    return await (suite or _suite()).run("set/double", 3, model, grader, hashes("hash"))
 
 
 async def test_instruct_model() -> None:
@@ -79,7 +80,7 @@ async def test_instruct_model() -> None:
     assert record.outcome is Outcome.PASSED
     assert (record.sample, record.protocol, record.seconds, record.parents) == (
         3,
-        "hash",
+        hashes("hash"),
         1.5,
         ("seeds/same",),
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from support.asl import asl
+from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, is_summary
 from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
@@ -31,7 +32,7 @@ def stops_after(sustained: int, summary: str = "Write a Python function to add."
 
 
 async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
-    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), "hash", judge)
+    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), hashes("hash"), judge)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained:
 async def test_without_a_next_prompt_nobody_is_asked() -> None:
     """Where the summary could not be had, there is nothing to compare with: unknown."""
     judge = FakeModel(lambda text: "0.5")
-    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), "hash", judge)
+    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), hashes("hash"), judge)
     assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, cut, is_summary
 from triathlon_runner.datasets import Problem
 from triathlon_runner.endpoints import Chat, Completion, EndpointError
@@ -24,7 +25,9 @@ def suite(setting: Setting | None = None, problem: Problem = ADD) -> LoopSuite:
 async def run(
     model: FakeModel, setting: Setting | None = None, problem: Problem = ADD, grader: FakeGrader | None = None
 ) -> LoopRecord:
-    return await suite(setting, problem).run(problem.task_id, 0, model, grader or FakeGrader(), "hash")
+    return await suite(setting, problem).run(
+        problem.task_id, 0, model, grader or FakeGrader(), hashes("hash")
+    )
 
 
 def failing_in(loop: int, how: str | Reply = WRONG) -> Callable[[str], str | Reply]:
@@ -213,13 +216,13 @@ async def test_a_signature_prompt_is_completed() -> None:
 async def test_samples_and_identity_stand_in_the_record() -> None:
     """The record names its suite, model, task, sample and protocol as it was told."""
     model = FakeModel(failing_in(1))
-    record = await suite().run("t/add", 3, model, FakeGrader(), "hash")
+    record = await suite().run("t/add", 3, model, FakeGrader(), hashes("hash"))
     assert (record.suite, record.model, record.task_id, record.sample, record.protocol) == (
         "loop/test",
         "fake",
         "t/add",
         3,
-        "hash",
+        hashes("hash"),
     )
     assert model.asked[0][2] == 3
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from support.runtime_models import (
     ScriptedModel,
     all_right,
@@ -113,7 +114,7 @@ async def grader(tmp_path: Path) -> AsyncIterator[ProgramGrader]:
 
 
 async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
-    tasks = [built.run(task.task_id, 0, model, grader, "p") for task in built.tasks()]
+    tasks = [built.run(task.task_id, 0, model, grader, hashes("p")) for task in built.tasks()]
     return list(await asyncio.gather(*tasks))
 
 
@@ -211,12 +212,12 @@ async def test_the_record_holds_the_evidence(grader: ProgramGrader) -> None:
     built = suite()
     await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
-    record = await built.run("t/queue#1", 3, model, grader, "hash")
+    record = await built.run("t/queue#1", 3, model, grader, hashes("hash"))
     assert (record.program_id, record.style, record.sample, record.protocol) == (
         "t/queue",
         "direct",
         3,
-        "hash",
+        hashes("hash"),
     )
     assert record.setup == "self.queue = Queue(1)"
     assert record.input.startswith("self.queue.come('a')\n")
@@ -248,7 +249,7 @@ async def test_hostile_answers_to_the_output_question_are_wrong(grader: ProgramG
         ("assert count([]) == ({}, 0)", Outcome.PASSED),
     ):
         model = ScriptedModel(truths(built.questions), lambda _kind, _truth, said=attack: said)  # type: ignore[misc]
-        record = await built.run("t/count#1", 0, model, grader, "p")
+        record = await built.run("t/count#1", 0, model, grader, hashes("p"))
         assert record.output.outcome is outcome, (attack, record.output.why)
 
 
@@ -258,9 +259,8 @@ async def test_an_answer_that_never_ends_runs_into_the_limit(grader: ProgramGrad
     built = suite()
     await built.prepare(grader)
     endless = "assert count([]) == ({}, 9 ** 9 ** 9)"
-    record = await built.run(
-        "t/count#1", 0, ScriptedModel(truths(built.questions), lambda _kind, _truth: endless), grader, "p"
-    )
+    model = ScriptedModel(truths(built.questions), lambda _kind, _truth: endless)
+    record = await built.run("t/count#1", 0, model, grader, hashes("p"))
     assert record.output.outcome is Outcome.TIMED_OUT
 
 
@@ -283,7 +283,7 @@ async def test_an_endpoint_that_fails_leaves_the_unit_open(grader: ProgramGrader
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
-        await built.run("t/count#0", 0, model, grader, "p")
+        await built.run("t/count#0", 0, model, grader, hashes("p"))
     assert raised.value is error
 
 
@@ -292,7 +292,7 @@ async def test_truncated_replies_are_named(grader: ProgramGrader) -> None:
     built = suite()
     await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), all_right, finish=Finish.LENGTH)
-    record = await built.run("t/count#0", 0, model, grader, "p")
+    record = await built.run("t/count#0", 0, model, grader, hashes("p"))
     assert {one.state.outcome for one in record.statements} == {Outcome.TRUNCATED}
     assert record.output.outcome is Outcome.TRUNCATED
     assert record.outcome is Outcome.FAILED
@@ -311,7 +311,9 @@ async def test_all_questions_of_a_unit_are_asked_at_once(grader: ProgramGrader) 
             return await super().ask(prompt, sampling, sample=sample)
 
     async with asyncio.timeout(30):
-        record = await built.run("t/count#0", 0, Meeting(truths(built.questions), all_right), grader, "p")
+        record = await built.run(
+            "t/count#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p")
+        )
     assert record.outcome is Outcome.PASSED
 
 

@@ -12,7 +12,7 @@ from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
-from triathlon_runner.schedule._build import at_temperature, same_as_baseline
+from triathlon_runner.schedule._build import same_as_baseline, suites_at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -26,7 +26,7 @@ ROW: Final[dict[str, Any]] = {
 def _ids(suites: list[str], *, named: bool = True, **row: Any) -> list[str]:
     registry = Registry(models=(ModelRow.model_validate({**ROW, **row}),))
     profile = QUICK.with_own(samples=5, temperature=0.8)
-    asked = at_temperature(catalogue.select(suites), registry.models, profile, named=named)
+    asked = suites_at_temperature(catalogue.select(suites), registry.models, profile, named=named)
     return [entry.id for entry in asked]
 
 
@@ -56,7 +56,7 @@ def test_a_row_with_another_temperature() -> None:
 def test_without_the_option_nothing_changes() -> None:
     """The suites stay as they are."""
     entry = entry_of(FakeSuite())
-    assert at_temperature([entry], (), QUICK, named=True) == [entry]
+    assert suites_at_temperature([entry], (), QUICK, named=True) == [entry]
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.asl import Interval, asl
+from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from support.translations import TALLY, TASK
@@ -47,7 +48,7 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
     data = DataSetInfo("test", "1", "0" * 64)
     suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), read)
     await suite.prepare(grader)
-    return await suite.run(TASK.task_id, 0, model, grader, "hash")
+    return await suite.run(TASK.task_id, 0, model, grader, hashes("hash"))
 
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
