@@ -205,7 +205,7 @@ def _manifest(
 ) -> RecordedManifest:
     source = recording.source
     return RecordedManifest(
-        **fields,
+        **(fields | {"settings": {"recorded": source.id}}),
         ended=source.date,
         max_loops=work.built.suite.protocol["asked"].get("max_loops"),
         receipt=Receipt(

@@ -1,4 +1,4 @@
-"""The similarity judge (EVALOOOP, equation 3): strict, asked twice at most, never invented."""
+"""The similarity judge (EVALOOOP, equation 3): asked twice at most, never invented."""
 
 import pytest
 
@@ -51,26 +51,28 @@ async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
         ("**Score:** 0.75", 0.75),
         ("*Score: 0.75.*", 0.75),
         ("`0.4`", 0.4),
-        ("0.8..", None),
-        ("**0.8** **0.9**", None),
-        ("0*8", None),
+        ("0.8..", 0.8),
+        ("**0.8** **0.9**", 0.8),
+        ("0*8", 0.0),
         ("Score: 0.75", 0.75),
         ("<think>0.1 or 0.9?</think>\n0.9", 0.9),
-        ("1.2", None),
-        ("-0.1", None),
-        ("80%", None),
-        ("0,8", None),
-        ("0.8 0.9", None),
-        ("The similarity is 0.8", None),
-        ("0.8 because both add", None),
-        ("between 0 and 1", None),
+        ("1.2", 1.0),
+        ("-0.1", 0.0),
+        ("80%", 0.0),
+        ("0,8", 0.0),
+        ("0.8 0.9", 0.8),
+        ("The similarity is 0.8", 0.8),
+        ("0.8 because both add", 0.8),
+        ("between 0 and 1", 0.0),
         ("nan", None),
-        ("1e-1", None),
+        ("1e-1", 0.1),
         ("", None),
+        ("Error: 0.5", None),
+        ("very similar", None),
     ],
 )
-def test_only_one_number_from_0_to_1_counts(text: str, number: float | None) -> None:
-    """A reply that is anything but one number within the range is no number."""
+def test_a_score_is_read_as_the_authors_read_it(text: str, number: float | None) -> None:
+    """A bare number, else the first text that looks like a score; beyond 0 and 1 it is the nearer of them."""
     assert similarity_in(Reply(text=text)) == number
 
 

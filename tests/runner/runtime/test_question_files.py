@@ -91,11 +91,9 @@ def test_settings_of_a_question_file(file: Path) -> None:
         ("runtime/mine@sampled", 5),
         ("runtime/mine@cot-sampled", 5),
     ]
-    warm = [entry.build(NO_STORE).settings("instruct")["sampling"] for entry in entries]
-    assert [(sampling["temperature"], sampling["max_tokens"]) for sampling in warm] == [
-        (0.8, 256),
-        (0.8, 1024),
-    ]
+    suites = [entry.build(NO_STORE) for entry in entries]
+    assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.8, 0.8]
+    assert [suite.settings("instruct")["max_tokens"] for suite in suites] == [256, 1024]
 
 
 def test_results_of_a_question_file_are_known(file: Path) -> None:

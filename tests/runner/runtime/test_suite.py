@@ -27,7 +27,7 @@ from triathlon_runner.endpoints import (
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, RuntimeRecord
+from triathlon_runner.records import Finish, Outcome, ProtocolHashes, RuntimeRecord
 from triathlon_runner.runtime import (
     METRICS,
     RuntimeSuite,
@@ -352,32 +352,38 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
             await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
         return built
 
-    greedy = asyncio.run(prepared("direct", 0.0)).settings("instruct")
-    cot = asyncio.run(prepared("cot", 0.0)).settings("instruct")
-    sampled = asyncio.run(prepared("direct", 0.8)).settings("instruct")
-    base = asyncio.run(prepared("direct", 0.0)).settings("base")
-    assert len({repr(one) for one in (greedy, cot, sampled, base)}) == 4
-    assert sampled["sampling"]["temperature"] == 0.8
-    assert cot["sampling"]["max_tokens"] == 1024
-    assert greedy["questions"]["count"] > 0
-    assert greedy["questions"]["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    greedy = asyncio.run(prepared("direct", 0.0))
+    cot, sampled = asyncio.run(prepared("cot", 0.0)), asyncio.run(prepared("direct", 0.8))
+    assert len({ProtocolHashes.of(one.protocol) for one in (greedy, cot, sampled)}) == 3
+    assert sampled.protocol["asked"]["temperature"] == 0.8
+    assert cot.settings("instruct")["max_tokens"] == 1024
+    questions = greedy.settings("instruct")["questions"]
+    assert questions["count"] > 0
+    assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data."""
+    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data.
+
+    DREval is asked as its paper samples; greedy and our prompts are its variants.
+    """
     entries = {entry.id: entry for entry in catalogue()}
     predictions = [
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
     ]
-    assert len(entries) == 20 + len(predictions)
+    assert len(entries) == 4 * 4 + 8 + len(predictions)
     assert set(predictions) < set(entries)
-    for name in ("core", "dreval", "humaneval", "classeval", "cruxeval"):
+    for name in ("core", "humaneval", "classeval", "cruxeval"):
         plain = entries[f"runtime/{name}"]
         assert (plain.variant_of, plain.default_samples, plain.core) == (None, 1, name == "core")
         for variant in ("cot", "sampled", "cot-sampled"):
             other = entries[f"runtime/{name}@{variant}"]
             assert other.variant_of == plain.id
             assert other.default_samples == (5 if "sampled" in variant else 1)
+    for variant in ("", "@cot", "@greedy+cot", "@own-prompts", "@own-prompts+greedy+cot"):
+        entry = entries[f"runtime/dreval{variant}"]
+        assert entry.sampling.temperature == (0.0 if "greedy" in variant else 0.8)
+        assert entry.default_samples == (1 if "greedy" in variant else 5)
     built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
 
@@ -385,7 +391,7 @@ def test_the_catalogue(tmp_path: Path) -> None:
 async def test_questions_that_another_python_traced_are_traced_again(
     grader: ProgramGrader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Truths of two versions of Python are never mixed: other settings, and another place in the cache."""
+    """Each version of Python traces by itself and says so; what is asked does not depend on it."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
     monkeypatch.setattr("triathlon_runner.runtime._construct.tracing_python", lambda: "3.99")
@@ -393,4 +399,4 @@ async def test_questions_that_another_python_traced_are_traced_again(
     other = suite(cache=tmp_path)
     await other.prepare(grader)
     assert other.settings("instruct")["questions"]["python"] == "3.99"
-    assert other.settings("instruct") != ours.settings("instruct")
+    assert other.protocol == ours.protocol

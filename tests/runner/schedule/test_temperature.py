@@ -75,7 +75,7 @@ def test_prompts_of_the_users_own(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "solve.txt").write_text("Write {{ entry_point }}: {{ prompt }}")
     (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.5"], prompts=tmp_path)
-    own, ours = (one.build(None).settings("instruct")["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
+    own, ours = (one.build(None).protocol["asked"]["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
     assert own != ours
 
 
@@ -108,7 +108,8 @@ def test_whose_temperature_counts(
     entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
     built = choose(entry, suite, PROFILES["standard"])
     (work,) = work_for(registry, registry.models[0], [built])
-    assert work.settings.get("row_settings") == (None if asked == suites else {"temperature": asked})
+    of_suite = suite.protocol["asked"]["temperature"]
+    assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)
 
 
 async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:

@@ -132,13 +132,10 @@ def test_the_catalogue_names_two_suites() -> None:
         ]
 
 
-def test_kinds_have_their_own_protocols() -> None:
-    """The chain, the prompts and the data are in it."""
+def test_the_chain_is_part_of_the_protocol() -> None:
+    """What is asked covers the chain."""
     suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
-    instruct, base = suite.settings("instruct"), suite.settings("base")
-    assert instruct["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
-    assert set(instruct["prompts"]) == {"translate"}
-    assert instruct != base
+    assert suite.protocol["asked"]["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
 
 
 @pytest.mark.official

@@ -119,7 +119,7 @@ def test_the_question_hides_what_is_asked_for() -> None:
     (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
     assert masked_assertion(first, "output") == "assert f(2) == ??"
     assert masked_assertion(first, "input") == "assert f(??) == '??'"
-    assert outputs.settings("instruct") != inputs.settings("instruct")
+    assert outputs.protocol != inputs.protocol
 
 
 def test_users_template_needs_the_program(tmp_path: Path) -> None:
