@@ -13,6 +13,7 @@ from triathlon_runner.records._base import (
 )
 from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._disciplines import (
+    UNTAGGED,
     AnswerRecord,
     EvolvedRecord,
     LoopRecord,
@@ -56,6 +57,7 @@ __all__ = [
     "KNOWN_PROTOCOLS",
     "RECORDED",
     "SCHEMA_VERSION",
+    "UNTAGGED",
     "AnswerRecord",
     "DataSetRecord",
     "EngineVersion",

@@ -11,7 +11,7 @@ from triathlon_runner.records._base_model import Strict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
-_COMPLETE: Final = "Complete the assertions of the test."
+UNTAGGED: Final = "Complete the assertions of the test."
 """What is asked where a prompt has no question in tags: REval's prompts about the output have none."""
 
 
@@ -187,7 +187,7 @@ class RuntimeRecord(UnitRecord):
     def question_in(prompt: str) -> str:
         """Returns the text in the last question tags; those before it belong to demonstrations."""
         questions = _QUESTION.findall(prompt)
-        return str(questions[-1]).strip() if questions else _COMPLETE
+        return str(questions[-1]).strip() if questions else UNTAGGED
 
 
 class PredictionRecord(UnitRecord):

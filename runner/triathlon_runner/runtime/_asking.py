@@ -6,6 +6,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
 from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import UNTAGGED
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 
 Style = Literal["direct", "cot"]
@@ -21,12 +22,19 @@ PAPER_REPEATS: Final = 5
 _LONG_CALL: Final = 200
 """Characters; a longer call is not repeated in the question."""
 _THOUGHT: Final = re.compile(r"\[THOUGHT\].*?\[/THOUGHT\]\n?", re.DOTALL)
+_QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 _DEMONSTRATION: Final = re.compile(r"(\[PYTHON\].*?\[/QUESTION\])\s*(.*?\[/ANSWER\])", re.DOTALL)
 
 
 def line_text(program: str, line: int) -> str:
     """The text of a 1-based line, as questions quote it and answers repeat it; `-1` for no line."""
     return "-1" if line < 1 else program.splitlines()[line - 1].strip()
+
+
+def sentence_of(question: str) -> str:
+    """What is asked, without program and input: by it a record finds the question in its prompt."""
+    inside = _QUESTION.findall(question)
+    return str(inside[-1]).strip() if inside else UNTAGGED
 
 
 def sampling(style: Style, temperature: float) -> Sampling:

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply, RuntimeRecord
-from triathlon_runner.runtime._asking import QuestionKind, Style, line_text
+from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
+from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
 from triathlon_runner.runtime._assertions import Filled, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._fillings import InvalidAnswerError
@@ -54,7 +54,7 @@ async def answer_record(
     answer = extract_answer(reply, style, kind)
     graded = answer if isinstance(answer, Graded) else await grade(answer)
     return AnswerRecord(
-        question=RuntimeRecord.question_in(question),
+        question=sentence_of(question),
         reply=reply,
         answer=None if isinstance(answer, Graded) else answer,
         expected=expected,
