@@ -23,6 +23,7 @@ from triathlon_runner.submit import (
     Problem,
     Submission,
     SubmissionReport,
+    check_plan,
     check_protocol,
     check_texts,
     read_submission,
@@ -104,7 +105,6 @@ async def _check(
         return check
     manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
-    check.open_units = manifest.open_units if manifest is not None else 0
     if manifest is None or (check.problems and not records):
         return check
     built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
@@ -115,15 +115,19 @@ async def _check(
     if other_protocol := list(check_protocol(work, manifest)):
         check.problems += other_protocol
         return check
+    check.planned, faults_of_plan = check_plan(work, records, manifest)
+    check.problems += faults_of_plan
     screen.print_message(f"{suite}: grading again")
     progress = ProgressLines(f"triathlon submit: {suite}", "unit")
     report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
     check.scores = report.scores
-    check.problems += [_problem(suite, mismatch) for mismatch in report.mismatches]
+    mismatches = report.mismatches + report.differing
+    check.problems += [_problem(suite, mismatch) for mismatch in mismatches]
     check.problems += [Problem(f"{suite}.jsonl, {place}", why) for place, why in report.unverified.items()]
-    differing = {mismatch.what.partition(" ")[0] for mismatch in report.mismatches}
+    differing = {mismatch.unit for mismatch in mismatches}
     check.verified = sum(
-        regraded is not None and regraded.task_id not in differing for _, regraded in report.pairs
+        regraded is not None and (regraded.task_id, regraded.sample) not in differing
+        for _, regraded in report.pairs
     )
     if report.other_engine:
         check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))
@@ -143,7 +147,7 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())
-    numbers = ("units", "equal", "open")
+    numbers = ("units", "equal")
     suites = table("suite", *numbers, "scores", "result", right=numbers, whole=("suite", *numbers, "result"))
     for file in report.files:
         suites.add_row(*file.cells())

@@ -15,10 +15,12 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.foreign_files import files_below
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
+from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
@@ -93,8 +95,9 @@ async def import_log(
         if records:  # without records nothing is written, so that a mended log can still be imported
             task_ids = {record.task_id for record in records}
             fields = manifest_fields(work, task_ids, report.outcomes)
+            text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
             folder.write_manifest(_manifest(log_format, path, work.row.kind, fields))
-            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+            replace_file(lines, text)
     return report
 
 
@@ -142,7 +145,7 @@ async def grade_all(
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, ForeignReply) and unit.error:
             name = f"{unit.task_id}, sample {number} of the log"
-            report.left_out[name] = f"it ended in an error: {unit.error}"
+            report.left_out[name] = unit.error
             continue
         sample = samples[unit.task_id]
         samples[unit.task_id] += 1
@@ -174,7 +177,7 @@ def _digest(path: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+    for file in files_below(path):
         digest.update(file.relative_to(path).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
@@ -190,6 +193,7 @@ def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str,
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Manifest(
         **fields,
+        python_versions=(python_version(),),
         served_by=f"imported from a log of {log_format.name}",
         runner_version=__version__,
         sandbox_level="",

@@ -89,7 +89,7 @@ JudgedBy = Literal["outside", "same-process"]
 class FailingCase(Strict):
     """The first test that a program did not pass, shortened for reading."""
 
-    index: int
+    index: Count
     """Position among the suite's inputs, from 0."""
     input: str
     expected: str
@@ -101,9 +101,9 @@ class Verdict(Strict):
     """How one program was graded. Equal inputs give equal verdicts on any machine at any load."""
 
     outcome: Outcome
-    passed: int
+    passed: Count
     """Inputs passed before the first failure (grading stops there)."""
-    total: int
+    total: Count
     failing: FailingCase | None = None
     judged: JudgedBy = "outside"
     detail: str = ""
@@ -138,7 +138,7 @@ class UnitRecord(Strict):
     """`discipline/dataset`, with `@variant` where a setting differs from the suite's own."""
     model: str
     task_id: str
-    sample: Annotated[int, Field(ge=0)] = 0
+    sample: Count = 0
     protocol: Protocol
     """Hashes of what was asked and of how it was graded."""
     outcome: Outcome

@@ -40,7 +40,7 @@ def main(gguf: Path, folder: Path) -> None:
 
 def _open_once() -> None:
     """Makes transformers share one reader of the file: it opens the file five times, 13 s each."""
-    gguf = importlib.import_module("gguf")
+    gguf: Any = importlib.import_module("gguf")
     open_file = functools.cache(gguf.GGUFReader)
     gguf.GGUFReader = lambda path, *_: open_file(str(path))
 

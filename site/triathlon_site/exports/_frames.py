@@ -10,7 +10,7 @@ import pandas as pd
 from triathlon_site.costs import run_cost
 from triathlon_site.exports._schema import BoardRow, OverallRow
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import Models
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, ColumnScores, Overall, Score
@@ -118,7 +118,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
         for model in board.models:
             if score := column.shown(model):
                 place = _place_fields(board, column, model, models[model].name)
-                yield place | _score_fields(board, column, model, score)
+                yield place | _score_fields(board, column, models[model], score)
         figures = [figure for figure in reported if figure.column == column.column.id]
         for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
             yield {
@@ -143,9 +143,9 @@ def _place_fields(board: Board, column: ColumnScores, model: str | None, name: s
     }
 
 
-def _score_fields(board: Board, column: ColumnScores, model: str, score: Score) -> dict[str, Any]:
-    suites = column.column.suites
-    cost = run_cost([file for file in board.files[model] if file.suite in suites])
+def _score_fields(board: Board, column: ColumnScores, info: ModelInfo, score: Score) -> dict[str, Any]:
+    model, suites = info.id, column.column.suites
+    cost = run_cost([file for file in board.files[model] if file.suite in suites], info.price)
     return {
         "score": score.value,
         "low": score.interval.low,

@@ -26,9 +26,9 @@ class _Placed(Strict):
     tied: bool | None
     """Whether another model has the same rank."""
     rank_low: int | None
-    """Best rank of the middle 95 % of the resamples."""
+    """Best rank that the comparisons with the other models leave: 1 + the number that is better for sure."""
     rank_high: int | None
-    """Worst rank of the middle 95 % of the resamples."""
+    """Worst rank that they leave: the number of ranked models less those that are worse for sure."""
 
 
 class BoardRow(_Placed):
@@ -61,7 +61,7 @@ class BoardRow(_Placed):
     rank_shift: int | None
     """Rank by plain pass@1 minus rank by this column; positive: the model rises."""
     rank_shift_significant: bool | None
-    """Whether 95 % of the resamples agree on the sign of the shift."""
+    """Whether 97.5 % of the draws agree on the sign of the shift."""
     open_units: int | None
     """Units whose infrastructure failed; the next run tries them again. null for a reported score."""
     grade: Literal["measured", "recorded", "reported"]
@@ -73,15 +73,13 @@ class BoardRow(_Placed):
     source: str | None
     """The published table that a reported score was copied from, and its date; null for the others."""
     cost_usd: float | None
-    """What asking on these suites cost at the prices of models.yaml; null where a part of it is not known."""
+    """What asking on these suites cost at the model's price today; null where a part of it is not known."""
     cost_usd_per_solved: float | None
     """The same for each unit that ended as passed."""
     output_tokens_per_unit: float | None
     """Tokens that the model wrote, reasoning included; null where the server did not count all of them."""
     reasoning_tokens_per_unit: float | None
     """Part of them that the server names as reasoning."""
-    tokens_per_second: float | None
-    """Output tokens over all requests in flight, in the newest run."""
     cut_replies_share: float | None
     """Of the replies, those that ended at the token limit; null where only outcomes are known."""
 

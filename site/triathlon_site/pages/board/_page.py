@@ -127,11 +127,11 @@ def _row(
         )
         for column in columns
     )
-    cost = run_cost(board.files.get(model, ()))
-    part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model)))) if model else ""
+    info = published.info if published else site.models[model]
+    cost = run_cost(board.files.get(model, ()), info.price)
     if published:
-        return BoardRow(published.info, place, cells, cost, published.info.page if published.model else "")
-    info = site.models[model]
+        return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
+    part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
     return BoardRow(info, place, cells, cost, info.page, board.open_units(model), part)
 
 

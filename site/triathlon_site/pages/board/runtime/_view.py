@@ -14,7 +14,14 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, difference_cells, model_table
+from triathlon_site.pages.board._tables import (
+    FIGURE_ROWS,
+    UNKNOWN,
+    count_cell,
+    difference_cells,
+    model_table,
+    score_cell,
+)
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
 from triathlon_site.render import Figure, Section, Value, formats
@@ -72,14 +79,14 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
 def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
     """By model, what its manifest says of its questions, where programs were left out."""
     questions = {
-        model: file.manifest.settings.get("questions", {}) for model, file in files.items() if file.manifest
+        model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
     }
     return {model: found for model, found in questions.items() if found.get("left_out_programs")}
 
 
 def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
     of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
-    asked = {model: Value(f"{found['count']:,}{of}") for model, found in left_out.items()}
+    asked = {model: Value(f"{found.get('count', 0):,}{of}") for model, found in left_out.items()}
     reasons = {
         model: Value("; ".join(f"{task}: {why}" for task, why in found["left_out_programs"].items()))
         for model, found in left_out.items()
@@ -126,7 +133,7 @@ def _repeats(board: Board, suite: SuiteEntry, thinking: str, models: Models) -> 
     metrics = suite.metrics
     files = {model: file.repeats for model, file in board.of_suite(suite.id).items() if file.repeats}
     spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
-    counts = {model: Value(str(len(of[metrics[0].id]))) for model, of in files.items()}
+    counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}
     return model_table(
         f"Repeated at temperature {suite.sampling.temperature:g}{thinking}",
         "As REval’s table III: mean and standard deviation over the repeats. They say how much sampling"
@@ -143,8 +150,12 @@ def _spread(scores: Sequence[float], metric: Metric) -> Value:
     if not known:
         return UNKNOWN
     few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
-    spread = f"± {formats.score(stdev(known), metric.maximum)}" if len(known) > 1 else "one repeat"
-    return Value(formats.score(fmean(known), metric.maximum), f"{spread}{few}")
+    if len(known) < 2:
+        return score_cell(fmean(known), metric.maximum, f"one repeat{few}")
+    deviation = stdev(known)
+    small = f"± {formats.score(deviation, metric.maximum)}{few}"
+    details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
+    return score_cell(fmean(known), metric.maximum, small, **details)
 
 
 def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
