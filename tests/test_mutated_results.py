@@ -80,7 +80,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
             suite=suite,
             model="recorded-model",
             served_model="recorded-model",
-            protocol=hashes("ab") * 8,
+            protocol=hashes("ab" * 8),
             settings={"recorded": "a"},
             data=DataSetRecord(name="a", version="1", sha256="ab" * 32),
             tasks_in_suite=3,
