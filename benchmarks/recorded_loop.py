@@ -80,7 +80,7 @@ async def differences(
         count = recorded[foreign.task_id]
         async with limit:
             try:
-                record = await graded(foreign, 0, work, grader, work.settings_hash)
+                record = await graded(foreign, 0, work, grader, work.protocol)
             except NotInEvidenceError:
                 return Difference(model, foreign.task_id, count, "more, the program that failed there passes")
         assert isinstance(record, LoopRecord)

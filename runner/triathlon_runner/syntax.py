@@ -49,7 +49,7 @@ def tree_text(program: str) -> str:
     tree = parse_or_none(program)
     try:
         return ast.dump(tree) if tree is not None else program
-    except RecursionError:
+    except (RecursionError, ValueError):  # too deep, or an integer of more digits than Python prints
         return program
 
 

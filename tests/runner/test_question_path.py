@@ -13,6 +13,7 @@ from typing import Final, get_args
 import pytest
 
 from support.code_path import CallFollower, documented_path, documented_steps
+from support.hashes import hashes
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
@@ -178,7 +179,7 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
         model = ScriptedModel(truths(questions, style), rule, style, model_kind)
         with follower:
-            records = [await suite.run(task.task_id, 0, model, grader, "p") for task in suite.tasks()]
+            records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
             scores = [metric.score(records) for metric in METRICS]
         assert scores[0] == score
     assert {kind: follower.passed(kind) for kind in KINDS} == {kind: documented(kind) for kind in KINDS}
@@ -216,7 +217,7 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
     wrong = right.replace("['marked'", "['also', 'marked'")
     for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
         with follower:
-            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, "p")
+            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
             record = await asyncio.create_task(unit)
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score

@@ -213,9 +213,9 @@ async def _import(
 ) -> ImportReport:
     show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
     if source is None:
-        work = Work(log.row, built, settings_of(log_format, log.path))
+        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
         return await import_log(log_format, log.path, work, results, grader, show)
-    work = Work(log.row, built, {"recorded": source.id})
+    work = Work(log.row, built, source.settings(built.suite))
     return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 

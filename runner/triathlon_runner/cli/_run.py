@@ -163,6 +163,7 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         with progress:
             session = await open_session(stack, options, listed, progress)
         _say_skipped(session.plan, screen)
+        _say_left_out(session.plan, screen)
         _say_copies(session.plan, screen)
         if options.dry_run:
             show_estimates(await estimate(session.plan, options.folder, session.grader), screen)
@@ -199,6 +200,22 @@ def _say_skipped(plan: RunPlan, screen: Screen) -> None:
         for reason, ids in by_reason.items():
             subject = noun if len(ids) == 1 else f"{counted(len(ids), noun)}:"
             screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
+
+
+def _say_left_out(plan: RunPlan, screen: Screen) -> None:
+    """Names the suites of which not every question could be built, with the reasons."""
+    by_suite = {
+        work.suite_id: found
+        for works in plan.work.values()
+        for work in works
+        if (found := work.settings.get("questions", {})).get("left_out_programs")
+    }
+    for suite, found in by_suite.items():
+        reasons = "; ".join(f"{task} {why}" for task, why in found["left_out_programs"].items())
+        screen.print_message(
+            f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has: {reasons};"
+            " `pip install 'triathlon-leaderboard[official]'` installs what DREval and ClassEval need"
+        )
 
 
 def _say_copies(plan: RunPlan, screen: Screen) -> None:

@@ -138,7 +138,7 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         if isinstance(unit, ForeignReply):
             outcome = await _outcome_of_answer(unit, work, grader)
         else:
-            record = await graded(unit, sample, work, grader, work.settings_hash)
+            record = await graded(unit, sample, work, grader, work.protocol)
             outcome = record.outcome
             if isinstance(record, LoopRecord):
                 loops, from_programs = record.sustained_loops, record.loops_from_programs
@@ -169,7 +169,7 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
     """
 
     async def grade() -> Verdict:
-        record = await graded(unit, 0, work, grader, work.settings_hash)
+        record = await graded(unit, 0, work, grader, work.protocol)
         assert isinstance(record, PredictionRecord)
         right, why = record.prediction.correct, record.prediction.why
         return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
@@ -208,9 +208,9 @@ def _manifest(
 ) -> RecordedManifest:
     source = recording.source
     return RecordedManifest(
-        **fields,
+        **(fields | {"settings": {"recorded": source.id}}),
         ended=source.date,
-        max_loops=work.built.suite.settings(work.row.kind).get("max_loops"),
+        max_loops=work.built.suite.protocol["asked"].get("max_loops"),
         receipt=Receipt(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,

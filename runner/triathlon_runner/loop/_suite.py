@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,9 +13,25 @@ from triathlon_runner.loop import _judge
 from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
 from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
+from triathlon_runner.records import (
+    Finish,
+    LoopRecord,
+    LoopStep,
+    Outcome,
+    ProtocolHashes,
+    Reply,
+    Usage,
+    Verdict,
+)
 from triathlon_runner.replies import extract
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.suites import (
+    DataSetInfo,
+    Task,
+    asked_settings,
+    digest_of,
+    graded_settings,
+    request_settings,
+)
 from triathlon_runner.syntax import tree_text
 
 
@@ -38,17 +54,32 @@ class LoopSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems]
 
-    def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
-        """Returns prompts, sampling, loops, attack, judge and data set."""
-        attack = self.setting.attack
-        template = f"attack-{attack}" if attack and attack != "upper" else ""
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is carried from one prompt into the next is part of what it asks."""
+        setting = self.setting
+        texts = [(problem.task_id, problem.prompt, problem.assertion) for problem in self.problems]
         return {
-            "max_loops": self.setting.max_loops,
-            "attack": attack,
-            **({"attack_prompt": self.prompts.digest(template)} if template else {}),
-            **Phrasing(kind, self.prompts, self.setting).settings(),
-            "judge": _judge.settings(judge, self.prompts) if judge and self.setting.max_loops > 1 else None,
-            "data": asdict(self.data),
+            "asked": asked_settings(
+                self.data,
+                setting.sampling(),
+                self.prompts.digest(*setting.templates),
+                questions=digest_of(texts),
+                max_loops=setting.max_loops,
+                attack=setting.attack,
+                as_written=setting.as_written,
+            ),
+            "graded": graded_settings(
+                self.data, "authors" if setting.as_written else "value", inputs=self.inputs
+            ),
+        }
+
+    def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
+        """Returns how a model of this kind is asked, and the judge."""
+        asks_judge = judge and self.setting.max_loops > 1
+        return {
+            **request_settings(kind, Phrasing(kind, self.prompts, self.setting).generation_sampling),
+            "judge": _judge.settings(judge, self.prompts) if judge and asks_judge else None,
         }
 
     async def run(
@@ -57,7 +88,7 @@ class LoopSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         judge: Model | None = None,
     ) -> LoopRecord:
         """Runs one task to its end.
@@ -79,7 +110,7 @@ class LoopSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=unit.outcome,
             usage=unit.usage,
             seconds=time.monotonic() - begin,

@@ -6,9 +6,13 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from triathlon_runner.records._base import Count, Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base import Count, Outcome, Question, Reply, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base_model import Strict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
+
+UNTAGGED: Final = "Complete the assertions of the test."
+"""What is asked where a prompt has no question in tags: REval's prompts about the output have none."""
 
 
 def _at_most_all(sustained: int, fields: ValidationInfo) -> int:
@@ -198,7 +202,7 @@ class RuntimeRecord(UnitRecord):
     def question_in(prompt: str) -> str:
         """Returns the text in the last question tags; those before it belong to demonstrations."""
         questions = _QUESTION.findall(prompt)
-        return str(questions[-1]).strip() if questions else ""
+        return str(questions[-1]).strip() if questions else UNTAGGED
 
 
 class PredictionRecord(UnitRecord):

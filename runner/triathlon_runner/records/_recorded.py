@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from triathlon_runner.records._base import Count, Outcome, Strict, UnitRecord, Usage
+from triathlon_runner.records._base import Count, Outcome, UnitRecord, Usage
+from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._disciplines import MaxLoops, SustainedLoops
 from triathlon_runner.records._manifest import Amount, Manifest
 

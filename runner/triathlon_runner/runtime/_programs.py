@@ -163,6 +163,7 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
         text = statements_text(parse(shown).body)
         masked = Masked(asked.output_question, originals(asked.output_question, text))
         questions = _test_input(index, cases[index], _tests(cases[index])[0], text, masked)
+        questions = questions.model_copy(update={"shown": shown.rstrip()})
     statements = tuple(
         StatementQuestion(line=line, variable=variable, executed=False, states=(), next_lines=())
         for line, variable in asked.statements

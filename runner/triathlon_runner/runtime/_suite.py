@@ -1,18 +1,23 @@
 """A set of questions asked in one style. A unit is one (program, input), all of whose questions are asked."""
 
 import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, Final
 
 from triathlon_runner.endpoints import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
-from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
-from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.records import (
+    AnswerRecord,
+    Outcome,
+    ProtocolHashes,
+    RuntimeRecord,
+    StatementRecord,
+    Usage,
+)
+from triathlon_runner.runtime._asking import KINDS, AnyAsker, QuestionKind, sampling
+from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
 from triathlon_runner.runtime._grade import (
     answer_record,
     expected_answers,
@@ -26,7 +31,7 @@ from triathlon_runner.runtime._questions import (
     QuestionFile,
     StatementQuestion,
 )
-from triathlon_runner.suites import Task
+from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
 
 
 class RuntimeSuite:
@@ -35,7 +40,7 @@ class RuntimeSuite:
     def __init__(
         self,
         suite_id: str,
-        asker: Asker,
+        asker: AnyAsker,
         source: QuestionSource | QuestionFile,
         temperature: float = 0.0,
         *,
@@ -78,32 +83,33 @@ class RuntimeSuite:
             for asked in program.inputs
         }
 
-    @cached_property
-    def _digest(self) -> str:
-        """Hash of the questions with their truth, as part of the settings."""
-        texts = [program.model_dump_json() for program in self.questions.programs]
-        return hashlib.sha256("\n".join(texts).encode()).hexdigest()
-
     def tasks(self) -> Sequence[Task]:
         return [
             Task(task_id, program.level, program.task_id) for task_id, (program, _) in self._units.items()
         ]
 
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """Rules stand for questions that are built, since some cannot be where a library is missing."""
+        of_file = self._source if isinstance(self._source, QuestionFile) else None
+        questions = digest_of(of_file.asked) if of_file else QUESTION_RULES
+        truths = digest_of(of_file.truths) if of_file else TRUTH_RULES
+        style, prompts = self._asker.style, self._asker.digest(*KINDS)
+        return {
+            "asked": asked_settings(self.data, self._sampling, prompts, questions=questions, style=style),
+            "graded": graded_settings(self.data, truths=truths),
+        }
+
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns data set, questions, style, sampling and prompts."""
+        """Returns how a model of this kind is asked, and which questions could be built here."""
         report = self.questions.report
         return {
-            "data": asdict(self.data),
+            **request_settings(kind, self._sampling),
             "questions": {
-                "sha256": self._digest,
                 "count": report.questions,
                 "python": self.questions.python,
                 "left_out_programs": report.left_out_programs,
             },
-            "style": self._asker.style,
-            "asked": "completion" if kind == "base" else "chat",
-            "sampling": asdict(self._sampling),
-            "prompts": self._asker.digest(*KINDS),
         }
 
     async def run(
@@ -112,7 +118,7 @@ class RuntimeSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> RuntimeRecord:
         """Asks and grades all questions about one input, all at once.
@@ -140,7 +146,7 @@ class RuntimeSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=Outcome.PASSED if all(record.correct for record, _ in answered) else Outcome.FAILED,
             usage=sum((answer.usage for _, answer in answered), Usage()),
             seconds=max(answer.seconds for _, answer in answered),

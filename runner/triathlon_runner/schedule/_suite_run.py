@@ -75,7 +75,7 @@ class SuiteRun:
         record = None
         try:
             suite = work.built.suite
-            record = await suite.run(*unit, model, context.grader, work.settings_hash, work.judge)
+            record = await suite.run(*unit, model, context.grader, work.protocol, work.judge)
             self.file.append(record)
         except Exception as error:
             record = None

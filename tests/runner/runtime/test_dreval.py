@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from support.instrumented import RECORDER, rewrite
 from support.official_data import official_store
 from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
@@ -300,7 +301,7 @@ async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFi
             (right_on("coverage"), {"coverage_accuracy": 1.0, "ic": 12.5, "average_accuracy": 0.25}),
         ):
             model = ScriptedModel(truth, rule)
-            tasks = [suite.run(task.task_id, 0, model, grader, "p") for task in suite.tasks()]
+            tasks = [suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
             records = await asyncio.gather(*tasks)
             scores = {metric.id: metric.score(records) for metric in METRICS}
             assert {name: scores[name] for name in expected} == pytest.approx(expected)

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
 from triathlon_runner.runtime import IC, METRICS, Chain, chains, unusual_questions
 
@@ -34,7 +35,7 @@ def unit(
         for number, (one, two, three) in enumerate(rows, start=1)
     )
     return RuntimeRecord(
-        suite="runtime/t", model="m", task_id=f"{program}#0", sample=sample, protocol="p",
+        suite="runtime/t", model="m", task_id=f"{program}#0", sample=sample, protocol=hashes("p"),
         outcome=Outcome.FAILED, style="direct", program_id=program, program="x = 1", input="f()",
         statements=statements, output=answer(output), output_by_authors=not output,
         output_masks_call=program == "b",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from support.hashes import hashes
 from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Price
@@ -19,7 +20,7 @@ RECORD = UnitRecord(
     suite="evolved/x",
     model="m",
     task_id="t/1",
-    protocol="p",
+    protocol=hashes("p"),
     outcome=Outcome.TRUNCATED,
     usage=Usage(requests=1, output_tokens=9),
 )

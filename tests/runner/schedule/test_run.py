@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.hashes import hashes
 from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
@@ -29,7 +30,7 @@ from triathlon_runner.endpoints import (
     open_model,
 )
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome
+from triathlon_runner.records import Outcome, ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
@@ -229,7 +230,7 @@ async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: P
     path.write_text(edited)
     summary = await bench.run()
     (why,) = summary.other_protocol.values()
-    assert "it names '000000000000': restore it" in why
+    assert "it names '000000000000-000000000000': restore it" in why
     assert path.read_text() == edited
 
 
@@ -342,7 +343,7 @@ async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytes
 
 async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
     """After a kill it is known what the lines are: the manifest is written before anything is asked."""
-    seen: list[str] = []
+    seen: list[ProtocolHashes] = []
 
     def reply(text: str) -> str:
         manifest = bench.folder.read_manifest("m", "evolved/fake")
@@ -408,7 +409,7 @@ async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: 
         async with open_model("m", "instruct", config, limits=limits) as model:
             while not model.stats.stopped:
                 with pytest.raises(EndpointError) as caught:
-                    await FakeSuite().run("a", 0, model, GRADER, "p")
+                    await FakeSuite().run("a", 0, model, GRADER, hashes("p"))
             assert isinstance(caught.value, ServerUnreachableError) is unreachable
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
@@ -152,7 +153,7 @@ def _line(task: str, protocol: str) -> str:
         suite=SEEDS,
         model="i",
         task_id=task,
-        protocol=protocol,
+        protocol=hashes(protocol),
         outcome=Outcome.PASSED,
         prompt="",
         reply=Reply(text=""),
