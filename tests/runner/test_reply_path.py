@@ -11,8 +11,8 @@ from support.code_path import Follower, documented_path
 from support.loop_fakes import ADD
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
-from triathlon_runner.endpoints import Answer
-from triathlon_runner.endpoints.provider import HttpReply, ParsedReply
+from triathlon_runner.llm import Answer
+from triathlon_runner.llm.provider import HttpReply, ParsedReply
 from triathlon_runner.records import Reply, UnitRecord
 
 REPLY_TYPES = (httpx2.Response, HttpReply, ParsedReply, Reply, Answer, UnitRecord)

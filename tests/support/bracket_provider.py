@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from triathlon_runner.endpoints import ApiConfig, Chat
-from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.llm import ApiConfig, Chat
+from triathlon_runner.llm.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Reply, Usage
 
 

@@ -22,7 +22,7 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
 from triathlon_runner.datasets.user import with_inputs
-from triathlon_runner.endpoints import Model, ReplyCache
+from triathlon_runner.llm import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,

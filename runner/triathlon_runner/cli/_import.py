@@ -21,7 +21,7 @@ from triathlon_runner.cli._options import (
     data_store,
     open_local_grader,
 )
-from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,

@@ -106,6 +106,7 @@ def show_summary(
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary, accounts, progress), *summary.notes]
     lines += map(about_replies, accounts)
+    lines += map(about_context, accounts)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
@@ -149,6 +150,23 @@ def about_replies(account: Account) -> str:
             which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
     return ""
+
+
+def about_context(account: Account) -> str:
+    """Returns how many questions and replies the server's context had no room for; empty where it had for all."""
+    stats = account.stats
+    parts = [
+        f"{counted(number, noun)} {what}"
+        for number, noun, what in (
+            (stats.too_long, "question", "refused as longer than the context of its server"),
+            (stats.cut_by_context, "reply", "cut because question and reply filled the context"),
+        )
+        if number
+    ]
+    if not parts:
+        return ""
+    at_limit = f", {stats.truncated} cut at the token limit" if stats.truncated else ""
+    return f"{account.model}: {', '.join(parts)}{at_limit}: see `context` and `max_tokens` in its row"
 
 
 def about_tokens(account: Account) -> str:

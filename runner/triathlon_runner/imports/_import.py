@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 
 PAPER_LOOPS: Final = 10

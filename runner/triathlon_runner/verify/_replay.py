@@ -2,7 +2,7 @@
 
 from collections import defaultdict, deque
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import row_without_server

@@ -15,7 +15,7 @@ from support.runtime_models import (
     truths,
 )
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.endpoints import (
+from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,

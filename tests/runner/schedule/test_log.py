@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, UnitRecord, Usage

@@ -16,9 +16,9 @@ from support.fake_suite import FakeModel, FakeOpener, FakeSuite
 from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
-from triathlon_runner.endpoints import (
+from triathlon_runner.llm import (
     Answer,
-    ApiConfig,
+    OpenAI,
     Chat,
     Completion,
     EndpointError,
@@ -333,7 +333,7 @@ async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
     async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
                            else asked.prompt) as server:  # fmt: skip
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
             bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
             assert (await bench.run()).exit_code == 0
@@ -404,7 +404,7 @@ async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: 
         first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
     )
     async with ModelServer(lambda asked: answer) as server:
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=limits) as model:
             while not model.stats.stopped:
                 with pytest.raises(EndpointError) as caught:

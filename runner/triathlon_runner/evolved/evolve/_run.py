@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Model
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._files import History, Workspace

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.evolved.evolve import Evolved, Job, evolve
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._job import Transformation

@@ -1,17 +1,21 @@
-"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`, and to a run that stops.
+"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`, its errors and its counters.
 
-Then the errors between question and answer, by how they are handled. No HTTP here.
+No HTTP here.
 """
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.records import Outcome, Reply, Usage
 
+CHARACTERS_A_TOKEN = 3.5
+"""Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
 EMPTY_REPLIES_THAT_COUNT = 5
 """After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 ModelKind = Literal["instruct", "base"]
@@ -156,14 +160,14 @@ class CacheError(UserError):
 
 
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
-    """An attempt at a question failed; another one may succeed."""
+    """A try of a question failed; another one may succeed."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
         """Seconds that the server asked us to wait."""
-        self.server_is_down = False
+        self.server_is_away = False
         """Whether the server answers no request at all now; the try does not count against this question."""
 
 
@@ -174,12 +178,8 @@ class Throttled(Retryable):
 class Unreachable(Retryable):
     """No connection, or it broke before the reply was whole."""
 
-    was_connected = False
-    """Whether a connection to the server was made, now or before: then something listens there."""
-
-
-class LostReply(Unreachable):
-    """The request was sent, but its reply did not come, or not whole: the server may charge for it."""
+    was_sent = False
+    """Whether the request was sent: the server may charge for a reply that did not come."""
 
 
 class NeverReachable(Unreachable):
@@ -192,14 +192,18 @@ class NeverReachable(Unreachable):
 
 
 class Malformed(Retryable):
-    """A reply that is no answer: not JSON, no choices, another model's name."""
+    """A reply that is no answer: not JSON, no choices."""
 
 
 class OtherModel(Malformed):
     """A reply in another model's name."""
 
+    def __init__(self, reason: str, served: str) -> None:
+        super().__init__(reason)
+        self.served = served
 
-class NullContent(Retryable):
+
+class EmptyReply(Retryable):
     """A whole reply without any content; after several of them it is the model's answer."""
 
     def __init__(self, answer: Answer) -> None:
@@ -209,3 +213,93 @@ class NullContent(Retryable):
         )
         self.answer = answer
         """The answer with the empty reply, for when it counts."""
+
+
+@dataclass(slots=True)
+class EndpointStats:
+    """Counters of one model since it was opened; read at any time."""
+
+    in_flight: int = 0
+    oldest_sent: float | None = None
+    """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
+    most_in_flight: int = 0
+    """Most requests that were ever in flight at once."""
+    limit: int = 0
+    """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
+    answered: int = 0
+    """Replies of the server, cached ones not counted."""
+    from_cache: int = 0
+    """Questions that the cache answered, those included that waited for an equal one in flight."""
+    failed: int = 0
+    """Questions without an answer after all retries."""
+    unexplained: int = 0
+    """Of these, those since the last change of status that met an HTTP error that no rule explains."""
+    retries: int = 0
+    """Requests that repeat one without an answer: a question's first try is none of them."""
+    throttled: int = 0
+    truncated: int = 0
+    """Replies that were cut at the token limit."""
+    cut_by_context: int = 0
+    """Replies that were cut before the token limit, because question and reply filled the context."""
+    too_long: int = 0
+    """Questions that the server refused as longer than its context."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+    """Replies for which the server gave no token counts; they are missing in the two numbers above."""
+    lost: int = 0
+    """Requests whose reply never came whole, or could not be read: the server may charge for them."""
+    estimated_input_tokens: int = 0
+    """Of the uncounted replies by the length of the texts, of the lost ones by the mean of the others."""
+    estimated_output_tokens: int = 0
+    busy_seconds: float = 0.0
+    """Time in which at least one request was in flight that was answered later. Failed tries and the time
+    before the server was up do not count."""
+    last_error: str = ""
+    retried_error: str = ""
+    """The last error of a request that is tried again, while the server has not answered any since."""
+    stopped: str = ""
+    """Why the model was stopped; empty while it can be asked."""
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
+    they lead to, all others as passed."""
+    _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    """Spans that do not touch, in order."""
+
+    def count_answer(self, usage: Usage, seconds: float = 0.0) -> None:
+        """Adds a reply of the server that came just now, so many seconds after it was asked for."""
+        end = time.monotonic()
+        begin = end - seconds
+        self.answered += 1
+        self.retried_error = ""
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
+            earlier = self._busy.pop()
+            self.busy_seconds -= earlier[1] - earlier[0]
+            begin = min(begin, earlier[0])
+        self._busy.append((begin, end))
+        self.busy_seconds += end - begin
+
+    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
+        """Adds what a reply probably took that the server has not counted."""
+        self.uncounted += 1
+        self.estimated_input_tokens += input_tokens
+        self.estimated_output_tokens += output_tokens
+
+    def count_lost_reply(self, asked_tokens: int) -> None:
+        """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
+        if replies := self.answered + self.lost:
+            asked_tokens = (self.input_tokens + self.estimated_input_tokens) // replies
+            self.estimated_output_tokens += (self.output_tokens + self.estimated_output_tokens) // replies
+        self.estimated_input_tokens += asked_tokens
+        self.lost += 1
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Output tokens a second while the server was answering; None until it has answered.
+
+        Over all replies, not over the last seconds: a slow server's replies may come all at once, minutes
+        after they were asked for, and a short window would count none of that time, or no reply.
+        """
+        return self.output_tokens / self.busy_seconds if self.busy_seconds else None

@@ -1,27 +1,23 @@
 """Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models.
 
-The functions that read errors, JSON, model names, reasoning and stop sequences are there for all providers.
+The functions that read model names, reasoning and stop sequences are there for all providers.
 """
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from triathlon_runner.endpoints._api import Chat, Malformed, OtherModel, Retryable
-from triathlon_runner.endpoints._config import ApiConfig
-from triathlon_runner.endpoints._http_errors import (
-    classify_http_error,
-    failure_in_reply,
-    read_failure,
-    shortened,
-)
-from triathlon_runner.endpoints._server_info import ask_server
-from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
-from triathlon_runner.json_text import parse_json
+from pydantic import Field
+
+from triathlon_runner.llm._api import Chat, Malformed, OtherModel, Retryable
+from triathlon_runner.llm._server_info import ask_server
+from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.terminal import shortened
 
+Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
+"""The decoding settings that a provider may refuse."""
 _REASONS = {
     Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
     Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
@@ -41,57 +37,68 @@ _REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
 _OPEN = re.compile(rf"(?:<({_REASONING_TAGS})>|◁(think)▷)")
 _ANY_CLOSE = re.compile(rf"</(?:{_REASONING_TAGS})>|◁/think▷")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-_VERSION = re.compile(r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:[a-z]+)+$")
+_VERSION = re.compile(
+    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:latest|:free|@main)+$"
+)
 
 
-class OpenAIChat:
-    """Implements `Provider`."""
+class OpenAI(ApiConfig):
+    """The `api:` block of a server that speaks OpenAI's protocol."""
 
-    def __init__(self, config: ApiConfig) -> None:
-        self._config = config
+    provider: str = "openai"
 
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Shows the key as a bearer token; servers that want none ignore it."""
+    unsupported: Many[Parameter] = ()
+    """Decoding settings that the provider refuses: left out of all requests (`stop` is then applied here)."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """How the provider calls the token limit; OpenAI's reasoning models want `max_completion_tokens`."""
+    max_stop_sequences: int | None = Field(default=None, ge=1)
+    """How many stop sequences the provider takes of a base model (OpenAI: 4); the rest is applied here."""
+    reasoning_effort: str | None = None
+    """Sent as `reasoning_effort` where set (`low`, `medium`, `high`, …)."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns a bearer token; servers that want none ignore it."""
         return {"Authorization": f"Bearer {key or 'none'}"}
 
     def request(self, question: Question) -> Request:
-        """Returns the request, with the fields that the row adds."""
-        config, prompt, sampling = self._config, question.prompt, question.sampling
-        body: dict[str, Any] = {"model": config.model}
+        """Returns the request, with the fields that the row adds.
+
+        Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts the
+        answer away. Where they are not sent the text is cut here.
+        """
+        prompt, sampling = question.prompt, question.sampling
+        body: dict[str, Any] = {"model": self.model}
         if isinstance(prompt, Chat):
-            body["messages"] = [{"role": each.role, "content": each.content} for each in prompt.messages]
+            body["messages"] = [
+                {"role": each.role, "content": clean(each.content)} for each in prompt.messages
+            ]
         else:
-            body["prompt"] = prompt.text
+            body["prompt"] = clean(prompt.text)
+        stop = () if question.is_chat else sampling.stop[: self.max_stop_sequences]
         settings = {
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "stop": list(sampling.stop[: config.max_stop_sequences]) or None,
+            "stop": list(stop) or None,
             "seed": sampling.seed,
-            "reasoning_effort": config.reasoning_effort,
+            "reasoning_effort": self.reasoning_effort,
         }
-        renamed = {"max_tokens": config.max_tokens_field}
+        renamed = {"max_tokens": self.max_tokens_field}
         body |= {
             renamed.get(name, name): value
             for name, value in settings.items()
-            if value is not None and name not in config.unsupported
+            if value is not None and name not in self.unsupported
         }
-        path = "/chat/completions" if question.is_chat else "/completions"
-        return Request(question, path, body | config.body)
+        return Request(
+            question, "/chat/completions" if question.is_chat else "/completions", body | self.body
+        )
 
-    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
-        """Returns what a reply says; see `Provider.read`."""
-        if reply.status != 200:
-            return read_error(reply, self._config)
-        body, question = read_json(reply.body), request.question
+    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+        """Returns what a good reply says; see `ApiConfig.read`."""
+        question = request.question
         served = clean(str(body.get("model") or ""))
-        if isinstance(error := body.get("error"), dict) and not body.get("choices"):
-            finish = classify_http_error(
-                failure_in_reply(error, reply.headers, json.dumps(body)), self._config
-            )
-            return ParsedReply(Reply(text="", finish=finish), Usage(requests=1), served)
         if served:
-            check_model(self._config, served)
+            check_model(self, served)
         choices = body.get("choices")
         if not (isinstance(choices, list) and choices and all(isinstance(each, dict) for each in choices)):
             raise Malformed("a reply without choices")
@@ -104,9 +111,35 @@ class OpenAIChat:
         cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
         return ParsedReply(cut, usage, served, is_empty=uncut is None)
 
-    async def server_info(self, client: Client) -> ServerInfo:
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
         """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
-        return await ask_server(client, self._config)
+        return await ask_server(fetch, self)
+
+
+class Azure(OpenAI):
+    """Azure OpenAI: the same under `…/openai/deployments/NAME?api-version=…`, with a key or a token."""
+
+    provider: str = "azure"
+
+    key_is_token: bool = False
+    """The variable holds a token of Microsoft Entra ID, not the key of a resource."""
+    api_version: str | None = None
+    """The `api-version` of addresses under `/openai/deployments/`; `…/openai/v1` needs none."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns a resource's key as `api-key`, a token of Microsoft Entra ID as a bearer token."""
+        return {"Authorization": f"Bearer {key}"} if self.key_is_token else {"api-key": key}
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Returns the version, by default the last dated one that is generally available."""
+        version = self.api_version or ("" if self.base_url.endswith("/v1") else "2024-10-21")
+        return {"api-version": version} if version else {}
+
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
+        """Returns nothing: a deployment is one model, and there is no list of them under its address."""
+        del fetch
+        return ServerInfo()
 
 
 def _usage(usage: object) -> Usage:
@@ -127,7 +160,7 @@ def _usage(usage: object) -> Usage:
 def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int) -> Finish:
     reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
     if reason in _BROKEN or isinstance(choice.get("error"), dict):
-        raise Retryable(f"the server broke off the reply ({shortened(reason) or 'error'})")
+        raise Retryable(f"the server broke off the reply ({shortened(remove_keys(reason), 80) or 'error'})")
     return _FINISH.get(reason, Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP)
 
 
@@ -157,39 +190,15 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)
 
 
-def read_error(reply: HttpReply, config: ApiConfig) -> ParsedReply:
-    """Reads a reply whose status is no success; returns and raises what `classify_http_error` does."""
-    finish = classify_http_error(read_failure(reply.status, reply.body, reply.headers), config)
-    return ParsedReply(Reply(text="", finish=finish), Usage(requests=1), config.model)
-
-
-def read_json(raw: bytes) -> dict[str, Any]:
-    """Returns the object that a reply with status 200 holds.
-
-    Raises:
-        Malformed: it holds none.
-    """
-    if not raw.strip():
-        raise Malformed("an empty reply")
-    try:
-        body = parse_json(raw.decode("utf-8"))
-    except ValueError as error:
-        # Keys are removed before the text is cut: half of one would no longer look like a key.
-        beginning = remove_keys(raw[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
-        raise Malformed(f"a reply that is no JSON ({error}): {beginning!r}") from None
-    if not isinstance(body, dict):
-        raise Malformed(f"a reply that is no JSON object but {type(body).__name__}")
-    return body
-
-
 def check_model(config: ApiConfig, served: str) -> None:
     """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
     if not is_related(config.model, served) and served not in config.served_as:
-        served = shortened(served)
+        named, served = served, shortened(remove_keys(served), 200)
         quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
         raise OtherModel(
             f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
-            f" that name, or add `served_as: [{quoted}]` to the api block of its row"
+            f" that name, or add `served_as: [{quoted}]` to the api block of its row",
+            named,
         )
 
 
@@ -265,7 +274,7 @@ def content_text(content: object) -> tuple[str | None, str]:
     for part in content:
         if not isinstance(part, dict):
             continue
-        if part.get("type") == "text":
+        if part.get("type") in ("text", "output_text"):
             answer.append(str(part.get("text", "")))
         elif part.get("type") in ("thinking", "reasoning"):
             inner = part.get("thinking", part.get("text", ""))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from triathlon_runner.endpoints._api import Answer, CacheError
+from triathlon_runner.llm._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
 _ROWS_BETWEEN_SIZE_CHECKS = 500

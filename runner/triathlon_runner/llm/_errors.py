@@ -1,0 +1,517 @@
+"""What an error reply means: one table from status and wording to what happens, and how long to wait.
+
+The rules stand in the order in which they are tried; a message shows the server's own sentence behind ours.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from triathlon_runner import terminal
+from triathlon_runner.json_text import parse_json
+from triathlon_runner.llm._api import (
+    EndpointError,
+    ModelUnavailableError,
+    Retryable,
+    Throttled,
+    UnexplainedError,
+)
+from triathlon_runner.llm.provider import ApiConfig, is_on_own_network
+from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.records import Finish
+
+_SHOWN: Final = 300
+"""Characters of a server's text that a message shows."""
+_RAISE_CONTEXT: Final = (
+    "start the server with a larger one (vLLM: --max-model-len, llama.cpp: --ctx-size, llama-cpp-python: n_ctx,"
+    " Ollama: OLLAMA_CONTEXT_LENGTH)"
+)
+_SMALLER: Final = (
+    "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long"
+)
+_NO_KEY: Final = (
+    "put the key into an environment variable and name that: with `key_env: NAME` in the api block of the"
+    " model's row, or with --key-env NAME where --model names the model"
+)
+
+Effect = Literal["stop", "refused", "throttled", "again", "question"]
+"""`stop`: no question can succeed. `refused`: the model's outcome. `question`: this one fails, others may not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What happens where an error has one of the statuses and, if one is given, matches the pattern."""
+
+    effect: Effect
+    statuses: str
+    """Such as `400 403`; `4xx` also stands for an error under status 200 that names none."""
+    pattern: str
+    what: str
+    """What it means; `{model}`, `{key}` and `{url}` are filled in."""
+    advice: str = ""
+    only_with_system: bool = False
+    """Whether it needs a question with a message of the role `system`."""
+
+
+RULES: Final = (
+    Rule(
+        "stop", "401 403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
+        "the key with which the server itself asks the service behind it was not accepted",
+        "whoever runs the server {url} has to replace that key: it is not the one of this row",
+    ),
+    Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
+    Rule(
+        "stop", "4xx",
+        r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|invalid_api_key|"
+        r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
+        r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
+        r"invalid subscription key|no_db_connection|no connected db",
+        "{key} was not accepted", "{key_advice}",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
+        r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
+        r"access was terminated|account is in good standing|arrearage|requires a subscription|"
+        r"has not been used in project",
+        "the provider does not serve this account", "ask the provider, or name another account's key in key_env",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"unsupported_country|country, region,? or territory|location is not supported|"
+        r"(?:country|region|territory) (?:is )?not supported|not available in your (?:country|region|location)",
+        "the provider does not serve this region", "use a provider that does",
+    ),
+    Rule("stop", "402", "", "the quota or balance is used up", "raise it or wait until it is renewed, then run again"),
+    Rule(
+        "stop", "4xx",
+        r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
+        r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
+        r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
+        r"budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|exceeded .{0,20}\bbudget",
+        "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
+    ),
+    Rule(
+        "stop", "200", r"^(?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
+        "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
+    ),
+    Rule(
+        "question", "413 429", r"request too large for",
+        "the request is larger than the provider's limit a minute", _SMALLER,
+    ),
+    Rule("throttled", "429", "", ""),
+    # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can be
+    # flagged, too, and a data policy can leave no provider.
+    Rule(
+        "refused", "400 403 422",
+        r"content_filter|content management policy|content_policy_violation|content filtering policy|"
+        r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
+        r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
+        r"\b(?:input|prompt|request|message)s? (?:was|were|has been|is) (?:flagged|blocked)|"
+        r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat",
+        "",
+    ),
+    Rule(
+        "stop", "200 5xx", r"requires more (?:system )?memory",
+        "the server has too little memory for {model}", "free some, or serve a smaller model",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"system (?:role|message|prompt)s? (?:is |are )?not supported|system role not supported|"
+        r"only user and assistant roles|developer instruction is not enabled|roles must alternate",
+        "{model} takes no message of the role `system`",
+        "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
+        only_with_system=True,
+    ),
+    Rule(
+        "stop", "4xx",
+        r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
+        r"not support (?:the )?(?:chat )?completions api",
+        "{model} cannot be asked in this way",
+        "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
+    ),
+    Rule(
+        "stop", "200 400 404 422",
+        r"model_not_found|unknown model|invalid model|model .{0,120}(?:does not exist|not found|not supported)|"
+        r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
+        r"models/\S+ is not found|\bmodel: \S+$",
+        "the server does not know the model {model}", "look at `model` in its api block{listed}",
+    ),
+    Rule("again", "200", "", ""),
+    Rule("question", "501", "", "", "ask who runs the server"),
+    Rule("again", "5xx 408 409 425", "", ""),
+    Rule(
+        "stop", "3xx", "", "{url} redirects",
+        "keys go only where the row says; set base_url to the address that answers{location}",
+    ),
+    Rule(
+        "stop", "407", "", "the proxy on the way to the server wants a user and a password",
+        "set them in HTTPS_PROXY or HTTP_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY",
+    ),
+    Rule("stop", "403", "", "no access to {model}", "look at what the key and the account may use"),
+    Rule(
+        "stop", "404", r"no endpoints found",
+        "no provider may serve {model} to this account", "look at the account's settings",
+    ),
+    Rule(
+        "stop", "404", r"\bmodel\b",
+        "the server does not know the model {model}", "look at `model` in its api block{listed}",
+    ),
+    Rule("stop", "404 405", "", "nothing there: is the path of {url} right?", "{v1}"),
+)  # fmt: skip
+"""Longer than the context, and refused settings, are read apart: their advice has a number or a name in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as a server reported it, in whatever shape."""
+
+    status: int
+    """200 where an error in a good reply names none: only its text says what kind it is."""
+    text: str
+    """Codes and message: all that can be matched against."""
+    quote: str
+    """The server's message as part of a sentence, or that it gave none."""
+    param: str
+    wait: float | None
+    """Seconds that the server asks us to wait."""
+    location: str
+    """The host that it redirects to."""
+
+    def has_status(self, statuses: str) -> bool:
+        return any(
+            part == str(self.status)
+            or (part == "4xx" and self.status == 200)
+            or part == f"{self.status // 100}xx"
+            for part in statuses.split()
+        )
+
+
+def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure:
+    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
+    text = raw.decode("utf-8", "replace")
+    try:
+        body = parse_json(text)
+    except ValueError:
+        body = " ".join(text.split())
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
+    message = str(fields.get("message") or fields.get("detail") or text)
+    metadata = fields.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
+        message = f"{message}: {metadata['raw']}"
+    message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
+    codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
+    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
+        status = int(named)
+    said = repr(terminal.shortened(message, _SHOWN)) if message.strip() else ""
+    return Failure(
+        status,
+        text=" ".join((*codes, message)),
+        quote=f"the server said {said}" if said else "the server gave no reason",
+        param=str(fields.get("param") or ""),
+        wait=retry_after(headers, text),
+        location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
+    )
+
+
+def classify(failure: Failure, config: ApiConfig, asked: "Asked", listed: str = "") -> Finish:
+    """Returns the model's own outcome: its context is too short, or the content was refused.
+
+    Args:
+        failure: The error.
+        config: The row's `api:` block.
+        asked: What the question would have taken.
+        listed: The names that the server lists, in words.
+
+    Raises:
+        Retryable: another try may do better.
+        ModelUnavailableError: no other question will do better either.
+        UnexplainedError: this question fails; others may not.
+    """
+    if _is_about_length(failure):
+        return _too_long(failure, config, asked)
+    for rule in RULES:
+        is_meant = failure.has_status(rule.statuses) and (asked.has_system or not rule.only_with_system)
+        if is_meant and re.search(rule.pattern, failure.text, re.IGNORECASE | re.DOTALL):
+            return _follow(rule, failure, config, listed)
+    if error := _refused_setting(failure):
+        raise error
+    too_large = failure.status == 413 or re.search(r"too (?:large|long|big)", failure.text, re.IGNORECASE)
+    advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
+    raise UnexplainedError(
+        failure.status,
+        f"the server answered {failure.status}: {failure.quote}; {advice}; the next run asks again",
+    )
+
+
+def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
+    if rule.effect == "refused":
+        return Finish.REFUSED
+    status = (
+        f"an error under status 200, {failure.quote}"
+        if failure.status == 200
+        else f"{failure.status}, {failure.quote}"
+    )
+    if rule.effect == "throttled":
+        raise Throttled(status, failure.wait)
+    if rule.effect == "again":
+        raise Retryable(status, failure.wait)
+    words = {
+        "model": repr(config.model),
+        "url": repr(config.base_url),
+        "key": f"the key in ${config.key_env}" if config.key_env else "a request without a key",
+        "key_advice": "look at the key and what it may be used for" if config.key_env else _NO_KEY,
+        "location": f" ({failure.location!r})" if failure.location else "",
+        "listed": f"; {listed}" if listed else "",
+        "v1": "look at base_url"
+        if re.search(r"/v\d", config.base_url)
+        else f"most addresses end with /v1: try {config.base_url.rstrip('/') + '/v1'!r}",
+    }
+    what, advice = rule.what.format(**words), rule.advice.format(**words)
+    message = f"{what} ({failure.status}): {failure.quote}; {advice}" if what else f"{status}; {advice}"
+    raise (
+        ModelUnavailableError(message) if rule.effect == "stop" else UnexplainedError(failure.status, message)
+    )
+
+
+_REFUSED_SETTING: Final = re.compile(
+    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
+    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
+    re.IGNORECASE,
+)
+_SETTINGS: Final = {
+    "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
+    "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
+    "temperature": "add it to `unsupported: [temperature]` in its api block",
+    "top_p": "add it to `unsupported: [top_p]` in its api block",
+    "stop": "set `max_stop_sequences`, or add it to `unsupported: [stop]`, in its api block",
+    "seed": "add it to `unsupported: [seed]` in its api block",
+    "reasoning_effort": "change or remove `reasoning_effort` in its api block",
+}
+"""What to do where a setting is refused."""
+
+
+def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
+    if failure.status not in (400, 422):
+        return None
+    is_refused = _REFUSED_SETTING.search(failure.text)
+    named = (name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", failure.text))
+    setting = failure.param if failure.param in _SETTINGS else next(named, None)
+    if setting is None:
+        return None
+    return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")
+
+
+# Longer than the context
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question would have taken, and the longest context of its model."""
+
+    max_tokens: int
+    """Most tokens of the reply, `reasoning_max_tokens` included."""
+    context: int | None = None
+    """The row's `context`."""
+    has_system: bool = False
+    """Whether it has a message of the role `system`."""
+
+
+_LENGTH: Final = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt (?:is )?too long|"
+    r"input (?:is )?too long|input token count .*exceeds|input tokens exceed|reduce the length|"
+    r"too large for model with|exceed_context_size|longer than the maximum model length|contextwindowexceeded|"
+    r"inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|longer than the model's context",
+    re.IGNORECASE,
+)
+_CONTEXT_IS: Final = (
+    r"(?:context (?:length|window|size|limit)|maximum context|maximum model length|max(?:imum)? sequence length|"
+    r"max_seq_len|max_model_len)(?: of)?(?: only| is|:)?\D{0,12}?(\d+)",
+    r"with (\d+) maximum context",
+    r"\+ `max_new_tokens` must be <= ?(\d+)",
+    r"must have less than (\d+)",
+    r"> ?(\d+)",
+    r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
+    r"n_ctx\"?: ?(\d+)",
+)
+_PROMPT_IS: Final = (
+    r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
+    r"(?:has|contains)(?: at least)? (\d+) (?:input )?tokens",
+    r"at least (\d+) input tokens|(\d+) input tokens",
+    r"(\d+) `inputs` tokens",
+    r"messages resulted in (\d+)",
+    r"(?:prompt|input|request)\s?\((?:length )?(\d+)",
+    r"(?:less than \d+ tokens|`inputs`)\D{0,12}given: (\d+)",
+    r"too long: (\d+) tokens",
+    r"prompt contains (\d+)|prompt length (\d+)",
+    r"token count \((\d+)\)",
+    r"limit: (\d+) \+",
+    r"n_prompt_tokens\"?: ?(\d+)",
+)
+_REQUESTED: Final = (r"requested (?:about |a total of )?(\d+) tokens",)
+_REPLY_WORDS: Final = re.compile(
+    r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
+)
+_REPLY_LIMIT: Final = re.compile(
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
+    r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
+    re.IGNORECASE,
+)
+_MOST_IN_REPLY: Final = (
+    r"at most (\d+)",
+    r"range\b.{0,40}\[ ?1, ?(\d+)",
+    r"> ?(\d+), which is the maximum",
+    r"to (\d+) \(exclusive\)",
+    r"(?:less than or equal to|<=) ?`?(\d+)",
+)
+
+
+def _number(patterns: tuple[str, ...], text: str) -> int | None:
+    """Returns the first number that one of the patterns finds."""
+    for pattern in patterns:
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return int(next(filter(None, match.groups())))
+    return None
+
+
+def _is_about_length(failure: Failure) -> bool:
+    if failure.status not in (200, 400, 413, 422, 500):
+        return False
+    return bool(
+        _LENGTH.search(failure.text) or (failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text))
+    )
+
+
+def _too_long(failure: Failure, config: ApiConfig, asked: Asked) -> Finish:
+    """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
+
+    Raises:
+        ModelUnavailableError: a setting is to be changed: it says which number to set.
+    """
+    text = failure.text
+    if not _LENGTH.search(text) or re.search(r"the maximum value for `max_tokens`", text):
+        most = _number(_MOST_IN_REPLY, text)
+        if most and "exclusive" in text:
+            most -= 1
+        raise _smaller_reply(most, failure, config)
+    context = _number(_CONTEXT_IS, text)
+    prompt = _number(_PROMPT_IS, text)
+    total = _number(_REQUESTED, text)
+    if prompt is None and total is not None and _REPLY_WORDS.search(text):
+        prompt = total - asked.max_tokens
+    if context is not None and prompt is not None and 0 < prompt < context:
+        raise _smaller_reply(context - prompt, failure, config, f"a question of {prompt} tokens leaves")
+    if prompt is None and _REPLY_LIMIT.search(text):
+        raise _smaller_reply(None, failure, config)
+    return _long_question(failure, config, asked, context)
+
+
+def _smaller_reply(
+    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
+) -> EndpointError:
+    """Returns the error of a row whose token limit is larger than what is left of the context."""
+    if most is None:
+        return ModelUnavailableError(
+            f"the token limit is too large: set a smaller `max_tokens` in the model's row; {failure.quote}"
+        )
+    room = f"{why} {most} tokens for the reply"
+    rest = most - config.reasoning_max_tokens
+    if config.reasoning_max_tokens and rest > 0:
+        advice = f"set `max_tokens: {rest}` in the model's row (reasoning_max_tokens has {config.reasoning_max_tokens})"
+    elif config.reasoning_max_tokens:
+        advice = (
+            f"set `reasoning_max_tokens` and `max_tokens` in the model's row to no more than {most} together"
+        )
+    else:
+        advice = f"set `max_tokens: {most}` in the model's row"
+    return ModelUnavailableError(f"the token limit is too large, {room}: {advice}; {failure.quote}")
+
+
+def _long_question(failure: Failure, config: ApiConfig, asked: Asked, context: int | None) -> Finish:
+    """Returns the outcome where the model can do no more; raises where its server could be set otherwise."""
+    if asked.context is not None:
+        if context is None or context >= asked.context:
+            return Finish.CONTEXT_OVERFLOW
+        known = f"the row's `context` is {asked.context}"
+    elif is_on_own_network(config.base_url):
+        known = "the row states no `context`"
+    else:
+        return Finish.CONTEXT_OVERFLOW
+    size = f"{context} tokens" if context else "its server"
+    number = context if context else "N"
+    raise ModelUnavailableError(
+        f"a question is longer than the context of {size}, and {known}: {_RAISE_CONTEXT}, or set `context: {number}`"
+        f" in the row if the model can do no more; {failure.quote}"
+    )
+
+
+# How long to wait
+
+_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_WAIT_IN_TEXT: Final = re.compile(
+    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
+    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
+    re.IGNORECASE,
+)
+_LIMIT_HEADERS: Final = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+)
+"""What is left of a limit, and when it is whole again."""
+
+
+def duration(text: str, date: str = "") -> float | None:
+    """Returns the seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or until an HTTP or ISO date.
+
+    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
+    """
+    text = text.strip()
+    if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
+        return max(0.0, float(text))
+    match = _DURATION.fullmatch(text)
+    if match and any(match.groups()):
+        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
+        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    moment = _moment(text)
+    return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
+
+
+def _moment(text: str) -> float | None:
+    """Returns seconds since the epoch."""
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            moment = parse(text)
+        except ValueError:
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return None
+
+
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
+    """Returns the seconds to wait before the next request, by header or, failing that, by the error's text."""
+    if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
+        return millis / 1000
+    if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
+        return seconds
+    match = _WAIT_IN_TEXT.search(text)
+    return duration(match.group(1) or match.group(2) or "") if match else None
+
+
+def exhausted_for(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds until a rate limit that a good reply reports as used up is filled again."""
+    waits = [
+        duration(headers.get(reset, ""), headers.get("date", ""))
+        for left, reset in _LIMIT_HEADERS
+        if left in headers and headers[left].strip() == "0"
+    ]
+    return max((wait for wait in waits if wait is not None), default=None)
