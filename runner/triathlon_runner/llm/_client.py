@@ -23,7 +23,8 @@ LARGEST_REPLY = 16 * 2**20
 _LARGEST_PACKED = LARGEST_REPLY // 64
 """Bytes of a reply that is compressed although that was not asked for: unpacked they can be a thousand times as many."""
 _IDLE_SECONDS = 15.0
-_KEPT_HEADERS = ("host", "content-length", "content-type", "transfer-encoding")
+_KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
+"""The last one is read from the request again by the package itself."""
 
 
 class Client:
