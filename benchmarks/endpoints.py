@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.clients.server import fixed_server
 
-from triathlon_runner.llm import OpenAI, Chat, Message, ReplyCache, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, OpenAI, ReplyCache, Sampling, open_model
 
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
 HERE = Path(__file__).resolve().parent / "clients"

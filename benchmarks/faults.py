@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.model_server import model_server_process
 from support.virtual_server import FAULTS, VirtualServer, ask
 from support.virtual_time import run_virtually
-from triathlon_runner.llm import OpenAI, Chat, Message, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, OpenAI, Sampling, open_model
 
 AT_ONCE, WORKERS, HANG_SECONDS = 32, 96, 20.0
 

@@ -27,8 +27,8 @@ from rich.console import Console
 from support.fake_suite import FakeModel, FakeSuite, entry_of
 from support.model_server import ModelServer
 from support.server_replies import Hang
-from triathlon_runner.llm import OpenAI, Chat, Message, Model, Sampling, open_model
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Message, Model, OpenAI, Sampling, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,

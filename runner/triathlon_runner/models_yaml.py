@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
-from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.terminal import shortened
 
@@ -74,7 +74,7 @@ class ModelRow(Settings):
     api: ApiBlock | None = None
     context: Annotated[int, Field(gt=0, le=_MOST_TOKENS)] | None = None
     """Tokens that the model can read and write together, by its makers. A question that exceeds them is its
-    outcome `context_overflow`; left out, a server of your own that refuses a long question stops the model."""
+    outcome `context_overflow`; left out, your own server that refuses a long question stops the model."""
     system_prompt: Literal["merge"] | None = None
     """`merge`: the instructions stand before the user's text, for a model that takes no system prompt."""
     group: str | None = None

@@ -219,8 +219,8 @@ def _say_trusted(plan: RunPlan, screen: Screen) -> None:
     for row in rows:
         if row.serve is not None and (named := row.serve.executes):
             screen.print_message(
-                f"{row.id}: its row runs code on this machine, outside the sandbox ({'; '.join(named)}): only for rows"
-                " whose author you trust"
+                f"{row.id}: its row runs code on this machine, outside the sandbox ({'; '.join(named)}): only"
+                " for rows whose author you trust"
             )
     hosts: dict[str, set[str]] = {}
     for row in rows:
@@ -229,8 +229,8 @@ def _say_trusted(plan: RunPlan, screen: Screen) -> None:
     for variable, places in hosts.items():
         if len(places) > 1:
             screen.print_message(
-                f"the key in ${variable} goes to several hosts ({', '.join(sorted(places))}): name a variable for each,"
-                " or confirm each with `send_key_to` in its row"
+                f"the key in ${variable} goes to several hosts ({', '.join(sorted(places))}): name a"
+                " variable for each, or confirm each with `send_key_to` in its row"
             )
 
 

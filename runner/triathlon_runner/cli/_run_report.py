@@ -153,7 +153,7 @@ def about_replies(account: Account) -> str:
 
 
 def about_context(account: Account) -> str:
-    """Returns how many questions and replies the server's context had no room for; empty where it had for all."""
+    """Returns how many questions and replies the server's context had no room for; empty for none."""
     stats = account.stats
     parts = [
         f"{counted(number, noun)} {what}"

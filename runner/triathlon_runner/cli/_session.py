@@ -13,8 +13,8 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
-from triathlon_runner.llm import ReplyCache
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.schedule import (
     CTRL_C,
     Account,

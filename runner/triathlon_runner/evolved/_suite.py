@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, Task

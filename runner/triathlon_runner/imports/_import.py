@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.llm import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file

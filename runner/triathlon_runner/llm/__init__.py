@@ -1,7 +1,7 @@
 """Asking models: `async ask(prompt) -> Answer` through the `openai` package, a file a provider.
 
-`OpenModel.endpoint` asks a server without a cache and tells who it is: what looks at a server's behaviour (a file
-`probe.py` of its own) starts from there.
+`OpenModel.endpoint` asks a server without a cache and tells who it is: what looks at how a server behaves (a
+file of its own, `probe.py`) starts from there.
 """
 
 from typing import Annotated, Any, Final

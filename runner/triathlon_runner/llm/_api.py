@@ -1,4 +1,4 @@
-"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`, its errors and its counters.
+"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`; errors and counters.
 
 No HTTP here.
 """

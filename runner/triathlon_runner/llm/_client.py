@@ -21,7 +21,7 @@ from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
 LARGEST_REPLY = 16 * 2**20
 """Bytes; a server that sends more is not answering."""
 _LARGEST_PACKED = LARGEST_REPLY // 64
-"""Bytes of a reply that is compressed although that was not asked for: unpacked they can be a thousand times as many."""
+"""Bytes of a reply that is compressed, unasked: unpacked they can be a thousand times as many."""
 _IDLE_SECONDS = 15.0
 _KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
 """The last one is read from the request again by the package itself."""
@@ -52,8 +52,8 @@ class Client:
             return HttpReply(error.response.status_code, error.response.content, error.response.headers)
         except TimeoutError:
             failure = Unreachable(
-                f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds` in the"
-                " api block of its row)"
+                f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds`"
+                " in the api block of its row)"
             )
             failure.was_sent = True
         except openai.APIConnectionError as error:
@@ -78,45 +78,45 @@ class Client:
 
     def _failure(self, causes: list[BaseException]) -> Unreachable | Malformed:
         """Returns what failed in words, and by its type whether another try can do better."""
-        server = _address(self._config.base_url)
-        is_first, plain = not self._was_connected, self._config.base_url.startswith("http:")
+        server, is_first = _address(self._config.base_url), not self._was_connected
         words = " ".join(str(causes[-1]).split())
-        failure: Unreachable = Unreachable(
+        failure: Unreachable | Malformed = Unreachable(
             f"the connection to {server} failed: {type(causes[-1]).__name__} {words}"
         )
-        for cause in causes:
+        for cause in causes:  # from the package's own to the system's, which says most
             match cause:
                 case Malformed():
-                    return cause
+                    failure = cause
                 case httpx2.ProxyError():
-                    refused = words[:1] == "4"
-                    return (NeverReachable if refused else Unreachable)(
-                        f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and HTTP_PROXY,"
-                        " or name the server in NO_PROXY"
+                    kind = NeverReachable if words.startswith("4") else Unreachable
+                    failure = kind(
+                        f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
+                        " HTTP_PROXY, or name the server in NO_PROXY"
                     )
+                    break
                 case ssl.SSLCertVerificationError():
-                    return NeverReachable(
-                        f"the certificate of {server} is not trusted: {cause.verify_message}; name the file of the"
-                        " authority that signed it in SSL_CERT_FILE"
+                    failure = NeverReachable(
+                        f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
+                        " of the authority that signed it in SSL_CERT_FILE"
                     )
                 case ssl.SSLError() if is_first:
-                    return NeverReachable(f"{server} does not speak TLS ({cause}); should it be http:// ?")
+                    failure = NeverReachable(f"{server} does not speak TLS ({cause}); should it be http:// ?")
                 case socket.gaierror() if is_first:
-                    return NeverReachable(
+                    failure = NeverReachable(
                         f"the host of {server} cannot be found ({cause.strerror}): is its name right?",
                         is_temporary=cause.errno == socket.EAI_AGAIN,
                     )
                 case ConnectionRefusedError():
-                    return Unreachable(
+                    failure = Unreachable(
                         f"{server} refused the connection (is it running, and is the port right?)"
                     )
                 case httpx2.ConnectTimeout():
-                    return Unreachable(f"no connection to {server} in time")
+                    failure = Unreachable(f"no connection to {server} in time")
                 case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
-                    hint = "; should it be https:// ?" if plain and is_first else ""
+                    may_want_tls = is_first and server.startswith("http:")
+                    hint = "; should it be https:// ?" if may_want_tls else ""
                     failure = Unreachable(f"{server} closed the connection before its reply was whole{hint}")
                     failure.was_sent = True
-                    self._was_connected = True
         return failure
 
 
@@ -157,8 +157,9 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
         )
     except (ValueError, ImportError) as error:  # of the proxy that the environment names
         raise UserError(
-            f"expected a usable proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY: {secrets.scrub_message(str(error))};"
-            f" set another, or name {urlsplit(config.base_url).hostname!r} in NO_PROXY (for socks5:// install"
+            "expected a usable proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY:"
+            f" {secrets.scrub_message(str(error))}; set another, or name"
+            f" {urlsplit(config.base_url).hostname!r} in NO_PROXY (for socks5:// install"
             " 'triathlon-leaderboard[socks]')"
         ) from None
     async with openai.AsyncOpenAI(
@@ -206,8 +207,8 @@ def _certificates(config: ApiConfig) -> ssl.SSLContext:
         context = httpx2.create_ssl_context()
     except OSError as error:  # an SSLError is one
         raise UserError(
-            f"expected SSL_CERT_FILE or SSL_CERT_DIR to name certificates of authorities: {error}; name others, or"
-            " unset them"
+            f"expected SSL_CERT_FILE or SSL_CERT_DIR to name certificates of authorities: {error}; name"
+            " others, or unset them"
         ) from None
     if config.client_certificate is not None:
         try:

@@ -4,43 +4,38 @@ The rules stand in the order in which they are tried; a message shows the server
 """
 
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from triathlon_runner import terminal
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
-    EndpointError,
     ModelUnavailableError,
     Retryable,
     Throttled,
     UnexplainedError,
 )
-from triathlon_runner.llm.provider import ApiConfig, is_on_own_network
+from triathlon_runner.llm._lengths import Asked, is_about_length, too_long
+from triathlon_runner.llm._rates import retry_after
+from triathlon_runner.llm.provider import ApiConfig
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
 _SHOWN: Final = 300
 """Characters of a server's text that a message shows."""
-_RAISE_CONTEXT: Final = (
-    "start the server with a larger one (vLLM: --max-model-len, llama.cpp: --ctx-size, llama-cpp-python: n_ctx,"
-    " Ollama: OLLAMA_CONTEXT_LENGTH)"
-)
 _SMALLER: Final = (
     "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long"
 )
+_MONEY: Final = ("the quota or balance is used up", "raise it or wait until it is renewed, then run again")
 _NO_KEY: Final = (
     "put the key into an environment variable and name that: with `key_env: NAME` in the api block of the"
     " model's row, or with --key-env NAME where --model names the model"
 )
 
 Effect = Literal["stop", "refused", "throttled", "again", "question"]
-"""`stop`: no question can succeed. `refused`: the model's outcome. `question`: this one fails, others may not."""
+"""`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,8 @@ RULES: Final = (
     Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
     Rule(
         "stop", "4xx",
-        r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|invalid_api_key|"
+        r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|"
+        r"invalid_api_key|"
         r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
         r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
         r"invalid subscription key|no_db_connection|no connected db",
@@ -79,34 +75,37 @@ RULES: Final = (
         r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
         r"access was terminated|account is in good standing|arrearage|requires a subscription|"
         r"has not been used in project",
-        "the provider does not serve this account", "ask the provider, or name another account's key in key_env",
+        "the provider does not serve this account",
+        "ask the provider, or name another account's key in key_env",
     ),
     Rule(
         "stop", "4xx",
         r"unsupported_country|country, region,? or territory|location is not supported|"
-        r"(?:country|region|territory) (?:is )?not supported|not available in your (?:country|region|location)",
+        r"(?:country|region|territory) (?:is )?not supported|"
+        r"not available in your (?:country|region|location)",
         "the provider does not serve this region", "use a provider that does",
     ),
-    Rule("stop", "402", "", "the quota or balance is used up", "raise it or wait until it is renewed, then run again"),
+    Rule("stop", "402", "", *_MONEY),
     Rule(
         "stop", "4xx",
         r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
         r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
         r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
         r"budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|exceeded .{0,20}\bbudget",
-        "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
+        *_MONEY,
     ),
     Rule(
-        "stop", "200", r"^(?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
-        "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
+        "stop", "200",
+        r"^(?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
+        *_MONEY,
     ),
     Rule(
         "question", "413 429", r"request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
     ),
     Rule("throttled", "429", "", ""),
-    # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can be
-    # flagged, too, and a data policy can leave no provider.
+    # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
+    # be flagged, too, and a data policy can leave no provider.
     Rule(
         "refused", "400 403 422",
         r"content_filter|content management policy|content_policy_violation|content filtering policy|"
@@ -137,7 +136,8 @@ RULES: Final = (
     ),
     Rule(
         "stop", "200 400 404 422",
-        r"model_not_found|unknown model|invalid model|model .{0,120}(?:does not exist|not found|not supported)|"
+        r"model_not_found|unknown model|invalid model|"
+        r"model .{0,120}(?:does not exist|not found|not supported)|"
         r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
         r"models/\S+ is not found|\bmodel: \S+$",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
@@ -151,7 +151,8 @@ RULES: Final = (
     ),
     Rule(
         "stop", "407", "", "the proxy on the way to the server wants a user and a password",
-        "set them in HTTPS_PROXY or HTTP_PROXY, as in http://user:password@host:port, or name the server in NO_PROXY",
+        "set them in HTTPS_PROXY or HTTP_PROXY, as in http://user:password@host:port, or name the server in"
+        " NO_PROXY",
     ),
     Rule("stop", "403", "", "no access to {model}", "look at what the key and the account may use"),
     Rule(
@@ -164,7 +165,7 @@ RULES: Final = (
     ),
     Rule("stop", "404 405", "", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
-"""Longer than the context, and refused settings, are read apart: their advice has a number or a name in it."""
+"""Lengths and refused settings are read apart: their advice has a number or a name in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure
     )
 
 
-def classify(failure: Failure, config: ApiConfig, asked: "Asked", listed: str = "") -> Finish:
+def classify(failure: Failure, config: ApiConfig, asked: Asked, listed: str = "") -> Finish:
     """Returns the model's own outcome: its context is too short, or the content was refused.
 
     Args:
@@ -236,8 +237,8 @@ def classify(failure: Failure, config: ApiConfig, asked: "Asked", listed: str = 
         ModelUnavailableError: no other question will do better either.
         UnexplainedError: this question fails; others may not.
     """
-    if _is_about_length(failure):
-        return _too_long(failure, config, asked)
+    if is_about_length(failure.status, failure.text):
+        return too_long(failure.text, failure.quote, config, asked)
     for rule in RULES:
         is_meant = failure.has_status(rule.statuses) and (asked.has_system or not rule.only_with_system)
         if is_meant and re.search(rule.pattern, failure.text, re.IGNORECASE | re.DOTALL):
@@ -308,210 +309,3 @@ def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
     if setting is None:
         return None
     return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")
-
-
-# Longer than the context
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a question would have taken, and the longest context of its model."""
-
-    max_tokens: int
-    """Most tokens of the reply, `reasoning_max_tokens` included."""
-    context: int | None = None
-    """The row's `context`."""
-    has_system: bool = False
-    """Whether it has a message of the role `system`."""
-
-
-_LENGTH: Final = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt (?:is )?too long|"
-    r"input (?:is )?too long|input token count .*exceeds|input tokens exceed|reduce the length|"
-    r"too large for model with|exceed_context_size|longer than the maximum model length|contextwindowexceeded|"
-    r"inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|longer than the model's context",
-    re.IGNORECASE,
-)
-_CONTEXT_IS: Final = (
-    r"(?:context (?:length|window|size|limit)|maximum context|maximum model length|max(?:imum)? sequence length|"
-    r"max_seq_len|max_model_len)(?: of)?(?: only| is|:)?\D{0,12}?(\d+)",
-    r"with (\d+) maximum context",
-    r"\+ `max_new_tokens` must be <= ?(\d+)",
-    r"must have less than (\d+)",
-    r"> ?(\d+)",
-    r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
-    r"n_ctx\"?: ?(\d+)",
-)
-_PROMPT_IS: Final = (
-    r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
-    r"(?:has|contains)(?: at least)? (\d+) (?:input )?tokens",
-    r"at least (\d+) input tokens|(\d+) input tokens",
-    r"(\d+) `inputs` tokens",
-    r"messages resulted in (\d+)",
-    r"(?:prompt|input|request)\s?\((?:length )?(\d+)",
-    r"(?:less than \d+ tokens|`inputs`)\D{0,12}given: (\d+)",
-    r"too long: (\d+) tokens",
-    r"prompt contains (\d+)|prompt length (\d+)",
-    r"token count \((\d+)\)",
-    r"limit: (\d+) \+",
-    r"n_prompt_tokens\"?: ?(\d+)",
-)
-_REQUESTED: Final = (r"requested (?:about |a total of )?(\d+) tokens",)
-_REPLY_WORDS: Final = re.compile(
-    r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
-)
-_REPLY_LIMIT: Final = re.compile(
-    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
-    r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
-    re.IGNORECASE,
-)
-_MOST_IN_REPLY: Final = (
-    r"at most (\d+)",
-    r"range\b.{0,40}\[ ?1, ?(\d+)",
-    r"> ?(\d+), which is the maximum",
-    r"to (\d+) \(exclusive\)",
-    r"(?:less than or equal to|<=) ?`?(\d+)",
-)
-
-
-def _number(patterns: tuple[str, ...], text: str) -> int | None:
-    """Returns the first number that one of the patterns finds."""
-    for pattern in patterns:
-        if match := re.search(pattern, text, re.IGNORECASE):
-            return int(next(filter(None, match.groups())))
-    return None
-
-
-def _is_about_length(failure: Failure) -> bool:
-    if failure.status not in (200, 400, 413, 422, 500):
-        return False
-    return bool(
-        _LENGTH.search(failure.text) or (failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text))
-    )
-
-
-def _too_long(failure: Failure, config: ApiConfig, asked: Asked) -> Finish:
-    """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
-
-    Raises:
-        ModelUnavailableError: a setting is to be changed: it says which number to set.
-    """
-    text = failure.text
-    if not _LENGTH.search(text) or re.search(r"the maximum value for `max_tokens`", text):
-        most = _number(_MOST_IN_REPLY, text)
-        if most and "exclusive" in text:
-            most -= 1
-        raise _smaller_reply(most, failure, config)
-    context = _number(_CONTEXT_IS, text)
-    prompt = _number(_PROMPT_IS, text)
-    total = _number(_REQUESTED, text)
-    if prompt is None and total is not None and _REPLY_WORDS.search(text):
-        prompt = total - asked.max_tokens
-    if context is not None and prompt is not None and 0 < prompt < context:
-        raise _smaller_reply(context - prompt, failure, config, f"a question of {prompt} tokens leaves")
-    if prompt is None and _REPLY_LIMIT.search(text):
-        raise _smaller_reply(None, failure, config)
-    return _long_question(failure, config, asked, context)
-
-
-def _smaller_reply(
-    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
-) -> EndpointError:
-    """Returns the error of a row whose token limit is larger than what is left of the context."""
-    if most is None:
-        return ModelUnavailableError(
-            f"the token limit is too large: set a smaller `max_tokens` in the model's row; {failure.quote}"
-        )
-    room = f"{why} {most} tokens for the reply"
-    rest = most - config.reasoning_max_tokens
-    if config.reasoning_max_tokens and rest > 0:
-        advice = f"set `max_tokens: {rest}` in the model's row (reasoning_max_tokens has {config.reasoning_max_tokens})"
-    elif config.reasoning_max_tokens:
-        advice = (
-            f"set `reasoning_max_tokens` and `max_tokens` in the model's row to no more than {most} together"
-        )
-    else:
-        advice = f"set `max_tokens: {most}` in the model's row"
-    return ModelUnavailableError(f"the token limit is too large, {room}: {advice}; {failure.quote}")
-
-
-def _long_question(failure: Failure, config: ApiConfig, asked: Asked, context: int | None) -> Finish:
-    """Returns the outcome where the model can do no more; raises where its server could be set otherwise."""
-    if asked.context is not None:
-        if context is None or context >= asked.context:
-            return Finish.CONTEXT_OVERFLOW
-        known = f"the row's `context` is {asked.context}"
-    elif is_on_own_network(config.base_url):
-        known = "the row states no `context`"
-    else:
-        return Finish.CONTEXT_OVERFLOW
-    size = f"{context} tokens" if context else "its server"
-    number = context if context else "N"
-    raise ModelUnavailableError(
-        f"a question is longer than the context of {size}, and {known}: {_RAISE_CONTEXT}, or set `context: {number}`"
-        f" in the row if the model can do no more; {failure.quote}"
-    )
-
-
-# How long to wait
-
-_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
-_WAIT_IN_TEXT: Final = re.compile(
-    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
-    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
-    re.IGNORECASE,
-)
-_LIMIT_HEADERS: Final = (
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
-    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-)
-"""What is left of a limit, and when it is whole again."""
-
-
-def duration(text: str, date: str = "") -> float | None:
-    """Returns the seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or until an HTTP or ISO date.
-
-    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
-    """
-    text = text.strip()
-    if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
-        return max(0.0, float(text))
-    match = _DURATION.fullmatch(text)
-    if match and any(match.groups()):
-        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
-        return hours * 3600 + minutes * 60 + seconds + millis / 1000
-    moment = _moment(text)
-    return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
-
-
-def _moment(text: str) -> float | None:
-    """Returns seconds since the epoch."""
-    for parse in (parsedate_to_datetime, datetime.fromisoformat):
-        try:
-            moment = parse(text)
-        except ValueError:
-            continue
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return None
-
-
-def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
-    """Returns the seconds to wait before the next request, by header or, failing that, by the error's text."""
-    if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
-        return millis / 1000
-    if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
-        return seconds
-    match = _WAIT_IN_TEXT.search(text)
-    return duration(match.group(1) or match.group(2) or "") if match else None
-
-
-def exhausted_for(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds until a rate limit that a good reply reports as used up is filled again."""
-    waits = [
-        duration(headers.get(reset, ""), headers.get("date", ""))
-        for left, reset in _LIMIT_HEADERS
-        if left in headers and headers[left].strip() == "0"
-    ]
-    return max((wait for wait in waits if wait is not None), default=None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
+from triathlon_runner.llm._rates import LearnedLimit, RateLimit
 from triathlon_runner.terminal import counted, duration
 
 _SECONDS_BETWEEN_LINES = 60.0

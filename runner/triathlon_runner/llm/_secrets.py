@@ -11,7 +11,7 @@ from triathlon_runner.llm.provider import ApiConfig
 from triathlon_runner.pasted_keys import REMOVED, remove_keys
 
 _SHORTEST_SCRUBBED, _SHORTEST_IN_EVIDENCE = 4, 12
-"""Characters of a key that is removed from messages; and from evidence, where `EMPTY` is a word like others."""
+"""Characters of a key that is removed from messages; from evidence, where `EMPTY` is a word like others."""
 
 
 class Secrets:
@@ -56,7 +56,7 @@ def _pattern(keys: Iterable[str]) -> re.Pattern[str]:
 
 
 def _forms(key: str) -> set[str]:
-    r"""Patterns of a key as it is, as JSON writes it (`\/`, `\u0041`), in an address, in base64 and in hex."""
+    r"""Patterns of a key as it is, in JSON (`\/`, `\u0041`), in an address, in base64 and in hex."""
     raw = key.encode()
     json_form = "".join(
         (r"(?:\\?" if each in '"\\/' else "(?:") + rf"{re.escape(each)}|\\u(?i:{ord(each):04x}))"

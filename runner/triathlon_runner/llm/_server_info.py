@@ -69,7 +69,9 @@ async def _ollama_loaded(fetch: Fetch, config: ApiConfig) -> dict[str, Any]:
         return next((model for model in models if {model.get("name"), model.get("model")} & names), {})
 
     if not (loaded := await find()):
-        await _fetched(fetch, f"{_root(config)}/api/generate", {"model": config.model}, seconds=_LOADING_SECONDS)
+        await _fetched(
+            fetch, f"{_root(config)}/api/generate", {"model": config.model}, seconds=_LOADING_SECONDS
+        )
         loaded = await find()
     return loaded
 

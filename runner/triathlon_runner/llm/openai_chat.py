@@ -63,8 +63,8 @@ class OpenAI(ApiConfig):
     def request(self, question: Question) -> Request:
         """Returns the request, with the fields that the row adds.
 
-        Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts the
-        answer away. Where they are not sent the text is cut here.
+        Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts
+        the answer away. Where they are not sent the text is cut here.
         """
         prompt, sampling = question.prompt, question.sampling
         body: dict[str, Any] = {"model": self.model}

@@ -1,7 +1,7 @@
 """What a provider is: a file with a subclass of `ApiConfig`, and a line in `PROVIDERS` of `llm/__init__.py`.
 
-The subclass has the provider's own options of the `api:` block, builds its requests and reads its replies. All
-that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`.
+The subclass has the provider's own options of the `api:` block, builds its requests and reads its replies.
+All that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`.
 """
 
 import json
@@ -248,8 +248,8 @@ class ApiConfig(BaseModel):
     )
 
     provider: str
-    """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`. Each has further
-    options, which rows of the others may not have."""
+    """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`. Each has
+    further options, which rows of the others may not have."""
     base_url: str
     """Address up to and including the version, such as `https://api.openai.com/v1`."""
     model: str = Field(min_length=1)
@@ -342,9 +342,9 @@ class ApiConfig(BaseModel):
             is_theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
             if domains and not is_theirs and self.send_key_to != host:
                 raise ValueError(
-                    f"expected the key in ${variable} to go to {' or '.join(domains)}, got the host {host!r}: name"
-                    f" a variable of its own in key_env, or, if that host may have this key, add `send_key_to:"
-                    f" {host}`"
+                    f"expected the key in ${variable} to go to {' or '.join(domains)}, got the host {host!r}:"
+                    " name a variable of its own in key_env, or, if that host may have this key, add"
+                    f" `send_key_to: {host}`"
                 )
         return self
 
@@ -390,7 +390,7 @@ class ApiConfig(BaseModel):
 
 
 def domains_of_key(variable: str) -> list[str]:
-    """Returns the domains of the provider whose key a variable holds, by its name; empty where none is known."""
+    """Returns the domains of the provider whose key a variable holds, by its name; empty for others."""
     prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
     return _HOSTS_OF_KEYS.get(prefix, "").split()
 

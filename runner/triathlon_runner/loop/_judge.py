@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.extraction import visible_text
+from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage

@@ -76,8 +76,8 @@ class Manifest(Strict):
     open_reasons: dict[str, int] = Field(default_factory=dict)
     outcomes: dict[str, int]
     context_full: dict[str, Count] = Field(default_factory=dict)
-    """Of the last run with this model, where there were any: questions `refused` as longer than the context, and
-    replies `cut` because question and reply filled it; those cut at the token limit are outcomes."""
+    """Of the last run with this model, where there were any: questions `refused` as longer than the context,
+    and replies `cut` because question and reply filled it."""
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, Final
 
-from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QuestionSource

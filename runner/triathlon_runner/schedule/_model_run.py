@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from operator import itemgetter
 
-from triathlon_runner.llm import ServerUnreachableError
 from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.llm import ServerUnreachableError
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._model_wrappers import OpenModel
 from triathlon_runner.schedule._plan import Work

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
+from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import difference, with_weights

@@ -2,9 +2,9 @@
 
 from collections import defaultdict, deque
 
-from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import ROW_SETTINGS, Manifest, Reply, UnitRecord, Usage
 from triathlon_runner.schedule import BuiltSuite, Work, with_row_settings

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
 from triathlon_runner.extraction import extract_program
+from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Reply, Strict, Usage
 

@@ -1,9 +1,15 @@
-"""How many requests a server may be sent at once, a second and a minute: by its row, and as learned.
+"""How many requests a server may be sent at once, a second and a minute, and for how long it wants none.
 
-Arithmetic only: the caller brings the clock.
+By its row, as its replies say, and as learned. Arithmetic only: the caller brings the clock.
 """
 
+import re
+import time
 from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
 
 _WINDOW, _FEW = 64, 4
 """Replies by which a setting is judged; fewer 429s than the second number say nothing."""
@@ -12,15 +18,13 @@ _TOO_MANY, _HEAVY = 0.25, 0.5
 _FEW_ENOUGH = 0.05
 """Share of 429s up to which a setting is raised."""
 _DOWN, _FIRST_STEP, _LARGEST_STEP = 0.7, 0.05, 0.5
-"""Factor by which the requests at once are lowered; share by which a setting is raised, doubled as long as it holds.
-"""
+"""Factor by which the requests at once are lowered; share by which a setting is raised, first and at most."""
 _HORIZON = 60.0
-"""Seconds over which the answers are counted that a server gave although it refused others: providers count by
-the minute."""
+"""Seconds over which answers are counted while the server refuses others: providers count by the minute."""
 _SLOWEST = 0.1
 """Requests a second that are sent however much a server refuses."""
 _LEAST_GAIN, _ROUNDS_AT_REST = 0.2, 20
-"""Share of an increase by which the throughput must grow, or it is taken back; rounds until the next increase."""
+"""Share of an increase by which the throughput must grow, else it is undone; rounds until the next one."""
 
 
 class RateLimit:
@@ -94,7 +98,9 @@ class LearnedLimit:
     def answered(self, sent_at: float, now: float, tokens: int, is_full: bool) -> None:
         """Counts an answer; `is_full`: all slots were in use."""
         self._answers.append(now)
-        if self._refusals_only:  # the server takes requests again: as many as before it refused all, and since
+        if (
+            self._refusals_only
+        ):  # the server takes requests again: as many as before it refused all, and since
             self._refusals_only = False
             self._set(self._level, max(_SLOWEST, self._answered_a_second(now, 2 * _HORIZON)), now)
         if sent_at < self._changed_at:
@@ -105,7 +111,7 @@ class LearnedLimit:
         self._judge(now)
 
     def throttled(self, sent_at: float, now: float) -> bool:
-        """Counts a 429; returns whether the server surely has too much to do, and all requests should wait."""
+        """Counts a 429; returns whether the server surely has too much to do, so that all should wait."""
         if sent_at < self._changed_at:
             return self._refusals_only
         self._replies.append(True)
@@ -193,3 +199,65 @@ class LearnedLimit:
         elif self._level < self.most:
             self._gained_from = (self._level, rate)
             self._level = min(float(self.most), 2 * self._level)
+
+
+_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_WAIT_IN_TEXT: Final = re.compile(
+    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
+    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
+    re.IGNORECASE,
+)
+_LIMIT_HEADERS: Final = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+)
+"""What is left of a limit, and when it is whole again."""
+
+
+def duration(text: str, date: str = "") -> float | None:
+    """Returns the seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or until an HTTP or ISO date.
+
+    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
+    """
+    text = text.strip()
+    if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
+        return max(0.0, float(text))
+    match = _DURATION.fullmatch(text)
+    if match and any(match.groups()):
+        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
+        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    moment = _moment(text)
+    return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
+
+
+def _moment(text: str) -> float | None:
+    """Returns seconds since the epoch."""
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            moment = parse(text)
+        except ValueError:
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return None
+
+
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
+    """Returns the seconds to wait before the next request, by header or else by the error's text."""
+    if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
+        return millis / 1000
+    if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
+        return seconds
+    match = _WAIT_IN_TEXT.search(text)
+    return duration(match.group(1) or match.group(2) or "") if match else None
+
+
+def exhausted_for(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds until a rate limit that a good reply reports as used up is filled again."""
+    waits = [
+        duration(headers.get(reset, ""), headers.get("date", ""))
+        for left, reset in _LIMIT_HEADERS
+        if left in headers and headers[left].strip() == "0"
+    ]
+    return max((wait for wait in waits if wait is not None), default=None)
