@@ -52,8 +52,8 @@ def measure_real(chains: int, length: int, pause: float) -> None:
     """Prints a line for each kind of server."""
     print(f"real client and server; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     calm, expected = 0.0, [""]
-    for name in ("calm", "faults", "hangs_too"):
-        with model_server_process(f"support.faulty_server:{name}") as base_url:
+    for name in ("echo", "faults", "hangs_too"):
+        with model_server_process(f"support.server_scripts:{name}") as base_url:
             seconds, replies, retries = asyncio.run(real(base_url, chains, length, pause))
         calm, expected = (calm, expected) if calm else (seconds, replies)
         equal = "equal replies" if replies == expected else "OTHER REPLIES"

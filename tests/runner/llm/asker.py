@@ -7,7 +7,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from triathlon_runner.endpoints import ApiConfig, Chat, Message, Model, ReplyCache, Sampling, open_model
+from triathlon_runner.llm import ApiConfig, Chat, Message, Model, ReplyCache, Sampling, open_model
 
 
 async def main(base_url: str, path: Path, count: int, slots: int) -> None:

@@ -4,8 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from triathlon_runner.endpoints import Answer, ReplyCache
-from triathlon_runner.endpoints._cache import reply_key
+from triathlon_runner.llm import Answer, ReplyCache
+from triathlon_runner.llm._cache import reply_key
 from triathlon_runner.records import Reply, Usage
 
 

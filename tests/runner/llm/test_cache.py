@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.endpoints import Answer, CacheError, ReplyCache
-from triathlon_runner.endpoints._cache import reply_key
+from triathlon_runner.llm import Answer, CacheError, ReplyCache
+from triathlon_runner.llm._cache import reply_key
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Finish, Reply, Usage
 

@@ -156,7 +156,7 @@ ERRORS = [
     (401, "auth_error",
      "litellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key provided",
      "the key with which the server itself asks"),
-    (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x: 0.03 >= 1d", QUOTA),
+    (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
     (400, "budget_exceeded", "Budget has been exceeded! Team=x", QUOTA),
     (422, "budget_exceeded", "Budget has been exceeded!", QUOTA),
@@ -306,7 +306,7 @@ LENGTHS = [
 
 @pytest.mark.parametrize(("status", "message", "left", "context"), LENGTHS)
 def test_lengths(status: int, message: str, left: int | None, context: int | None) -> None:
-    """A reply limit for which there is no room is a setting, with the number; a long question may be an outcome.
+    """A reply limit without room is a setting, with its number; a long question may be an outcome.
 
     It is one of a public API, and where the row's `context` says that the model can do no more.
     """

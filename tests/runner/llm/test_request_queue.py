@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from triathlon_runner.endpoints import EndpointStats, Limits, ModelUnavailableError, _request_queue
-from triathlon_runner.endpoints._request_queue import RequestQueue
+from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, _request_queue
+from triathlon_runner.llm._request_queue import RequestQueue
 
 
 def make(

@@ -9,16 +9,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.endpoints import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
-from triathlon_runner.endpoints._api import (
+from triathlon_runner.llm import ApiConfig, Chat, Completion, EndpointError, Message, Sampling
+from triathlon_runner.llm._api import (
     Malformed,
     ModelUnavailableError,
     OtherModel,
     Retryable,
     Throttled,
 )
-from triathlon_runner.endpoints.provider import HttpReply, ParsedReply, Question
-from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat, check_model, is_related
+from triathlon_runner.llm.provider import HttpReply, ParsedReply, Question
+from triathlon_runner.llm.providers.openai_chat import OpenAIChat, check_model, is_related
 from triathlon_runner.records import Finish
 from triathlon_runner.terminal import visible
 
