@@ -9,8 +9,8 @@ import pytest
 from support.built_questions import source
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox

@@ -58,8 +58,8 @@ class ModelServer:
             port: 0 takes a free one.
             keep_requests: Whether `requests` fills up; a benchmark turns it off.
             log: A file that gets one JSON line a request, for other processes to read.
-            paths: What else there is, such as `GET /props`: a body, (status, body), or a list of these that is
-                said one by one, its last again and again.
+            paths: What else there is, such as `GET /props`: a body, (status, body), or a list of these that
+                is said one by one, its last again and again.
         """
         self._script = script
         self._model = model

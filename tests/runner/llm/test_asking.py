@@ -55,14 +55,14 @@ def good(text: Any, **changes: Any) -> bytes:
     return json.dumps({"model": "scripted", "choices": [choice], **changes}).encode()
 
 
-async def outcome(script: Script, prompt: Chat | Completion = chat("q"), **row: Any) -> tuple[str, int]:
+async def outcome(script: Script, **row: Any) -> tuple[str, int]:
     """What a question led to: `finish: text` or `error class: message`; and the requests that it took."""
     limits = row.pop("limits", QUICK)
     async with ModelServer(script) as server:
         config = OpenAI(base_url=server.base_url, model="scripted", **row)
         async with open_model("m", "instruct", config, limits=limits) as model:
             try:
-                answer = await model.ask(prompt, GREEDY)
+                answer = await model.ask(chat("q"), GREEDY)
                 return f"{answer.reply.finish}: {answer.reply.text}", server.count
             except EndpointError as error:
                 assert str(error) in (model.stats.stopped, model.stats.last_error)
@@ -93,7 +93,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("another error under status 200", [raw({"error": "busy"}), "good"], "stop: good", 2),
     ("a rejected key", [Status(401, "bad key")], STOP + "a request without a key was not accepted (401)", 1),
     ("money", [Status(429, "pay first", "insufficient_quota")], STOP + "the quota or balance is used up", 1),
-    ("a wait of hours", [too_many(7200.0)], "ServerUnreachableError: the server asks us to wait 2 h 0 min", 1),
+    ("a wait of hours", [too_many(7200.0)], "ServerUnreachableError: the server asks us to wait 2 h 0", 1),
     ("no room for the reply", [Status(400, "maximum context length is 100 tokens. However, you requested 144"
      " tokens (80 in the messages, 64 in the completion)")], STOP + "the token limit is too large", 1),
     ("a question too long for an own server", [Status(400, "maximum context length is 10 tokens")],
@@ -146,15 +146,13 @@ async def test_completion() -> None:
     async with ModelServer(lambda asked: "x STOP3 y") as server:
         config = OpenAI(base_url=server.base_url, model="scripted", max_stop_sequences=2)
         async with open_model("m", "base", config) as model:
-            answer = await model.ask(
-                Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3"))
-            )
+            answer = await model.ask(Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3")))
     assert (server.requests[0].endpoint, server.requests[0].body["prompt"]) == ("completions", "def f():\n")
     assert (server.requests[0].body["stop"], answer.reply.text) == (["STOP1", "STOP2"], "x ")
 
 
 async def test_row_settings() -> None:
-    """What a provider refuses is left out or renamed, what it wants besides is added; a system prompt merged."""
+    """What a provider refuses is left out or renamed, what it wants is added; a system prompt is merged."""
     async with ModelServer(lambda asked: "done [/ANSWER] more") as server:
         config = OpenAI(
             base_url=server.base_url,
@@ -193,16 +191,16 @@ async def test_the_time_limit_alone_decides() -> None:
             await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(120)))
             assert (await model.ask(chat("long"), GREEDY)).reply.text == "echo long"
             assert server.count == 121
-    got, _ = await outcome(
-        lambda asked: Hang(30), timeout_seconds=0.1, limits=Limits(attempts=2, first_wait=0.01)
-    )
+    got, _ = await outcome(lambda asked: Hang(30), timeout_seconds=0.1)
     assert "no whole reply within 0.1 s (allow more with --timeout" in got
 
 
 async def test_a_context_that_a_row_states() -> None:
     """A refused question is an outcome where the row's context says that the model can do no more."""
     said = Status(400, "This model's maximum context length is 512 tokens, your prompt contains 600 tokens")
-    async with ModelServer(lambda asked: said if asked.prompt == "long" else Said("cut", finish="length")) as server:
+    async with ModelServer(
+        lambda asked: said if asked.prompt == "long" else Said("cut", finish="length")
+    ) as server:
         config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, context=512) as model:
             assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
@@ -284,7 +282,7 @@ async def test_no_such_host() -> None:
     """A host that cannot be found ends the model at once."""
     config = OpenAI(base_url="http://no-such-host.invalid/v1", model="x")
     async with open_model("m", "instruct", config) as model:
-        with pytest.raises(ModelUnavailableError, match="the host of http://no-such-host.invalid"):
+        with pytest.raises(ModelUnavailableError, match=r"the host of http://no-such-host.invalid"):
             await model.ask(chat("q"), GREEDY)
 
 
@@ -323,7 +321,7 @@ async def test_a_wait_that_the_server_asks_for(by_header: bool) -> None:
 
 
 async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
-    """Equal greedy questions are one: stored, in flight, for any sample; samples, turns and limits are others."""
+    """Equal greedy questions are one, stored or in flight; samples, turns and limits make others."""
     async with ModelServer(echo, latency=0.05) as server:
         config = OpenAI(base_url=server.base_url, model="scripted")
         with ReplyCache(tmp_path / "c.sqlite") as cache:
@@ -382,11 +380,12 @@ async def test_a_slow_server_of_ours_is_waited_for() -> None:
 @pytest.mark.parametrize("leaves", [0, 1])
 async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
     """If one of two that ask the same goes away, the other still gets its answer."""
-    async with ModelServer(echo, latency=0.1) as server:
+    async with ModelServer(echo, latency=0.3) as server:
         config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config) as model:
             asks = [asyncio.create_task(model.ask(chat("q"), GREEDY)) for _ in range(2)]
-            await asyncio.sleep(0.05)
+            while not server.count:  # noqa: ASYNC110  the server knows no events
+                await asyncio.sleep(0.005)
             asks[leaves].cancel()
             assert (await asks[1 - leaves]).reply.text == "echo q"
             assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
@@ -413,7 +412,9 @@ async def ask_all(server: ModelServer, cache: ReplyCache | None = None) -> list[
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
 async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
     """With three requests in ten going wrong in every known way, the replies are those of a calm run."""
-    expected = [Reply(text=f"answer {n}", finish=Finish.STOP if n % 10 else Finish.LENGTH) for n in range(QUESTIONS)]
+    expected = [
+        Reply(text=f"answer {n}", finish=Finish.STOP if n % 10 else Finish.LENGTH) for n in range(QUESTIONS)
+    ]
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         async with ModelServer(misbehaving(calm, seed)) as server:
             for _ in range(2):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, CacheError, ReplyCache
 from triathlon_runner.llm._cache import reply_key
-from triathlon_runner.errors import UserError
 from triathlon_runner.records import Finish, Reply, Usage
 
 WRITER = Path(__file__).with_name("cache_writer.py")

@@ -297,7 +297,8 @@ LENGTHS = [
      "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "
      "context length", None, 32768),
     (400,
-     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", None, 1048576),
+     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+     None, 1048576),
     (400,
      "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
 ]

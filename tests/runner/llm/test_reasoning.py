@@ -2,7 +2,7 @@
 
 import pytest
 
-from triathlon_runner.llm.providers.openai_chat import content_text, reasoning_field, split_reasoning
+from triathlon_runner.llm.openai_chat import content_text, reasoning_field, split_reasoning
 
 
 @pytest.mark.parametrize(

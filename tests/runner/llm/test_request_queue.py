@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, _request_queue
-from triathlon_runner.llm._request_queue import RequestQueue
+from support.virtual_server import VirtualServer, ask
+from support.virtual_time import run_virtually
+from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm._queue import RequestQueue
 
 
 def make(
@@ -63,29 +65,6 @@ async def test_a_request_that_ended_is_not_in_flight() -> None:
         seen.clear()
     await second
     assert seen[0] == 0
-
-
-async def test_shown_limit_allows_what_is_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests in flight for long do not count against the learned limit: the one that is shown is higher."""
-    monkeypatch.setattr(_request_queue, "_LEAST_STALLED_SECONDS", 0.01)
-    stats = EndpointStats()
-    queue = RequestQueue(Limits(first_concurrency=8, concurrency=12), stats, reached=True)
-    release = asyncio.Event()
-
-    async def ask() -> None:
-        async with passing(queue):
-            await release.wait()
-
-    asks = [asyncio.create_task(ask()) for _ in range(20)]
-    await asyncio.sleep(0)
-    assert (stats.in_flight, stats.limit) == (8, 8)
-    oldest = stats.oldest_sent
-    await asyncio.sleep(0.05)
-    assert (stats.in_flight, stats.limit) == (12, 12), "never more than the row's concurrency"
-    assert stats.oldest_sent == oldest is not None
-    release.set()
-    await asyncio.gather(*asks)
-    assert (stats.in_flight, stats.oldest_sent, stats.most_in_flight) == (0, None, 12)
 
 
 async def test_first_come_first_served_also_when_tried_again() -> None:
@@ -199,12 +178,12 @@ async def test_one_at_a_time_while_the_endpoint_fails() -> None:
             most = max(most, stats.in_flight)
             await asyncio.sleep(0.002)
 
-    queue.failed(queue.now(), "down", None)
-    queue.failed(queue.now(), "down", None)
+    queue.failed("down", None)
+    queue.failed("down", None)
     await asyncio.gather(*(ask() for _ in range(5)))
     assert most == 1
-    async with passing(queue):
-        queue.answered(queue.now(), 1, 1)
+    async with queue.slot(queue.place(), 1) as slot:
+        queue.answered(slot, 1)
     await asyncio.gather(*(ask() for _ in range(16)))
     assert most == 8
 
@@ -222,13 +201,56 @@ async def test_requests_per_minute() -> None:
     assert queue.now() - began >= 3 * 60 / 1200
 
 
+async def test_a_failed_try_gives_its_tokens_back() -> None:
+    """Tokens of a failed try do not count against the row's limit a minute; those of an answer do."""
+    queue = RequestQueue(Limits(tokens_per_minute=60_000), EndpointStats())
+    for _ in range(20):
+        async with queue.slot(queue.place(), 6000):
+            pass
+    assert queue._tokens.wait(queue.now()) == 0
+    async with queue.slot(queue.place(), 100) as slot:
+        queue.answered(slot, 30_000)
+    assert queue._tokens.wait(queue.now()) > 20
+
+
 async def test_a_return_is_shown() -> None:
     """Who was told that the server does not answer is told when it does, also before the first contact."""
     lines: list[str] = []
     queue = RequestQueue(Limits(first_wait=0.001), EndpointStats(), say=lines.append)
-    queue.failed(queue.now(), "refused the connection", None)
-    queue.outage.reached = True
-    queue.answered(queue.now(), 1, 1)
-    queue.answered(queue.now(), 1, 1)
+    queue.failed("refused the connection", None)
+    queue.reached = True
+    for _ in range(2):
+        async with queue.slot(queue.place(), 1) as slot:
+            queue.answered(slot, 1)
     assert lines[0].startswith("no answer from the server: refused the connection; trying again")
     assert lines[1:] == ["the server answers again after 0 s"]
+    queue.close()
+
+
+@pytest.mark.parametrize("questions", [1, 40])
+@pytest.mark.parametrize("retry_after", [False, True])
+def test_nothing_but_429s(questions: int, retry_after: bool) -> None:
+    """After ten minutes of nothing but 429s the model stops, and the message says what to do."""
+    lines: list[str] = []
+
+    async def main() -> str:
+        server = VirtualServer(at_once=0, retry_after=retry_after)
+        with pytest.raises(ExceptionGroup) as caught:
+            await ask(server, chains=questions, length=1, say=lines.append)
+        (error,) = {str(error) for error in caught.value.exceptions}
+        assert all(isinstance(each, ServerUnreachableError) for each in caught.value.exceptions)
+        return error
+
+    error, seconds = run_virtually(main())
+    assert 600 <= seconds < 750
+    assert "longer than 10 min with --outage" in error and "`requests_per_minute`" in error
+    assert 4 < len(lines) < 14
+
+
+def test_rare_answers() -> None:
+    """A server that takes one request at a time, for longer than an outage may last, is asked to the end."""
+    lines: list[str] = []
+    server = VirtualServer(lambda rng: 900.0, at_once=1)
+    stats, _ = run_virtually(ask(server, chains=3, length=1, say=lines.append))
+    assert stats.answered == 3
+    assert all("waiting for" in line for line in lines)

@@ -15,6 +15,8 @@ from support.runtime_models import (
     truths,
 )
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.llm import (
     Answer,
     Chat,
@@ -23,8 +25,6 @@ from triathlon_runner.llm import (
     ModelUnavailableError,
     Sampling,
 )
-from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, RuntimeRecord
 from triathlon_runner.runtime import (

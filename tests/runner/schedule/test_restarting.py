@@ -12,11 +12,11 @@ from support.fake_vllm import fake_row
 from support.model_server import ModelServer, Script
 from support.server_replies import Status
 from triathlon_runner.llm import (
-    OpenAI,
     Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    OpenAI,
     ReplyCache,
     Sampling,
     open_model,

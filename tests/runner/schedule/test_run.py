@@ -18,12 +18,12 @@ from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
 from triathlon_runner.llm import (
     Answer,
-    OpenAI,
     Chat,
     Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    OpenAI,
     Sampling,
     ServerUnreachableError,
     open_model,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from triathlon_runner.llm import ModelKind
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 
 
