@@ -30,7 +30,7 @@ LAYERS = (
         "prompts",
         "extraction",
         "sandbox",
-        "endpoints",
+        "llm",
     ),
     ("serving", "grading", "suites_yaml"),
     ("models_yaml",),

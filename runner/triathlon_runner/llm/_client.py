@@ -1,6 +1,7 @@
 """Sends requests to one model's server: the `openai` package's client on its own transport, retries off."""
 
 import asyncio
+import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
@@ -17,6 +18,9 @@ from triathlon_runner.llm._api import Malformed, NeverReachable, Unreachable
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
+
+for _name in ("openai", "httpx2", "httpcore2"):  # they log headers as they come, with whatever stands in them
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
 LARGEST_REPLY = 16 * 2**20
 """Bytes; a server that sends more is not answering."""

@@ -88,7 +88,7 @@ class Endpoint:
         self._timeout_follows_speed = timeout_follows_speed
         self._slowest = 0.0
         """Seconds a token of the slowest reply."""
-        self._server = ServerInfo()
+        self._server, self._noted_silent_cut = ServerInfo(), False
         self._useless: Counter[type[Malformed]] = Counter()
         self._unexplained: list[tuple[int, bytes]] = []
         """Status and question of the last errors without an explanation; an answer clears the list."""
@@ -108,6 +108,7 @@ class Endpoint:
             EndpointError: no answer to this one after all retries.
         """
         of_question, is_reported = "", False
+        self._note_silent_cut(request)
         try:
             return await self._ask(request)
         except Malformed as error:
@@ -129,6 +130,18 @@ class Endpoint:
             final.of_question = of_question
             self._queue.stop(final)
         raise final
+
+    def _note_silent_cut(self, request: Request) -> None:
+        """Shows once that Ollama may cut questions without an error; their lengths are estimates."""
+        context = self._server.context
+        if self._server.server == "ollama" and context and request.estimated_tokens > context:
+            if not self._noted_silent_cut:
+                self._say(
+                    f"Ollama's context is {context} tokens, and questions with their replies take about"
+                    f" {request.estimated_tokens}: it cuts them without an error; start it with a larger"
+                    " OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row"
+                )
+            self._noted_silent_cut = True
 
     async def _ask(self, request: Request) -> Answer:
         """Tries until there is an answer: so often, 429s and tries of a server that is away not counted."""
@@ -156,12 +169,13 @@ class Endpoint:
                     with request_in_flight():
                         return await self._try(request, slot)
             except Throttled as error:
-                tries["throttled"] += 1
+                tries["refused"] += 1
+                tries["throttled"] += not self._queue.refuses_all
                 if tries["throttled"] >= self._limits.throttled_attempts:
                     raise EndpointError(error.reason) from None
                 backoff = min(
                     self._limits.longest_wait,
-                    self._limits.first_wait * 2.0 ** min(30, tries["throttled"] - 1),
+                    self._limits.first_wait * 2.0 ** min(30, tries["refused"]),
                 )
                 await asyncio.sleep(max(backoff * jitter(), error.retry_after or 0.0))
             except EmptyReply as error:

@@ -147,6 +147,11 @@ class RequestQueue:
         """Returns the queue's clock, in seconds."""
         return self._loop.time()
 
+    @property
+    def refuses_all(self) -> bool:
+        """Whether nothing but 429s came for a while: a question that meets one more is not to blame."""
+        return self._away_since is not None and self.now() - self._away_since > _SECONDS_OF_429S
+
     def place(self) -> int:
         """Returns a place in the queue for a question, which keeps it when it is tried again."""
         return next(self._turns)

@@ -72,7 +72,7 @@ def test_every_spelling_is_removed_from_messages(variable: str) -> None:
     for spelled in spellings(secrets.key):
         for scrub in (secrets.scrub_message, secrets.scrub_evidence):
             shown = scrub(f"<{spelled}>")
-            assert "[key removed]" in shown and len(shown) < 24, spelled
+            assert "[key removed]" in shown and len(shown) < 28, spelled
 
 
 def faults(key: str) -> list[Response]:
@@ -82,7 +82,7 @@ def faults(key: str) -> list[Response]:
         Status(302, headers={"Location": f"http://evil.example/?e={quote(key, safe='')}"}),
         Status(500, f"Authorization: Bearer {key}"),
         Status(429, "x" * 175 + f" {key}"),
-        Said("x", model=f"model-of-{key}"),
+        Said("x", model=f"model of {key}"),
         Raw(f"{key} is no JSON".encode()),
         Raw(f"{'x' * 60} {key} is no JSON".encode()),
         Reset(),

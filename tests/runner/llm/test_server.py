@@ -99,7 +99,7 @@ def to_known_names(asked: Asked) -> str | Response:
         (["smol", "gem"], {"served_as": ("smol",)}, to_any_name, 0, ""),
         (["m:latest"], {}, to_any_name, 0, ""),
         (["m@main"], {}, to_any_name, 0, ""),
-        (["m:7b"], {}, to_any_name, 1, "stop: "),
+        (["m:7b"], {}, to_any_name, 1, "stop: the server does not list 'm'"),
     ],
     ids=range(6),
 )  # fmt: skip
@@ -121,6 +121,19 @@ async def test_a_name_that_is_not_listed(
                 assert [line for line in lines if says in line] == lines
                 assert bool(lines) is bool(says)
     assert server.count == asked
+
+
+async def test_a_context_that_cuts_without_a_word() -> None:
+    """Ollama cuts long questions silently: that is said once, and an estimate stops no model."""
+    lines: list[str] = []
+    long = Chat((Message("user", "x" * 14_000),))
+    async with ModelServer(lambda asked: "yes", paths=OLLAMA, model="m") as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            await model.identify_server()
+            for limit in (1024, 1025):
+                assert (await model.ask(long, Sampling(limit))).reply.text == "yes"
+    assert len(lines) == 1 and "OLLAMA_CONTEXT_LENGTH" in lines[0]
 
 
 async def test_a_wrong_name_lists_what_is_served() -> None:
