@@ -10,7 +10,7 @@ from typing import Any
 
 from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import Unreachable
-from triathlon_runner.llm._model import Endpoint
+from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import RequestQueue, silent
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply

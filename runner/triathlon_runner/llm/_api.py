@@ -266,14 +266,14 @@ class EndpointStats:
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 
-    def count_answer(self, usage: Usage, seconds: float = 0.0) -> None:
+    def count_answer(self, input_tokens: int, output_tokens: int, seconds: float = 0.0) -> None:
         """Adds a reply of the server that came just now, so many seconds after it was asked for."""
         end = time.monotonic()
         begin = end - seconds
         self.answered += 1
         self.retried_error = ""
-        self.input_tokens += usage.input_tokens
-        self.output_tokens += usage.output_tokens
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
         while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
             earlier = self._busy.pop()
             self.busy_seconds -= earlier[1] - earlier[0]

@@ -228,7 +228,7 @@ class Endpoint:
 
     def _count(self, request: Request, answer: Answer) -> None:
         stats, usage, finish = self.stats, answer.usage, answer.reply.finish
-        stats.count_answer(usage, answer.seconds)
+        stats.count_answer(usage.input_tokens, usage.output_tokens, answer.seconds)
         if finish is Finish.LENGTH and 0 < usage.output_tokens < request.question.sampling.max_tokens:
             stats.cut_by_context += 1
         else:

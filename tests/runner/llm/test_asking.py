@@ -70,15 +70,16 @@ async def outcome(script: Script, **row: Any) -> tuple[str, int]:
 
 
 STOP = "ModelUnavailableError: "
+MACHINERY: tuple[Response, ...] = (
+    Status(500), Status(503, headers={"Retry-After": "0.02"}), Status(529), Status(408), Status(409),
+    too_many(), too_many(0.02), Reset(), Half(), Raw(b""), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
+    Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
+    raw({"error": {"code": 502, "message": "upstream"}}), Said("x", choices=0), Said(None),
+    Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
+)  # fmt: skip
 SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     # situation, responses, outcome, requests
-    *((str(bad), [bad, "good"], "stop: good", 2) for bad in (
-        Status(500), Status(503, headers={"Retry-After": "0.02"}), Status(529), Status(408), Status(409),
-        too_many(), too_many(0.02), Reset(), Half(), Raw(b""), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
-        Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
-        raw({"error": {"code": 502, "message": "upstream"}}), Said("x", choices=0), Said(None),
-        Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
-    )),
+    *((repr(bad), [bad, "good"], "stop: good", 2) for bad in MACHINERY),
     ("a byte order mark", [Raw(b"\xef\xbb\xbf" + good("good"))], "stop: good", 1),
     ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
     ("parts of type output_text", [Raw(good([{"type": "output_text", "text": "good"}]))], "stop: good", 1),

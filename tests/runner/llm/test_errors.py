@@ -15,11 +15,15 @@ LOCAL = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 
 
 def meaning(
-    status: int, body: Any, config: OpenAI = PUBLIC, asked: Asked | None = None, **headers: str
+    status: int,
+    body: Any,
+    config: OpenAI = PUBLIC,
+    asked: Asked | None = None,
+    headers: dict[str, str] | None = None,
 ) -> str:
     """Returns the outcome's name, `stop: why`, `throttled`, `again` or `question: why`."""
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    failure = read_failure(status, raw, {name.replace("_", "-"): value for name, value in headers.items()})
+    failure = read_failure(status, raw, headers or {})
     try:
         return classify(failure, config, asked or Asked(4096)).value
     except Throttled as error:
@@ -213,7 +217,7 @@ def test_advice() -> None:
     bare = OpenAI(base_url="http://127.0.0.1:1", model="m")
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", bare)
     assert "name that: with `key_env: NAME`" in meaning(401, "", bare)
-    moved = meaning(301, "", location="https://u:p@evil.example/?key=a%2Fb")
+    moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
     assert "the server gave no reason" in meaning(403, "", bare)
     assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
 
@@ -221,16 +225,16 @@ def test_advice() -> None:
 @pytest.mark.parametrize(
     ("headers", "text", "wait"),
     [
-        ({"retry_after": "7"}, "", "7.0"),
+        ({"retry-after": "7"}, "", "7.0"),
         ({}, "Rate limit reached. Please try again in 1m20.5s.", "80.5"),
         ({}, '{"error": {"details": [{"retryDelay": "21s"}]}}', "21.0"),
-        ({"retry_after": "2050-01-01T00:00:30Z", "date": "Sat, 01 Jan 2050 00:00:00 GMT"}, "", "30.0"),
+        ({"retry-after": "2050-01-01T00:00:30Z", "date": "Sat, 01 Jan 2050 00:00:00 GMT"}, "", "30.0"),
         ({}, "", "None"),
     ],
 )
 def test_how_long_to_wait(headers: dict[str, str], text: str, wait: str) -> None:
     """The wait stands in a header or in the text; a moment is one of the server's clock."""
-    assert meaning(429, text, **headers) == f"throttled {wait}"
+    assert meaning(429, text, headers=headers) == f"throttled {wait}"
 
 
 # fmt: off

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.virtual_server import VirtualServer
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import (
     Chat,
@@ -40,7 +41,7 @@ def read(
 
     async def reading() -> ParsedReply:
         queue = RequestQueue(Limits(), EndpointStats())
-        endpoint = Endpoint(CONFIG, None, queue, Secrets(CONFIG))  # type: ignore[arg-type]  nothing is sent
+        endpoint = Endpoint(CONFIG, VirtualServer(), queue, Secrets(CONFIG))
         request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
         return endpoint._read(request, HttpReply(200, raw, {}))
 
