@@ -40,7 +40,7 @@ class ModelServer:
         self,
         script: Script,
         *,
-        model: str = "scripted",
+        model: str | None = None,
         latency: float = 0.0,
         slots: int | None = None,
         port: int = 0,
@@ -52,7 +52,7 @@ class ModelServer:
 
         Args:
             script: What to answer.
-            model: The name in `/v1/models`.
+            model: The name in `/v1/models`; None: there is no list.
             latency: Seconds that every answer takes at least; time in the queue for a slot comes on top.
             slots: How many requests are worked on at once; the others wait. None: no limit.
             port: 0 takes a free one.
@@ -105,7 +105,7 @@ class ModelServer:
             return await self._say(name, http)
         if http.path == "/health":
             return web.Response()
-        if http.path == "/v1/models":
+        if http.path == "/v1/models" and self._model is not None:
             return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
         if http.path not in PATHS:
             return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
@@ -190,7 +190,7 @@ def main() -> None:
     """Serves until SIGTERM or Ctrl-C."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("script", help="module:function")
-    parser.add_argument("--model", default="scripted")
+    parser.add_argument("--model")
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
     parser.add_argument("--port", type=int, default=0)

@@ -79,7 +79,6 @@ MACHINERY: tuple[Response, ...] = (
 )  # fmt: skip
 SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     # situation, responses, outcome, requests
-    *((repr(bad), [bad, "good"], "stop: good", 2) for bad in MACHINERY),
     ("a byte order mark", [Raw(b"\xef\xbb\xbf" + good("good"))], "stop: good", 1),
     ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
     ("parts of type output_text", [Raw(good([{"type": "output_text", "text": "good"}]))], "stop: good", 1),
@@ -110,6 +109,9 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
     ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: the server said 'odd'", 1),
 ]  # fmt: skip
+
+
+SITUATIONS += [(repr(bad), [bad, "good"], "stop: good", 2) for bad in MACHINERY]
 
 
 @pytest.mark.parametrize(("responses", "expected", "requests"), [each[1:] for each in SITUATIONS],
