@@ -6,6 +6,7 @@ in the way Python writes it. Rich's markup and emoji names in such texts are lef
 """
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -23,6 +24,7 @@ from rich.text import Text
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories: control (C0, C1), format (bidirectional overrides, zero width), lone surrogates,
 line and paragraph separators."""
+_COMMAND: Final = re.compile(r"^(\s*)::|##\[", re.MULTILINE)
 _KEPT: Final = frozenset("\n\t")
 _WIDTH_OF_FILES: Final = 10_000
 """Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""
@@ -30,10 +32,26 @@ _PROGRESS_SECONDS: Final = 10.0
 
 
 def visible(text: str) -> str:
-    """`text` with control and invisible characters as escapes, such as `\\x1b`; newlines and tabs stay."""
+    """`text` with control and invisible characters as escapes, such as `\\x1b`; newlines and tabs stay.
+
+    So are the colons and brackets by which a line of a workflow's log would be a command: `::error::`, `##[`.
+    """
+    if "::" in text or "##[" in text:
+        text = _COMMAND.sub(lambda start: f"{start[1]}\\x3a:" if start[1] is not None else "##\\x5b", text)
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_visible, text))
+
+
+def in_markdown(text: str) -> str:
+    """`text` as one line in which Markdown shows no link, picture, heading, mention, HTML or end of a cell.
+
+    Behind `@`, `#`, `:` and `www` stands a space without width where a mention or address would go on.
+    """
+    line = " ".join(visible(text.replace("\\", "\\\\")).split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = re.sub(r"[`*_\[\]()#!|~]|^[-+=]", r"\\\g<0>", line)
+    return re.sub(r"[@#]|:(?=//)|www(?=\.)", "\\g<0>\u200b", line)
 
 
 @cache

@@ -17,40 +17,39 @@ class RunCost:
     """What one model took on some suites; each field is None where it is not known."""
 
     cost_usd: float | None
-    """At the prices of models.yaml when it was asked."""
+    """At the model's price today."""
     cost_usd_per_solved: float | None
     """For each unit that ended as passed; None where none did."""
     output_tokens_per_unit: float | None
     """A unit."""
     reasoning_tokens_per_unit: float | None
     """A unit; part of the output tokens, where the server names it."""
-    tokens_per_second: float | None
-    """Output tokens a second over all requests in flight, in the newest run."""
     cut_replies_share: float | None
     """Of the replies, those that ended at the token limit, 0 to 1."""
 
 
-def run_cost(files: Sequence[FileAggregate]) -> RunCost:
-    """Sums up one model's files; tokens are known only where every request was counted by the server."""
+def run_cost(files: Sequence[FileAggregate], price: tuple[float, float] | None) -> RunCost:
+    """Sums up the lines of one model's files; nothing that only a manifest says counts.
+
+    Args:
+        files: the model's.
+        price: of its input and output tokens, in USD a million.
+    """
     units = sum(file.units for file in files)
-    manifests = [file.manifest for file in files]
-    prices = [manifest.cost_usd if manifest else None for manifest in manifests]
-    known_prices = [price for price in prices if price is not None]
-    usd = sum(known_prices) if prices and len(known_prices) == len(prices) else None
+    costs = [file.usd(price) for file in files]
+    known_costs = [cost for cost in costs if cost is not None]
+    usd = sum(known_costs) if costs and len(known_costs) == len(costs) else None
     passed = sum(file.outcomes.get(Outcome.PASSED.value, 0) for file in files)
     usages = [file.usage for file in files]
     counted = units and all(usage.requests and not usage.uncounted for usage in usages)
     output = sum(usage.output_tokens for usage in usages)
     reasoning = sum(usage.reasoning_tokens for usage in usages)
     replies, cut = sum(file.replies for file in files), sum(file.cut_replies for file in files)
-    runs = [manifest for manifest in manifests if manifest and manifest.tokens_per_second]
-    newest = max(runs, key=lambda manifest: manifest.ended, default=None)
     return RunCost(
         cost_usd=usd,
         cost_usd_per_solved=usd / passed if usd is not None and passed else None,
         output_tokens_per_unit=output / units if counted else None,
         reasoning_tokens_per_unit=reasoning / units if counted else None,
-        tokens_per_second=newest.tokens_per_second if newest else None,
         cut_replies_share=cut / replies if replies else None,
     )
 
@@ -69,7 +68,8 @@ def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection
             for model, model_files in board.files.items():
                 files.setdefault(model, []).extend(model_files)
     costs = {
-        models[model].name: run_cost(model_files).cost_usd_per_solved for model, model_files in files.items()
+        models[model].name: run_cost(model_files, models[model].price).cost_usd_per_solved
+        for model, model_files in files.items()
     }
     return {name: cost for name, cost in costs.items() if cost}
 
@@ -107,7 +107,10 @@ def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> It
     for board in boards:
         members = []
         for model in board.models:
-            score, cost = board.headline.scores.get(model), run_cost(_files(board, model))
+            score, cost = (
+                board.headline.scores.get(model),
+                run_cost(_files(board, model), models[model].price),
+            )
             if models[model].group == info.group and score and cost.output_tokens_per_unit is not None:
                 rise = most_of_headline(board, model)
                 members.append(GroupMember(models[model], score, cost, cost.output_tokens_per_unit, rise))

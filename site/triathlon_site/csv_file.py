@@ -15,6 +15,8 @@ def read_table(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:
     Raises:
         UserError: the file cannot be read, lacks a column, or has a row with cells too few or too many.
     """
+    if path.is_symlink() or path.parent.is_symlink():
+        raise UserError(f"expected a plain file at {str(path)!r}, got a link, which is not followed")
     try:
         with path.open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file)

@@ -205,8 +205,9 @@ class History(Strict):
 
 def read_history(results: Path) -> tuple[History, list[Notice]]:
     """Reads the history; empty where the file is missing, or unreadable: then a notice says why."""
+    path = results / HISTORY_FILE
     try:
-        return History.model_validate_json((results / HISTORY_FILE).read_bytes()), []
+        return History() if path.is_symlink() else History.model_validate_json(path.read_bytes()), []
     except FileNotFoundError:
         return History(), []
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import triathlon_runner
 import triathlon_site
@@ -24,6 +25,8 @@ from triathlon_site.render import find_templates, installed_environment
 INTERVAL: Final = 0.5
 """Seconds between two looks at the files."""
 
+LOOPBACK: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
+"""Names under which a browser reaches this server; another page's name can be made to lead here, too."""
 Snapshot = Mapping[str, str]
 COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
 """Texts, which every host of static pages sends compressed."""
@@ -94,6 +97,9 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*args, **named)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
+        if refusal := self._refusal():
+            self.send_error(refusal)
+            return None
         address = urlsplit(self.path)
         version = _version(Path(self.directory)) if self._watched else ""
         if self._watched and address.path == "/_watch.js":
@@ -115,6 +121,11 @@ class _Handler(SimpleHTTPRequestHandler):
         if gets_script:
             body += installed_environment().render("shared/watch", version=version).encode()
         return self._send(body, self.guess_type(path))
+
+    def _refusal(self) -> HTTPStatus | None:
+        if not LOOPBACK.fullmatch(self.headers.get("Host", "localhost")):
+            return HTTPStatus.MISDIRECTED_REQUEST
+        return HTTPStatus.BAD_REQUEST if "\0" in unquote(self.path) else None
 
     @property
     def _takes_gzip(self) -> bool:

@@ -132,13 +132,15 @@
       ...[costly(cost, row.cost), scored(score, row), `${Math.round(100 * row.share)} %`].map((text) => make("td", { class: "number" }, text)))));
   };
 
+  /* plotly reads a few tags in its texts: without this a name could be a link. */
+  const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const trace = (base, rows, { cost, score }, colour) => ({
     ...base,
     x: rows.map((row) => cost.id === "released" ? month(row.cost) : row.cost),
     y: rows.map((row) => row.value),
     error_y: { ...base.error_y, array: rows.map((row) => row.high - row.value), arrayminus: rows.map((row) => row.value - row.low), color: colour },
     hovertemplate: "%{customdata}<extra></extra>",
-    customdata: rows.map((row) => `<b>${row.model.name.replaceAll("<", "&lt;")}</b><br>${scored(score, row)}<br>${costly(cost, row.cost)}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
+    customdata: rows.map((row) => `<b>${plain(row.model.name)}</b><br>${scored(score, row)}<br>${costly(cost, row.cost)}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
     marker: { ...base.marker, color: colour },
   });
   /* A name for each point that has room for one, the best first. */
@@ -150,7 +152,7 @@
       const box = { x: across(costs[i]) * plot.clientWidth * 0.85, y: up(rows[i].value) * plot.clientHeight * 0.5, width: 7 * rows[i].model.name.length };
       if (taken.some((other) => Math.abs(other.x - box.x) < (other.width + box.width) / 2 && Math.abs(other.y - box.y) < 16)) continue;
       taken.push(box);
-      texts[i] = rows[i].model.name;
+      texts[i] = plain(rows[i].model.name);
     }
     return texts;
   };

@@ -21,6 +21,7 @@ LAYERS = (
         "terminal",
         "unit_pages",
     ),
+    ("foreign_files",),
     ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
     ("pasted_keys",),
     (

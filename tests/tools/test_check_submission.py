@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,7 @@ def head(tmp_path: Path) -> Path:
     folder = tmp_path / "head"
     (folder / "results/runs/old").mkdir(parents=True)
     (folder / "results/runs/old/a.jsonl").write_text("")
+    (folder / "models.yaml").write_text("models: [{id: old}]")
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "base")
@@ -51,6 +54,7 @@ def check(head: Path, base: str) -> tuple[int, str, list[str]]:
         "STATEMENTS": str(place / "statements"),
         "TRIATHLON": str(command),
         "CALLS": str(calls),
+        "PYTHON": sys.executable,
     }
     done = subprocess.run(
         [ROOT / "tools/check-submission"], env=environment, capture_output=True, check=False
@@ -83,11 +87,97 @@ def test_one_refused_model_fails_the_job(head: Path) -> None:
     assert (code, called) == (1, ["one", "two"])
 
 
-def test_odd_names_and_removed_results_are_told(head: Path) -> None:
+def test_results_of_others_and_odd_names_are_named_and_refused(head: Path) -> None:
     """A folder that is no id is never handed to a command; removing results is for a person to agree to."""
     base = git(head, "rev-parse", "HEAD")
     git(head, "rm", "-q", "results/runs/old/a.jsonl")
-    add(head, "-x; touch y/a.jsonl")
+    add(head, "-x; touch y/a.jsonl", "one/a.jsonl")
     code, report, called = check(head, base)
-    assert (code, called) == (1, [])
-    assert "removes 1 committed results files" in report and "no model id" in report
+    assert (code, called) == (1, ["one"])
+    assert "removes results/runs/old/a.jsonl" in report and "adds results/runs/-x; touch y/a.jsonl" in report
+
+
+def rename(head: Path) -> str:
+    git(head, "mv", "results/runs/old", "results/runs/thieves")
+    return "removes results/runs/old/a.jsonl"
+
+
+def link_a_folder(head: Path) -> str:
+    (head / "results/runs/new").symlink_to("old")
+    return "adds results/runs/new"
+
+
+def link_a_file(head: Path) -> str:
+    (head / "results/runs/one").mkdir()
+    (head / "results/runs/one/b.jsonl").write_text("x")
+    (head / "results/runs/one/a.jsonl").symlink_to("/etc/passwd")
+    return "adds results/runs/one/a.jsonl, which is no plain file"
+
+
+def write(name: str, text: str) -> Callable[[Path], str]:
+    def make(head: Path) -> str:
+        (head / name).parent.mkdir(parents=True, exist_ok=True)
+        existed = (head / name).exists()
+        (head / name).write_text(text)
+        return f"{'changes' if existed else 'adds'} {name}"
+
+    return make
+
+
+def change_a_row(head: Path) -> str:
+    (head / "models.yaml").write_text("models: [{id: old, name: Best}]")
+    return "models.yaml: changes more than it adds"
+
+
+def break_models_yaml(head: Path) -> str:
+    (head / "models.yaml").write_text("[" * 9)
+    return "models.yaml: expected a list of models, got "
+
+
+def add_a_strangers_row(head: Path) -> str:
+    (head / "models.yaml").write_text("models: [{id: old}, {id: other}]")
+    return "adds rows of models without results here: other"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        rename,
+        link_a_folder,
+        link_a_file,
+        change_a_row,
+        add_a_strangers_row,
+        break_models_yaml,
+        write("templates/assets/x.js", "x"),
+        write(".github/workflows/submission.yml", "x"),
+        write("results/published/reval.csv", "x"),
+        write("results/imported/runs/m/a.jsonl", "x"),
+        write("results/runs/stray.jsonl", "x"),
+    ],
+)
+def test_every_other_path_is_named_and_refused(head: Path, change: Callable[[Path], str]) -> None:
+    """Whatever a pull request changes beside results of its models, and what a rename removes."""
+    base = git(head, "rev-parse", "HEAD")
+    said = change(head)
+    git(head, "add", ".")
+    git(head, "commit", "-qm", "more")
+    code, report, _ = check(head, base)
+    assert code == 1 and "## Other changes" in report
+    assert said in report.replace("\\", "")
+
+
+def test_a_new_row_is_part_of_a_submission(head: Path) -> None:
+    """It is added for a model whose results are there; the other rows stay."""
+    base = git(head, "rev-parse", "HEAD")
+    (head / "models.yaml").write_text("models: [{id: old}, {id: one, name: One}]")
+    add(head, "one/a.jsonl")
+    assert check(head, base) == (0, "report of one\n\n", ["one"])
+
+
+def test_a_name_writes_neither_markup_nor_commands(head: Path) -> None:
+    """Into the report, which becomes a comment, or the log, in which a line could be a command."""
+    base = git(head, "rev-parse", "HEAD")
+    add(head, "x\n::error::pwned\n# H1 [l](http:evil)\n@octocat <img src=x>/a.jsonl")
+    code, report, _ = check(head, base)
+    assert code == 1 and len(report.splitlines()) == 6
+    assert not any(part in report for part in ("](", "<img", "@octocat", "\n::", "\n# "))

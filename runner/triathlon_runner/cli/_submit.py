@@ -23,6 +23,7 @@ from triathlon_runner.submit import (
     Problem,
     Submission,
     SubmissionReport,
+    check_plan,
     check_protocol,
     check_texts,
     read_submission,
@@ -104,7 +105,6 @@ async def _check(
         return check
     manifest, records, check.problems = read_submission(submission, suite)
     check.units = len(records)
-    check.open_units = manifest.open_units if manifest is not None else 0
     if manifest is None or (check.problems and not records):
         return check
     built = await built_suite(catalogue.BUILT_IN, data, None, suite, grader)
@@ -115,6 +115,8 @@ async def _check(
     if other_protocol := list(check_protocol(work, manifest)):
         check.problems += other_protocol
         return check
+    check.planned, faults_of_plan = check_plan(work, records, manifest)
+    check.problems += faults_of_plan
     screen.print_message(f"{suite}: grading again")
     progress = ProgressLines(f"triathlon submit: {suite}", "unit")
     report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
@@ -143,7 +145,7 @@ def _show_report(report: SubmissionReport, screen: Screen) -> None:
     verdict = "can be taken" if report.accepted else "cannot be taken yet"
     screen.print_message(f"submission of {report.model}: {verdict}")
     screen.print_message(report.what_was_graded())
-    numbers = ("units", "equal", "open")
+    numbers = ("units", "equal")
     suites = table("suite", *numbers, "scores", "result", right=numbers, whole=("suite", *numbers, "result"))
     for file in report.files:
         suites.add_row(*file.cells())

@@ -9,7 +9,7 @@ from triathlon_runner.datasets._problem import (
     TestedProblem,
 )
 from triathlon_runner.datasets._source import arguments_source
-from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError, unpacked
+from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
 
 __all__ = [
     "AnyProblem",
@@ -22,5 +22,4 @@ __all__ = [
     "Problem",
     "TestedProblem",
     "arguments_source",
-    "unpacked",
 ]

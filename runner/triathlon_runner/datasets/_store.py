@@ -1,14 +1,13 @@
 """Reads pinned data files from a folder or the cache, and downloads what is missing."""
 
-import gzip
 import hashlib
 import os
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import UnreadableFileError, unpacked
 
 
 class DataUnavailableError(UserError):
@@ -103,19 +102,10 @@ def _write(target: Path, data: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def unpacked(data: bytes) -> bytes:
-    """The bytes of a file, decompressed where it is gzipped.
-
-    Raises:
-        OSError, EOFError, zlib.error: it begins like a gzip file and is none.
-    """
-    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-
-
 def _digest(data: bytes, file: DataFile) -> str:
     try:
         return hashlib.sha256(data if file.of == "file" else unpacked(data)).hexdigest()
-    except (EOFError, OSError, zlib.error):
+    except UnreadableFileError:
         return "no valid gzip file"
 
 

@@ -10,7 +10,7 @@ from triathlon_runner.gate._comparison import Comparison, TaskScores
 from triathlon_runner.gate._sequential import Verdict
 from triathlon_runner.schedule import Summary
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import counted
+from triathlon_runner.terminal import counted, in_markdown
 from triathlon_runner.unit_pages import SITE_FOLDER, unit_address
 
 Result = Verdict | Literal["none"]
@@ -150,28 +150,25 @@ class GateReport:
     def markdown(self) -> str:
         """Returns the report for the summary of a workflow."""
         rows = [
-            ("verdict", f"**{self.headline}**"),
             ("difference", self.measured),
             ("tasks", self.effort),
             ("suites", ", ".join(self.suites)),
             ("α, margin, seed", f"{self.alpha:g}, {self.margin:g}, {self.seed}"),
         ]
-        text = f"## {_cell(self.candidate)} against {_cell(self.baseline)}\n\n| | |\n| --- | --- |\n"
-        text += "".join(f"| {name} | {_cell(value)} |\n" for name, value in (*rows, *self._remarks()))
+        text = (
+            f"## {in_markdown(self.candidate)} against {in_markdown(self.baseline)}\n\n| | |\n| --- | --- |\n"
+        )
+        text += f"| verdict | **{in_markdown(self.headline)}** |\n"
+        text += "".join(f"| {name} | {in_markdown(value)} |\n" for name, value in (*rows, *self._remarks()))
         if self.lost:
-            text += f"\n{_cell(self._lost_and_won)}.\n\n"
+            text += f"\n{in_markdown(self._lost_and_won)}.\n\n"
             text += "| suite | task | baseline | candidate | evidence | page |\n"
             text += "| --- | --- | --- | --- | --- | --- |\n"
         for lost in self.lost:
             scores = f"{lost.baseline:.2f}", f"{lost.candidate:.2f}"
-            cells = map(_cell, (lost.suite, lost.task_id, *scores, lost.evidence))
+            cells = map(in_markdown, (lost.suite, lost.task_id, *scores, lost.evidence))
             text += f"| {' | '.join(cells)} | [open](<{lost.candidate_page}>) |\n"
         return text
-
-
-def _cell(text: str) -> str:
-    """A cell of a Markdown table: names and errors may hold what ends one, or markup."""
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
 def report_of(

@@ -7,10 +7,12 @@ from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
 from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._program_grader import Fault, Grader, ProgramGrader, grade_results
+from triathlon_runner.grading._samples import BrokenRow, sample_rows, task_of_folder
 
 __all__ = [
     "TEST_LIMITS",
     "UNKNOWN_TASK",
+    "BrokenRow",
     "ClassGrader",
     "CodeTestGrader",
     "Fault",
@@ -24,5 +26,7 @@ __all__ = [
     "grade_by_tests",
     "grade_results",
     "grade_samples",
+    "sample_rows",
     "shown",
+    "task_of_folder",
 ]

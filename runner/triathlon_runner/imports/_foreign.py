@@ -1,14 +1,12 @@
 """The units of other programs' logs, as every reader yields them, and reading JSON."""
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from triathlon_runner.datasets import unpacked
 from triathlon_runner.errors import UserError
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_foreign_json, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +67,13 @@ QUESTIONS: Final = ("coverage", "state", "path", "output")
 Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
 
 
-def file_content(path: Path) -> bytes:
-    """Returns a file's bytes, unpacked where it is gzipped.
-
-    Raises:
-        UserError: it cannot be read.
-    """
-    try:
-        return unpacked(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise UserError(f"cannot read {str(path)!r}: {error}") from None
-
-
 def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSONL file, each with the words for its place: `samples.jsonl, line 3`.
 
     Raises:
         UserError: a line that is no JSON object; names the line.
     """
-    for number, line in enumerate(file_content(path).splitlines(), start=1):
+    for number, line in enumerate(read_file(path).splitlines(), start=1):
         if line.strip():
             where = f"{path}, line {number}"
             yield where, as_object(line, where)
@@ -100,7 +86,7 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
         UserError: the text is no JSON object.
     """
     try:
-        document = parse_json(text)
+        document = parse_foreign_json(text)
     except ValueError as error:
         raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
     if not isinstance(document, dict):

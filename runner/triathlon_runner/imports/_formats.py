@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import files_below
 from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import read_inspect
@@ -134,9 +135,14 @@ def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
     if not path.exists():
         raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
     if log_format.is_folder or not path.is_dir():
+        if path.is_dir():
+            list(files_below(path))  # refuses links
         yield path
         return
-    logs = sorted(log for log in path.iterdir() if log.name.endswith(_ENDINGS) and log.is_file())
+    if log_format.name in {"evalplus", "evoeval"} and any(path.glob("**/*.py")):
+        yield path
+        return
+    logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
     if not logs:
         raise UserError(
             f"expected files of {log_format.name} ({log_format.about}) in {str(path)!r}, got none"

@@ -14,6 +14,7 @@ from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.foreign_files import files_below
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
@@ -92,8 +93,9 @@ async def import_log(
         if records:  # without records nothing is written, so that a mended log can still be imported
             task_ids = {record.task_id for record in records}
             fields = manifest_fields(work, task_ids, report.outcomes)
+            text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
             folder.write_manifest(_manifest(log_format, path, work.row.kind, fields))
-            replace_file(lines, "".join(record.model_dump_json(by_alias=True) + "\n" for record in records))
+            replace_file(lines, text)
     return report
 
 
@@ -141,7 +143,7 @@ async def grade_all(
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, ForeignReply) and unit.error:
             name = f"{unit.task_id}, sample {number} of the log"
-            report.left_out[name] = f"it ended in an error: {unit.error}"
+            report.left_out[name] = unit.error
             continue
         sample = samples[unit.task_id]
         samples[unit.task_id] += 1
@@ -173,7 +175,7 @@ def _digest(path: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
-    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+    for file in files_below(path):
         digest.update(file.relative_to(path).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 

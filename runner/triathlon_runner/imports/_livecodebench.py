@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import file_content, json_lines, object_of, text_of
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_foreign_json, read_file
+from triathlon_runner.imports._foreign import json_lines, object_of, text_of
 from triathlon_runner.store import replace_file
 
 REPORTED: Final = {
@@ -80,12 +80,12 @@ def read_livecodebench(path: Path) -> GradedOutputs:
 
 def _questions(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSON list, as the harness writes it, or of a file with one a line."""
-    text = file_content(path)
+    text = read_file(path)
     if not text.lstrip().startswith(b"["):
         yield from json_lines(path)
         return
     try:
-        rows = parse_json(text)
+        rows = parse_foreign_json(text)
     except ValueError as error:
         raise UserError(f"{path}: expected JSON, {error}; got {text[:80]!r}") from None
     for place, row in enumerate(rows, start=1):

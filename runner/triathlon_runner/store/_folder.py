@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._faults import fault_of_manifest, validation_fault
@@ -157,18 +158,17 @@ class ResultsFolder:
         """Yields (model, suite) of every results file, in order.
 
         Raises:
-            UserError: a folder or a pipe has the name of one, and `skip_others` is not set.
+            UserError: a link, folder or pipe has the name of one, and `skip_others` is not set.
         """
         runs = self.root / "runs"
+        start = self.root.parent if self.root.name == IMPORTED else self.root
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
-            if not path.is_file():
-                if skip_others:
-                    continue
-                raise UserError(
-                    f"expected a plain file of results at {str(path)!r}, got something else, such as a folder"
-                    " or a pipe; move it away"
-                )
+            why = why_not_plain(path, start) or ("" if path.is_file() else "a folder")
+            if why and not skip_others:
+                raise UserError(f"expected a plain file of results at {str(path)!r}, got {why}; move it away")
+            if why:
+                continue
             yield model, "/".join(suite)
 
     def write_manifest(self, manifest: Manifest) -> None:
@@ -196,9 +196,9 @@ class ResultsFolder:
 
 def manifest_or_fault(path: Path, model: str, suite: str) -> Manifest | str | None:
     """Returns the manifest in a file, or why it cannot be used, in words; None where there is no file."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
-    if not path.is_file():  # reading a pipe would wait for ever
+    if path.is_symlink() or not path.is_file():  # a link leads anywhere, reading a pipe would wait for ever
         return "it is no plain file"
     try:
         content = path.read_bytes()

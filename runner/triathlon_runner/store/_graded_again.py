@@ -29,7 +29,7 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
     path = folder.verified(model)
     if not path.exists():
         return None
-    if not path.is_file():  # reading a pipe would wait for ever
+    if path.is_symlink() or not path.is_file():  # a link leads anywhere, reading a pipe would wait for ever
         raise _unusable(model, "something that is no plain file")
     try:
         statement = GradedStatement.model_validate_json(path.read_bytes())

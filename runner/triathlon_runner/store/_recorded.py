@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.records import RECORDED, RecordedLine, RecordedManifest, RecordedTask, RecordedUnit
 from triathlon_runner.store._faults import fault_of_manifest, fault_of_record, validation_fault
 from triathlon_runner.store._lines import damaged, fault_of_line, replace_file
@@ -61,6 +62,10 @@ class RecordedFile:
         Raises:
             UserError: it is missing, damaged, or the receipt of other results.
         """
+        if why := why_not_plain(self.manifest, self.root):
+            raise UserError(
+                f"cannot read the receipt {str(self.manifest)!r}: expected a plain file, got {why}"
+            )
         try:
             manifest = RecordedManifest.model_validate_json(self.manifest.read_bytes())
         except OSError as error:

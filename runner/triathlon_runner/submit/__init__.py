@@ -3,6 +3,7 @@
 from triathlon_runner.submit._check import (
     Problem,
     Submission,
+    check_plan,
     check_protocol,
     check_texts,
     read_submission,
@@ -17,6 +18,7 @@ __all__ = [
     "Problem",
     "Submission",
     "SubmissionReport",
+    "check_plan",
     "check_protocol",
     "check_texts",
     "read_submission",

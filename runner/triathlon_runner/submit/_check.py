@@ -1,6 +1,7 @@
 """Checks of a submission's files before anything is graded again."""
 
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,8 +10,9 @@ from typing import Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.pasted_keys import why_secret
-from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.records import Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import (
     VERIFIED,
@@ -19,6 +21,7 @@ from triathlon_runner.store import (
     UnreadableManifestError,
     read_records,
 )
+from triathlon_runner.terminal import counted
 
 LEAST_CHARACTERS: Final = 0.2
 MOST_CHARACTERS: Final = 30.0
@@ -26,6 +29,9 @@ MOST_CHARACTERS: Final = 30.0
 three to four a token; hidden reasoning has none, so that the lower bound is loose."""
 MOST_TOKENS_A_SECOND: Final = 20_000
 """Output tokens of one request a second: ten times the fastest hosts."""
+MODEL_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+SUITE_NAME: Final = re.compile(r"[a-z0-9._@+/-]{1,200}")
+"""Names of suites as the catalogue and `run` make them."""
 ENDINGS: Final = (".manifest.json", ".jsonl")
 
 
@@ -51,31 +57,36 @@ class Submission:
 def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
     """Returns the results in `results/runs/<model>`, and a problem for each file that does not belong there.
 
-    With a link or a pipe in the folder no suite is checked: a link can lead to any file of this machine, and
-    the report would show its lines.
+    With a link or a pipe in the folder, or on the way to it from `results`, no suite is checked: a link can
+    lead to any file of this machine, and the report would show its lines.
 
     Raises:
         UserError: `path` is no such folder, or holds no results.
     """
-    path = path.resolve()
-    if path.parent.name != "runs" or not path.is_dir():
-        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
+    path = path.absolute()  # not resolve(), which would follow links
     folder, model = ResultsFolder(path.parent.parent), path.name
-    if links := list(_links(path)):
+    if path.parent.name != "runs" or not MODEL_ID.fullmatch(path.name) or not path.is_dir():
+        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
+    ways = (path, *sorted(path.rglob("*")))
+    if links := [
+        Problem(str(file.relative_to(path)) if file != path else model, why)
+        for file in ways
+        if (why := _why_not_plain(file, path.parents[2]))
+    ]:
         return Submission(folder, model, ()), links
     suites = tuple(suite for name, suite in folder.files(skip_others=True) if name == model)
     if not suites:
         raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
-    known = {VERIFIED, *(f"{suite}{ending}" for suite in suites for ending in ENDINGS)}
-    return Submission(folder, model, suites), list(_unexpected_files(path, known))
+    named = tuple(suite for suite in suites if SUITE_NAME.fullmatch(suite))
+    known = {VERIFIED, *(f"{suite}{ending}" for suite in named for ending in ENDINGS)}
+    return Submission(folder, model, named), list(_unexpected_files(path, known))
 
 
-def _links(path: Path) -> Iterator[Problem]:
-    for file in sorted(path.rglob("*")):
-        kind = "a link" if file.is_symlink() else "a pipe or device"
-        if file.is_symlink() or not (file.is_file() or file.is_dir()):
-            message = f"expected a file, got {kind}; put the file itself here: nothing else is checked before"
-            yield Problem(file.relative_to(path).as_posix(), message)
+def _why_not_plain(file: Path, root: Path) -> str:
+    why = why_not_plain(file, root)
+    return (
+        f"expected a file, got {why}; put the file itself here: nothing else is checked before" if why else ""
+    )
 
 
 def _unexpected_files(path: Path, known: Collection[str]) -> Iterator[Problem]:
@@ -108,7 +119,6 @@ def read_submission(
         records = list(read_records(submission.folder.lines(submission.model, suite), entry.record))
     except DamagedLineError as error:
         return manifest, [], [*problems, Problem(name, str(error))]
-    problems += _of_units(name, records)
     problems += _implausible(name, records)
     if manifest is not None:
         problems += _of_manifest(f"{suite}.manifest.json", manifest)
@@ -127,8 +137,8 @@ def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
                 if why := why_secret(line):
                     yield Problem(
                         f"{suite}{ending}, line {number}",
-                        f"expected no key, got {why}; have the key replaced and leave the line out: nothing"
-                        " else of this suite is checked before",
+                        f"expected no key, got {why}; look at the line: replace a key of yours at its"
+                        " provider, and run the suite anew; nothing else of this suite is checked before",
                     )
 
 
@@ -160,25 +170,37 @@ def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
                 )
 
 
-def _of_units(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
-    """Yields problems of units that stand twice, and of samples whose predecessor is missing.
+def check_plan(work: Work, records: Sequence[UnitRecord], manifest: Manifest) -> tuple[int, list[Problem]]:
+    """Returns how many units the whole suite has, and problems where lines and open units are fewer or more.
 
-    The best of many samples would be no fair measure. A line may claim any number, such as 10^12, so that the
-    predecessor alone is looked for.
+    A suite is handed in whole: all its tasks, each with as many samples as any has. Units that could not be
+    asked are open, in the manifest. Whatever else is missing may be what the model failed.
     """
-    units = {(record.task_id, record.sample) for record in records}
-    seen: set[tuple[str, int]] = set()
-    for number, record in enumerate(records, start=1):
-        place, unit, before = f"{name}, line {number}", (record.task_id, record.sample), record.sample - 1
-        if unit in seen:
-            yield Problem(place, f"expected each unit once, got {unit!r} again")
-        seen.add(unit)
-        if record.sample and (record.task_id, before) not in units:
-            yield Problem(
-                place,
-                f"expected samples 0 to {before} of {record.task_id!r}, too, as this is sample"
-                f" {record.sample}, got no sample {before}; hand in all that were asked for",
+    name, tasks = f"{work.suite_id}.manifest.json", len(work.built.tasks)
+    samples = max((record.sample for record in records), default=0) + 1
+    planned, there = tasks * samples, len(records) + manifest.open_units
+    problems = []
+    if manifest.tasks_in_suite != tasks:
+        message = f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}"
+        problems.append(Problem(name, message))
+    if there != planned:
+        problems.append(
+            Problem(
+                name,
+                f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
+                f" {counted(len(records), 'line')} and {manifest.open_units} open: {planned - there} are"
+                " neither in the file nor open; `triathlon run --profile standard` makes what is missing",
             )
+        )
+    used = sum((record.usage for record in records), Usage())
+    if manifest.usage != used:
+        message = f"usage: expected the sum of its lines, {_counts(used)}, got {_counts(manifest.usage)}"
+        problems.append(Problem(name, message))
+    return planned, problems
+
+
+def _counts(usage: Usage) -> str:
+    return ", ".join(f"{name} {count}" for name, count in usage if count) or "nothing"
 
 
 def _of_manifest(name: str, manifest: Manifest) -> Iterator[Problem]:
@@ -216,7 +238,7 @@ def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
         if seconds and usage.output_tokens > MOST_TOKENS_A_SECOND * seconds * len(replies):
             faults.append(("seconds", f"more for {usage.output_tokens} output tokens", seconds))
         for key, expected, got in faults:
-            message = f"{key}: expected {expected}, got {got!r}; leave the line out"
+            message = f"{key}: expected {expected}, got {got!r}; delete the line and run again"
             yield Problem(f"{name}, line {number}", message)
         if not usage.uncounted:
             characters += sum(len(reply.text) + len(reply.reasoning) for reply in replies)

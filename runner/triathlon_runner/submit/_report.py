@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from triathlon_runner.submit._check import Problem
-from triathlon_runner.terminal import counted, first_of
+from triathlon_runner.terminal import counted, first_of, in_markdown
 
 SHOWN: Final = 20
 """Problems of a file that are printed; the JSON has all."""
@@ -20,7 +20,8 @@ class FileCheck:
     units: int = 0
     verified: int = 0
     """Units that were graded again with the same result."""
-    open_units: int = 0
+    planned: int = 0
+    """Units of the whole suite: its tasks, each with as many samples as any has; 0 where not known."""
     scores: dict[str, float] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -29,11 +30,19 @@ class FileCheck:
         """Whether it has no problem."""
         return not self.problems
 
+    @property
+    def marked(self) -> bool:
+        """Whether it gets the mark "graded again here": no problem, and a line for every planned unit."""
+        return self.accepted and self.units == self.planned
+
     def cells(self) -> tuple[str, ...]:
-        """Returns suite, units, units with the same result, open units, first three scores, and result."""
+        """Returns suite, units of those planned, units with the same result, three scores, and result."""
         scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
-        result = "accepted" if self.accepted else counted(len(self.problems), "problem")
-        return self.suite, str(self.units), str(self.verified), str(self.open_units), scores, result
+        units = str(self.units) if self.units == self.planned else f"{self.units} of {self.planned or '?'}"
+        result = "accepted" if self.marked else "accepted without a mark: units are open"
+        if not self.accepted:
+            result = counted(len(self.problems), "problem")
+        return self.suite, units, str(self.verified), scores, result
 
 
 @dataclass(slots=True)
@@ -53,6 +62,11 @@ class SubmissionReport:
         """Whether the submission can be taken as it is."""
         return not self.problems and all(file.accepted for file in self.files)
 
+    @property
+    def marked(self) -> bool:
+        """Whether all its suites get the mark."""
+        return not self.problems and all(file.marked for file in self.files)
+
     def as_json(self) -> dict[str, Any]:
         """Returns the document of `--json`."""
         return {"schema": 1, "accepted": self.accepted, **asdict(self)}
@@ -65,10 +79,10 @@ class SubmissionReport:
             "",
             self.what_was_graded(),
             "",
-            "| suite | units | graded again, equal | open | scores | result |",
-            "| --- | --- | --- | --- | --- | --- |",
+            "| suite | units | graded again, equal | scores | result |",
+            "| --- | --- | --- | --- | --- |",
         ]
-        lines += [f"| {' | '.join(file.cells())} |" for file in self.files]
+        lines += [f"| {' | '.join(map(in_markdown, file.cells()))} |" for file in self.files]
         if not self.listed:
             lines += ["", self.about_missing_row()]
         for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
@@ -92,15 +106,5 @@ class SubmissionReport:
 def _section(title: str, problems: list[Problem]) -> list[str]:
     if not problems:
         return []
-    lines = [f"`{_inline(problem.place)}`: {_plain(problem.message)}" for problem in problems]
-    return ["", f"### {title}", "", *(f"- {line}" for line in first_of(lines, SHOWN))]
-
-
-def _inline(text: str) -> str:
-    return " ".join(text.replace("`", "'").split())
-
-
-def _plain(text: str) -> str:
-    """Escapes a submission's text, so that Markdown shows no link, picture, heading or mention in it."""
-    escaped = "".join(f"\\{char}" if char in "\\`*_[]()<>#!|@" else char for char in text)
-    return " ".join(escaped.split())
+    lines = [in_markdown(f"{problem.place}: {problem.message}") for problem in problems]
+    return ["", f"### {in_markdown(title)}", "", *(f"- {line}" for line in first_of(lines, SHOWN))]

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.records import Manifest, UnitRecord, Usage
 from triathlon_runner.store import ResultsFolder, archive, replace_file
 from triathlon_runner.verify._verify import FileReport, Update
 
@@ -56,6 +56,7 @@ def update_file(
         "engine_versions": (ENGINE_VERSION,),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
+        "usage": sum((record.usage for record in current), Usage()),
         "outcomes": dict(sorted(outcomes.items())),
         # planned units that are not in the file; none for an import, which no run continues
         "open_units": 0 if manifest.origin is not None else max(0, planned - len(current)),

@@ -142,6 +142,8 @@ def _read(
     with tempfile.TemporaryDirectory() as temporary:
         aggregates = AggregateCache(cache or Path(temporary))
         for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
+            if is_imported and root.is_symlink():
+                raise UserError(f"expected a folder at {str(root)!r}, got a link, which is not followed")
             extractor = EvidenceExtractor(environment, ARTICLES, names, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
     if cache is None:

@@ -10,7 +10,7 @@ import pandas as pd
 from triathlon_site.costs import run_cost
 from triathlon_site.exports._schema import BoardRow, OverallRow
 from triathlon_site.load import FileAggregate
-from triathlon_site.models import Models
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board, ColumnScores, Overall
@@ -118,7 +118,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
         for model in board.models:
             if model in column.scores:
                 yield _place_fields(board, column, model, models[model].name) | _score_fields(
-                    board, column, model
+                    board, column, models[model]
                 )
         figures = [figure for figure in reported if figure.column == column.column.id]
         for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
@@ -143,9 +143,10 @@ def _place_fields(board: Board, column: ColumnScores, model: str | None, name: s
     }
 
 
-def _score_fields(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
-    score, suites = column.scores[model], column.column.suites
-    cost = run_cost([file for file in board.files[model] if file.suite in suites])
+def _score_fields(board: Board, column: ColumnScores, info: ModelInfo) -> dict[str, Any]:
+    model, suites = info.id, column.column.suites
+    score = column.scores[model]
+    cost = run_cost([file for file in board.files[model] if file.suite in suites], info.price)
     return {
         "score": score.value,
         "low": score.interval.low,

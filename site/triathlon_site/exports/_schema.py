@@ -70,15 +70,13 @@ class BoardRow(_Placed):
     source: str | None
     """The published table that a reported score was copied from, and its date; null for the others."""
     cost_usd: float | None
-    """What asking on these suites cost at the prices of models.yaml; null where a part of it is not known."""
+    """What asking on these suites cost at the model's price today; null where a part of it is not known."""
     cost_usd_per_solved: float | None
     """The same for each unit that ended as passed."""
     output_tokens_per_unit: float | None
     """Tokens that the model wrote, reasoning included; null where the server did not count all of them."""
     reasoning_tokens_per_unit: float | None
     """Part of them that the server names as reasoning."""
-    tokens_per_second: float | None
-    """Output tokens over all requests in flight, in the newest run."""
     cut_replies_share: float | None
     """Of the replies, those that ended at the token limit; null where only outcomes are known."""
 

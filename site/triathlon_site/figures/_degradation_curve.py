@@ -10,6 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from plotly import graph_objects
 
+from triathlon_site.figures._plotly import plain_text
 from triathlon_site.figures._template import PALETTE, draw, quarter_ticks
 from triathlon_site.render.formats import path_data
 
@@ -58,7 +59,7 @@ def curve_path(values: Sequence[float], steps: int) -> str:
 def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
     """The degradation curve of one model as a plotly trace: share of tasks, in per cent, by loop."""
     loops = list(range(1, len(values) + 1))
-    trace = graph_objects.Scatter(x=loops, y=list(values), name=name, mode="lines+markers")
+    trace = graph_objects.Scatter(x=loops, y=list(values), name=plain_text(name), mode="lines+markers")
     return dict(trace.to_plotly_json())
 
 

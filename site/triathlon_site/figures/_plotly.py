@@ -18,6 +18,11 @@ MARKER: Final = 8
 """Pixels."""
 
 
+def plain_text(name: str) -> str:
+    """A model's name as plotly shows it as it is: in its texts `<a href=…>` is a link."""
+    return name.replace("&", "&amp;").replace("<", "&lt;")
+
+
 @cache
 def plotly_script() -> bytes:
     """The content of plotly.js."""

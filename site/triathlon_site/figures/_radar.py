@@ -9,6 +9,7 @@ from markupsafe import Markup
 from plotly import graph_objects
 
 from triathlon_site.figures._degradation_curve import Series
+from triathlon_site.figures._plotly import plain_text
 from triathlon_site.figures._template import PALETTE, QUARTERS, draw
 from triathlon_site.render.formats import path_data
 
@@ -49,7 +50,9 @@ def radar_path(values: Sequence[float | None]) -> str:
 def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
     """The shape of one model as a plotly trace: dimensions in per cent of their maximum; None is a gap."""
     theta, r = [*axes, *axes[:1]], [*values, *values[:1]]
-    return dict(graph_objects.Scatterpolar(name=name, theta=theta, r=r, fill="none").to_plotly_json())
+    return dict(
+        graph_objects.Scatterpolar(name=plain_text(name), theta=theta, r=r, fill="none").to_plotly_json()
+    )
 
 
 def interactive_radar_layout() -> dict[str, Any]:

@@ -153,10 +153,25 @@ class FileAggregate:
         planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
         return max(0, planned - self.units)
 
+    @cached_property
+    def tasks_answered(self) -> int:
+        """How many of the suite's tasks have a line, whatever the manifest says was planned."""
+        return self.frame["task"].nunique()
+
     @property
     def partial(self) -> bool:
-        """True where the profile took only some of the suite's tasks."""
-        return self.manifest is not None and self.manifest.tasks_planned < self.manifest.tasks_in_suite
+        """True where some of the suite's tasks have no line."""
+        return self.manifest is not None and self.tasks_answered < self.manifest.tasks_in_suite
+
+    def usd(self, price: tuple[float, float] | None) -> float | None:
+        """What its lines' tokens cost at a price of input and output, in USD a million.
+
+        None without a price, where the server did not count all tokens, and for recorded results.
+        """
+        if price is None or self.usage.uncounted or self.receipt:
+            return None
+        usage = self.usage
+        return round((usage.input_tokens * price[0] + usage.output_tokens * price[1]) / 1e6, 6)
 
 
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:

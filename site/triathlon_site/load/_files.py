@@ -1,7 +1,6 @@
 """Which results files there are, and what is wrong with each; lines and manifests with a notice a fault."""
 
 import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -9,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.engine_version import graded_otherwise
-from triathlon_runner.records import Manifest, Strict, UnitRecord
+from triathlon_runner.foreign_files import LINK, why_not_plain
+from triathlon_runner.records import RECORDED, Manifest, Strict, UnitRecord
 from triathlon_runner.store import (
     MAKE_MISSING,
     RUN_AGAIN,
@@ -88,13 +88,23 @@ def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunF
     """The files that count, in order, and a notice for each of the others."""
     counted: dict[tuple[str, str], RunFile] = {}
     files = list(_run_files(root))
-    notices = list(_manifests_without_results(root, files))
+    notices = [*_links(root), *_manifests_without_results(root, files)]
     for file in files:
+        if why_not_plain(file.path, root).startswith(LINK):
+            continue  # named above
         if fault := _fault(file, entries, counted.get((file.model, file.suite))):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
             counted[file.model, file.suite] = file
     return list(counted.values()), notices
+
+
+def _links(root: Path) -> Iterator[Notice]:
+    """A notice for each link in the folders of results: it could lead to any file of this machine."""
+    for path in sorted(path for folder in (RUNS, RECORDED) for path in (root / folder).rglob("*")):
+        if path.is_symlink():
+            name = readable(path.relative_to(root).as_posix())
+            yield Notice(file=name, message="a link, which is not followed; not counted")
 
 
 def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], counted: RunFile | None) -> str:
@@ -108,7 +118,7 @@ def _fault(file: RunFile, entries: Mapping[str, SuiteEntry], counted: RunFile | 
         return f"suite {file.suite!r} is unknown: no suites.yaml beside models.yaml lists its data set"
     if counted is not None:
         return f"{readable(counted.name)!r} has results of this model and suite"
-    return _unreadable(file.path)
+    return unreadable(file.path, file.root)
 
 
 def _run_files(root: Path) -> Iterator[RunFile]:
@@ -143,13 +153,14 @@ def readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", errors="replace")
 
 
-def _unreadable(path: Path) -> str:
-    """Why this is no file to read, in words; empty where it is one. A pipe would be waited for for ever."""
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    if not stat.S_ISREG(mode):
+def unreadable(path: Path, root: Path) -> str:
+    """Why this is no file to read, in words; empty where it is one.
+
+    A link could lead to any file of this machine, and a pipe would be waited for for ever.
+    """
+    if why := why_not_plain(path, root):
+        return f"expected a plain file, got {why}"
+    if not path.is_file():
         return "is no plain file"
     return "" if os.access(path, os.R_OK) else "cannot be read (Permission denied)"
 

@@ -37,6 +37,7 @@ from triathlon_site.load._files import (
     read_manifest,
     read_records,
     readable,
+    unreadable,
 )
 from triathlon_site.workers import run_all
 
@@ -193,7 +194,7 @@ class _Reader:
         if seeds is None or seeds == file.suite or seeds not in self.entries:
             return None
         seeds_file = replace(file, suite=seeds)
-        return seeds_file if seeds_file.path.exists() else None
+        return None if unreadable(seeds_file.path, seeds_file.root) else seeds_file
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
@@ -234,7 +235,7 @@ def _skipped(root: Path) -> dict[str, str]:
     return {
         readable(path.parent.name): path.read_text(encoding="utf-8", errors="replace").strip()
         for path in sorted((root / RUNS).glob("*/skipped.txt"))
-        if path.is_file()
+        if not unreadable(path, root)
     }
 
 

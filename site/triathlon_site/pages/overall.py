@@ -103,7 +103,7 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> Ove
         cells=[cell(board.headline, row.model) for board in overall.boards],
         open_units=sum(board.open_units(row.model) for board in boards),
         tasks_done=list(filter(None, (board.part_run(row.model) for board in boards))),
-        cost=run_cost(files).cost_usd,
+        cost=run_cost(files, site.models[row.model].price).cost_usd,
         date=ended,
         old=is_old(ended, newest),
         measured=any(file.manifest and not file.receipt for file in files),

@@ -113,12 +113,13 @@ class Board:
         return sum(file.open_units for file in files if suites is None or file.suite in suites)
 
     def part_run(self, model: str) -> str:
-        """`20 of 142`: tasks that were planned, over all its suites; empty where that is all of them."""
+        """`20 of 142`: tasks that have a line, over all its suites; empty where that is all of them."""
         if not any(file.partial for file in self.files[model]):
             return ""
-        manifests = [file.manifest for file in self.files[model] if file.manifest]
-        planned = sum(manifest.tasks_planned for manifest in manifests)
-        return f"{planned} of {sum(manifest.tasks_in_suite for manifest in manifests)}"
+        counts = [
+            (file.tasks_answered, file.manifest.tasks_in_suite) for file in self.files[model] if file.manifest
+        ]
+        return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def test_only_that_model_runs_beside_a_models_file(tmp_path: Path) -> None:
         (["--model", "a", "--base-url", "http://127.0.0.1:9/v1"], "run that one with --models a"),
         (["--model", "::", "--base-url", "http://127.0.0.1:9/v1"], "the name that the server knows it by"),
         (["--model", "m", "--base-url", "127.0.0.1:9"], "--base-url: expected an http(s) address"),
-        (["--model", "m", "--base-url", "http://u:hunter2@127.0.0.1/v1"], "expected no key at --base-url"),
+        (["--model", "m", "--base-url", "http://u:hunter2@127.0.0.1/v1"], "must hold no user, password"),
         (
             ["--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--key-env", "hunter2"],
             "--key-env: expected",

@@ -3,30 +3,39 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.small_run import SmallRun, made
+from support.model_server import model_server_process
+from support.small_run import ROWS, SUITES, SmallRun, made
 from triathlon_runner import models_yaml
 from triathlon_runner.errors import UserError
+from triathlon_runner.records import Usage
 from triathlon_site.build import build
 
 SEEDS = "evolved/core-seeds"
+WHOLE = "evolved/core-subtle"
+"""A suite of which all tasks were asked."""
 Line = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
-    """Two tasks of a suite of each discipline, with tokens as a real server counts them."""
+    """Two tasks of a suite of each discipline and a whole suite, with tokens as a real server counts them."""
     small = made(tmp_path_factory.mktemp("submit"))
-    for path in (small.results / "runs/m").rglob("*.jsonl"):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        for line in lines:
-            line["usage"]["output_tokens"] = len(json.dumps(line)) // 6
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with model_server_process("support.core_model:answer") as url:
+        (small.root / "models.yaml").write_text(ROWS.format(url=url))
+        assert small.call("run", "--suites", WHOLE, "--profile", "standard").exit_code == 0
+
+    def count(line: Line) -> None:
+        line["usage"]["output_tokens"] = len(json.dumps(line)) // 6
+
+    for suite in (*SUITES.split(","), WHOLE):
+        change_all(small, suite, count)
     return small
 
 
@@ -46,11 +55,15 @@ def check(place: SmallRun, *options: str) -> tuple[int, dict[str, Any]]:
 
 def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
     """Edits the first line of a suite's results."""
-    path = place.results / f"runs/m/{suite}.jsonl"
-    first, *others = path.read_text().splitlines(keepends=True)
-    line = json.loads(first)
-    edit(line)
-    path.write_text(json.dumps(line) + "\n" + "".join(others))
+    first = True
+
+    def edit_first(line: Line) -> None:
+        nonlocal first
+        if first:
+            edit(line)
+        first = False
+
+    change_all(place, suite, edit_first)
 
 
 def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
@@ -59,7 +72,26 @@ def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> Non
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         edit(line)
+    write_results(place, suite, lines)
+
+
+def write_results(place: SmallRun, suite: str, lines: Sequence[Line], **manifest: object) -> None:
+    """Writes lines and a manifest that has the sum of their tokens, and these fields."""
+    path = place.results / f"runs/m/{suite}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    usage = {name: sum(line["usage"].get(name, 0) for line in lines) for name in Usage.model_fields}
+    receipt = path.with_suffix(".manifest.json")
+    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | {"usage": usage} | manifest))
+
+
+def only(place: SmallRun, suite: str) -> list[Line]:
+    """Removes the results of all other suites; returns the lines of this one."""
+    own = place.results / "runs/m"
+    for path in own.rglob("*.jsonl"):
+        if path != own / f"{suite}.jsonl":
+            path.unlink()
+            path.with_suffix(".manifest.json").unlink()
+    return [json.loads(line) for line in (own / f"{suite}.jsonl").read_text().splitlines()]
 
 
 def problems(document: dict[str, Any], suite: str) -> str:
@@ -70,13 +102,62 @@ def problems(document: dict[str, Any], suite: str) -> str:
 
 def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     """Exit code 0, every unit graded again, a report for the pull request and a statement of the hashes."""
+    only(place, WHOLE)
     code, document = check(place, "--markdown", "report.md", "--statement", "statement.json")
     assert (code, document["accepted"], document["listed"]) == (0, True, True)
-    assert [(one["units"], one["verified"]) for one in document["files"]] == [(2, 2)] * 3
+    assert [(one["units"], one["planned"], one["verified"]) for one in document["files"]] == [(40, 40, 40)]
     assert "can be taken" in (place.root / "report.md").read_text()
     statement = json.loads((place.root / "statement.json").read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
-    assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 3
+    assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 1
+
+
+def counts(lines: Sequence[Line]) -> dict[str, int]:
+    return dict(Counter(line["outcome"] for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("keep", "manifest", "said"),
+    [
+        (30, {}, "got 30 lines and 0 open: 10 are neither in the file nor open"),
+        (30, {"tasks_planned": 30, "profile": "quick"}, "10 are neither"),
+        (30, {"tasks_in_suite": 30, "tasks_planned": 30}, "tasks_in_suite: expected 40, got 30"),
+        (30, {"open_units": 9}, "got 30 lines and 9 open: 1 are neither"),
+        (1, {"tasks_planned": 1}, "got 1 line and 0 open: 39 are neither"),
+        (0, {"tasks_planned": 0}, "got 0 lines and 0 open: 40 are neither"),
+        (40, {"open_units": 5}, "-5 are neither"),
+    ],
+)
+def test_units_left_out_are_counted_and_refused(
+    place: SmallRun, keep: int, manifest: dict[str, object], said: str
+) -> None:
+    """Whatever the manifest says: lines and open units are the tasks of the suite times the samples."""
+    lines = only(place, WHOLE)[:keep]
+    write_results(place, WHOLE, lines, outcomes=counts(lines), **manifest)
+    code, document = check(place, "--statement", "statement.json")
+    assert code == 1 and said in problems(document, WHOLE)
+    predicate = json.loads((place.root / "statement.json").read_text())["predicate"]
+    assert (predicate["result"], predicate["passedTests"]) == ("FAILED", [])
+
+
+def test_a_second_sample_of_some_tasks_is_refused(place: SmallRun) -> None:
+    """The best of several would be no fair measure."""
+    lines = only(place, WHOLE)
+    more = [*lines, {**lines[0], "sample": 1}]
+    write_results(place, WHOLE, more, outcomes=counts(more))
+    assert "expected 80 units (40 tasks, 2 samples each), got 41 lines" in problems(check(place)[1], WHOLE)
+
+
+def test_open_units_are_taken_without_the_mark(place: SmallRun) -> None:
+    """What could not be asked is counted; the statement does not pass the suite, and no board marks it."""
+    lines = only(place, WHOLE)[:30]
+    write_results(place, WHOLE, lines, outcomes=counts(lines), open_units=10)
+    code, document = check(place, "--markdown", "report.md", "--statement", "results/runs/m/verified.json")
+    assert (code, document["accepted"]) == (0, True)
+    assert "30 of 40 | 30" in (place.root / "report.md").read_text()
+    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
+    board = (place.root / "_site/evolved.html").read_text()
+    assert "30 of 40" in board and "m✓" not in board
 
 
 def test_results_that_lost_all_their_lines_are_refused(place: SmallRun) -> None:
@@ -96,14 +177,15 @@ def test_what_is_refused_ungraded_is_not_said_to_be_graded(place: SmallRun) -> N
 
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     """The same model with the same scores; its statement beside the results gives them the mark."""
+    only(place, WHOLE)
     code, document = check(place, "--statement", "results/runs/m/verified.json")
     build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
-    rows = json.loads((place.root / "_site/data/loop-core.json").read_text())["rows"]
-    (checked,) = [one["scores"] for one in document["files"] if one["suite"] == "loop/core"]
+    rows = json.loads((place.root / "_site/data/evolved-core.json").read_text())["rows"]
+    (checked,) = [one["scores"] for one in document["files"] if one["suite"] == WHOLE]
     (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
     assert code == 0 and {row["model"] for row in rows} == {"m"}
     assert shown == pytest.approx(next(iter(checked.values())), rel=1e-5)
-    board = (place.root / "_site/loop.html").read_text()
+    board = (place.root / "_site/evolved.html").read_text()
     assert ">M<" in board and ">m✓</a>" in board
 
 
@@ -151,7 +233,7 @@ def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
     change(place, SEEDS, fail)
     code, document = check(place)
     assert code == 1 and "outcome" in problems(document, SEEDS)
-    assert "manifest" not in problems(document, SEEDS)  # it counts what is graded again
+    assert "outcomes" not in problems(document, SEEDS)  # the manifest counts what is graded again
 
     def fail_throughout(line: Line) -> None:
         line["verdict"]["outcome"] = "failed"
@@ -195,13 +277,6 @@ def test_another_manifest_is_refused(place: SmallRun, field: str, value: object,
     assert code == 1 and said in problems(document, SEEDS)
 
 
-@pytest.mark.parametrize("sample", [7, 10**12])
-def test_picked_samples_are_refused(place: SmallRun, sample: int) -> None:
-    """A sample without those before it may be the best of many, whatever number the line claims."""
-    change(place, SEEDS, lambda line: line.update(sample=sample))
-    assert f"expected samples 0 to {sample - 1} of" in problems(check(place)[1], SEEDS)
-
-
 def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
     """Too few requests for the replies, no tokens for much text, and tokens faster than light."""
 
@@ -240,11 +315,13 @@ def test_counts_below_zero_are_refused(place: SmallRun, changed: Line, said: str
 
 def test_a_folder_that_is_named_like_results_is_no_results_file(place: SmallRun) -> None:
     """What lies in it does not belong there, and is named."""
-    folder = place.results / "runs/m/evolved/core-subtle.jsonl"
+    folder = place.results / "runs/m/evolved/core-combine.jsonl"
     folder.mkdir()
     (folder / "x.txt").write_text("x")
     code, document = check(place)
-    assert code == 1 and [one["place"] for one in document["problems"]] == ["evolved/core-subtle.jsonl/x.txt"]
+    assert code == 1 and [one["place"] for one in document["problems"]] == [
+        "evolved/core-combine.jsonl/x.txt"
+    ]
 
 
 @pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a pipe"])
@@ -328,7 +405,7 @@ def test_a_terminal_gets_sentences(place: SmallRun) -> None:
     assert "submission of m: cannot be taken yet" in result.stdout
     assert f"{SEEDS}.manifest.json: the manifest '" in result.stdout
     assert not any(markup in result.stdout for markup in ("\\", "##", "| ", "**"))
-    assert sum(line.rstrip().endswith("accepted") for line in result.stdout.splitlines()) == 2
+    assert sum(line.rstrip().endswith("accepted") for line in result.stdout.splitlines()) == 1
 
 
 def test_one_document_is_printed(place: SmallRun) -> None:

@@ -145,8 +145,6 @@ def _said(content: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("form", "row", "says"),
     [
-        ("evalplus", {"task_id": "a", "completion": 3}, "'completion'"),
-        ("evalplus", {"solution": "x"}, "'task_id'"),
         ("lm-eval", {"doc": {}, "filtered_resps": []}, "doc.task_id"),
         ("lm-eval", {"doc": {"task_id": "a"}, "filtered_resps": 3}, "filtered_resps"),
         ("evaloop", {"0": {"task_id": "a"}}, "lists of tasks"),
@@ -167,7 +165,7 @@ def _said(content: object) -> dict[str, Any]:
             {"sample_id": "a", "interaction_type": "multi_turn", "messages": ["x"]},
             "line 1, messages: expected an object",
         ),
-        ("evalplus", {}, "'task_id'"),
+        ("evalplus", {"results": {}}, "one JSON document with the keys results"),
     ],
     ids=str,
 )

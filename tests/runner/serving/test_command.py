@@ -100,16 +100,30 @@ def test_own_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "from_gguf", "block", "dtype"),
+    ("device", "flags", "from_gguf", "block", "dtype"),
     [
-        ("cpu", True, {}, "float32"),
-        ("cpu", False, {}, "auto"),
-        ("cpu", True, {"dtype": "bfloat16"}, "bfloat16"),
-        ("cuda", True, {}, "bfloat16"),
+        ("cpu", "avx512f", True, {}, "float32"),
+        ("cpu", "avx512f avx512_bf16", True, {}, "bfloat16"),
+        ("cpu", "amx_bf16 amx_tile", True, {}, "bfloat16"),
+        ("cpu", "amx_bf16", False, {}, "auto"),
+        ("cpu", "avx512f", True, {"dtype": "bfloat16"}, "bfloat16"),
+        ("cpu", "amx_bf16", True, {"dtype": "float32"}, "float32"),
+        ("cuda", "", True, {}, "bfloat16"),
     ],
 )
-def test_precision(device: str, from_gguf: bool, block: dict[str, Any], dtype: str) -> None:
-    """`auto` is float32 for converted files on a CPU, bfloat16 on a GPU, and else the engine's choice."""
+def test_precision(
+    device: str,
+    flags: str,
+    from_gguf: bool,
+    block: dict[str, Any],
+    dtype: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`auto` is bfloat16 for converted files where the processor computes in it, else the engine's choice."""
+    facts = tmp_path / "cpuinfo"
+    facts.write_text(f"processor : 0\nflags : fpu {flags} sse\n")
+    monkeypatch.setattr("triathlon_runner.serving._command._CPU_FACTS", facts)
     plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
     assert plan.dtype == _after(plan, "--dtype") == dtype
 

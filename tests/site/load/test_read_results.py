@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -244,25 +245,40 @@ def test_a_name_that_is_no_text_is_noticed(tmp_path: Path, lines: Path, place: s
     assert str(notice).encode()
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
 def test_what_is_no_file_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
     """In place of the results, or of the manifest: a pipe would be waited for, a folder end the build."""
-    make: dict[str, Callable[[Path], object]] = {
-        "folder": Path.mkdir,
-        "pipe": os.mkfifo,
-        "dangling link": lambda path: path.symlink_to("nowhere"),
-    }
+    make: dict[str, Callable[[Path], object]] = {"folder": Path.mkdir, "pipe": os.mkfifo}
     manifest = lines.with_name("core-seeds.manifest.json")
     manifest.unlink()
     make[kind](manifest)
-    said = (
-        "no manifest beside it" if kind == "dangling link" else "its manifest cannot be used: it is no plain"
-    )
-    assert said in read(tmp_path).notices[0].message
+    assert "its manifest cannot be used: it is no plain" in read(tmp_path).notices[0].message
     lines.unlink()
     make[kind](lines)
     assert any("not counted" in notice.message and not notice.line for notice in read(tmp_path).notices)
     assert not read(tmp_path).files
+
+
+@pytest.mark.parametrize(
+    "place", ["evolved/core-seeds.jsonl", "evolved", "", "evolved/core-seeds.manifest.json"]
+)
+def test_no_link_is_followed(tmp_path: Path, lines: Path, place: str) -> None:
+    """In place of a file, a suite's folder or a model's: a notice names it, and nothing behind it is read."""
+    secret = tmp_path / "secret"
+    shutil.copytree(lines.parents[1], secret)
+    (secret / "evolved/core-seeds.jsonl").write_text("hunter2\n")
+    (secret / "evolved/core-seeds.manifest.json").write_text("hunter2\n")
+    (secret / "skipped.txt").write_text("hunter2\n")
+    link = lines.parents[1] / place if place else lines.parents[1]
+    shutil.rmtree(link) if link.is_dir() else link.unlink()
+    link.symlink_to(secret / place)
+    found = read(tmp_path)
+    assert found.notices and "hunter2" not in repr((found.notices, found.skipped))
+    assert any(
+        notice.file == link.relative_to(tmp_path / "results").as_posix() and "a link" in notice.message
+        for notice in found.notices
+    )
+    assert "manifest" in place or not found.files
 
 
 def test_an_unknown_suite_is_noticed(tmp_path: Path, lines: Path) -> None:

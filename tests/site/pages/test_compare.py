@@ -12,6 +12,7 @@ from plotly import graph_objects
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, rendered_texts, small_results
 from triathlon_site.build import gather
+from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.compare import BEST, as_shown, neighbours
 from triathlon_site.render import formats
@@ -156,6 +157,13 @@ def test_a_small_difference_keeps_its_sign() -> None:
     assert as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
     assert as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
     assert as_shown(values, 1)[1][0] == pytest.approx(-0.04)
+
+
+def test_a_name_is_plain_text_in_interactive_figures() -> None:
+    """Plotly reads a few tags in its texts: a name with one would be a link in the legend."""
+    evil = '<a href="https://evil.example/">Evil & Co</a>'
+    for trace in (interactive_curve(evil, [1.0]), interactive_radar(evil, ["a"], [1.0])):
+        assert trace["name"] == '&lt;a href="https://evil.example/">Evil &amp; Co&lt;/a>'
 
 
 def test_interactive_figures_show_the_numbers_of_the_pages(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
 
 import io
-import json
 import re
 from pathlib import Path
 from statistics import fmean
@@ -12,6 +11,7 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_pages, rendered_texts, rich_results, small_results
 from triathlon_runner.evolved import analysis
+from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board.evolved import evolved_sections, share
@@ -153,14 +153,12 @@ def test_a_set_that_a_model_fails_is_a_weak_side(tmp_path: Path) -> None:
 def test_unknown_cost_is_no_small_cost(tmp_path: Path) -> None:
     """Where a server counted no tokens in one suite, its cost is unknown, and with it the whole model's."""
     results = rich_results(tmp_path / "results", (FakeModel("counted"), FakeModel("other")), tasks=4)
-    for path in results.rglob("*.manifest.json"):
-        manifest = json.loads(path.read_text())
-        if path.parts[-3] == "other" and path.name == "core.manifest.json" and "loop" in path.parts:
-            manifest["usage"]["uncounted"] = 4
-        else:
-            manifest["cost_usd"] = 0.25
-        path.write_text(json.dumps(manifest))
-    build(results, tmp_path / "_site", None, cache=tmp_path / "c")
+    path = results / "runs/other/loop/core.jsonl"
+    path.write_text(path.read_text().replace('"requests":', '"uncounted":4,"requests":', 1))
+    rows = (row_without_server(name, "instruct") for name in ("counted", "other"))
+    price = Price(input=1, output=2)
+    registry = Registry(models=tuple(row.model_copy(update={"price": price}) for row in rows))
+    build(results, tmp_path / "_site", registry, cache=tmp_path / "c")
     front = (tmp_path / "_site/index.html").read_text()
     costs = dict(
         re.findall(

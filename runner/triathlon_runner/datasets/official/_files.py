@@ -1,20 +1,20 @@
 """Users' problem files in the formats of HumanEval, MBPP, EvalPlus, EvoEval and ClassEval."""
 
 import json
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triathlon_runner.datasets import AnyProblem, TestedProblem, unpacked
+from triathlon_runner.datasets import AnyProblem, TestedProblem
 from triathlon_runner.datasets.official._assertions import tested_function
 from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
 from triathlon_runner.datasets.official._evoeval import _problem
 from triathlon_runner.datasets.official._raw import Row, class_problem
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import UnreadableFileError, read_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,9 @@ def problem_bytes(path: Path) -> bytes:
         UserError: the file can't be read.
     """
     try:
-        return unpacked(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise UserError(
-            f"expected a problem file in JSON lines at {str(path)!r}, got: {reason};"
-            " mend its path or the file"
-        ) from None
+        return read_file(path)
+    except UnreadableFileError as error:
+        raise UserError(f"expected a problem file in JSON lines: {error}") from None
 
 
 def _rows(text: str) -> list[str]:

@@ -32,17 +32,18 @@ def read_results(folder: ResultsFolder) -> dict[str, dict[str, tuple[EvolvedReco
     Raises:
         UserError: there are no results of this discipline, or a line that is no record.
     """
-    runs = folder.root / "runs"
     results: dict[str, dict[str, tuple[EvolvedRecord, ...]]] = {}
-    for path in sorted(runs.glob("*/evolved/*.jsonl")):
-        model, suite = path.parts[-3], f"evolved/{path.stem}"
-        manifest, records = folder.read_manifest(model, suite), read_records(path, EvolvedRecord)
+    for model, suite in folder.files():
+        if not suite.startswith("evolved/"):
+            continue
+        manifest = folder.read_manifest(model, suite)
+        records = read_records(folder.lines(model, suite), EvolvedRecord)
         results.setdefault(model, {})[suite] = tuple(
             record for record in records if manifest is None or record.protocol == manifest.protocol
         )
     if not results:
         raise UserError(
-            f"expected results of the evolved discipline in {str(runs)!r}, found none;"
+            f"expected results of the evolved discipline in {str(folder.root / 'runs')!r}, found none;"
             " run `triathlon run` first or name another folder at --results"
         )
     return results

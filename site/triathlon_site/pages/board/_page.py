@@ -124,10 +124,10 @@ def _row(
         )
         for column in columns
     )
-    cost = run_cost(board.files.get(model, ()))
+    info = published.info if published else site.models[model]
+    cost = run_cost(board.files.get(model, ()), info.price)
     if published:
-        return BoardRow(published.info, place, cells, cost, published.info.page if published.model else "")
-    info = site.models[model]
+        return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
     return BoardRow(info, place, cells, cost, info.page, board.open_units(model), board.part_run(model))
 
 

@@ -1,0 +1,94 @@
+"""Asks one model with two wordings of our prompts and compares the scores, task by task.
+
+    python benchmarks/prompts.py BEFORE AFTER --suite evolved/humaneval-plus --model MODEL [-- OPTIONS]
+
+BEFORE and AFTER are folders of prompts (`<discipline>/<name>.txt`, as for `triathlon run --prompts`), or
+`ours` for the prompts of this checkout. Each is asked by `triathlon run`, which OPTIONS are passed on to.
+Results are kept in --out, so an interrupted comparison goes on where it was. For every metric of the suite:
+both scores, the tasks gained and lost, and the 95 % interval of the difference by a paired bootstrap over
+tasks (over programs in runtime).
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from triathlon_runner import catalogue
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import UnitRecord
+from triathlon_runner.store import read_records
+from triathlon_runner.suites import SuiteEntry
+
+DRAWS = 10_000
+
+
+def ask(folder: str, results: Path, suite: str, model: str, options: Sequence[str]) -> Path:
+    """Returns the file with the model's results, after asking for what is missing in it."""
+    prompts = [] if folder == "ours" else ["--prompts", folder]
+    command = ["run", "--models", model, "--suites", suite, "--profile", "standard", *prompts]
+    run = [sys.executable, "-m", "triathlon_site", *command, "--results", str(results), *options]
+    code = subprocess.run(run, check=False).returncode
+    if code:
+        sys.exit(f"error: expected exit code 0 of `triathlon {' '.join(command)}`, got {code}")
+    return results / "runs" / model / f"{suite}.jsonl"
+
+
+def totals(metric: Metric, records: Sequence[UnitRecord]) -> dict[str, tuple[float, float]]:
+    """Numerator and denominator of the metric by cluster."""
+    sums: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    for cluster, numerator, denominator in metric.contributions(records):
+        above, below = sums[cluster]
+        sums[cluster] = above + numerator, below + denominator
+    return sums
+
+
+def compare(metric: Metric, before: Sequence[UnitRecord], after: Sequence[UnitRecord]) -> str:
+    """A line about one metric: both scores, clusters gained and lost, the interval of the difference."""
+    sums = totals(metric, before), totals(metric, after)
+    clusters = sorted(sums[0].keys() & sums[1].keys())
+    values = np.array([[side[cluster] for cluster in clusters] for side in sums])
+    shares = values[:, :, 0] / np.maximum(values[:, :, 1], 1e-12)
+    gained, lost = int((shares[1] > shares[0] + 1e-9).sum()), int((shares[1] < shares[0] - 1e-9).sum())
+    weights = np.random.default_rng(0).exponential(size=(DRAWS, len(clusters)))
+    drawn = np.einsum("dc,scv->dsv", weights, values)
+    differences = drawn[:, 1, 0] / drawn[:, 1, 1] - drawn[:, 0, 0] / drawn[:, 0, 1]
+    low, high = (100 * np.quantile(differences, (0.025, 0.975))).tolist()
+    first, second = (100 * side[:, 0].sum() / side[:, 1].sum() for side in values)
+    return (
+        f"{metric.title:32} {first:6.1f} {second:6.1f}   gained {gained:4} lost {lost:4} of {len(clusters):4}"
+        f"   difference {second - first:+5.1f} ({low:+.1f} to {high:+.1f})"
+    )
+
+
+def main() -> None:
+    """Asks with both wordings and prints a line a metric."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--out", type=Path, default=Path("_prompts"), help="folder of both results")
+    parser.add_argument("options", nargs="*", help="options of `triathlon run`, behind `--`")
+    arguments = parser.parse_args()
+    (entry,) = catalogue.select([arguments.suite])
+    asked = (arguments.suite, arguments.model, arguments.options)
+    before = records_of(entry, ask(arguments.before, arguments.out / "before", *asked))
+    after = records_of(entry, ask(arguments.after, arguments.out / "after", *asked))
+    print(f"{arguments.suite}, {arguments.model}: {arguments.before} against {arguments.after}")
+    for metric in entry.metrics:
+        if metric.role != "curve":
+            print(compare(metric, before, after))
+
+
+def records_of(entry: SuiteEntry, path: Path) -> list[UnitRecord]:
+    """All records of a results file."""
+    return list(read_records(path, entry.record))
+
+
+if __name__ == "__main__":
+    main()

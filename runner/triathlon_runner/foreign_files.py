@@ -1,0 +1,249 @@
+"""Reads files that others wrote: plain or packed, in any encoding of Unicode, through no link, and bounded.
+
+A few megabytes can unpack to more than any memory holds, and a link in a folder that somebody hands in can
+lead to any file of this machine.
+"""
+
+import bz2
+import codecs
+import gzip
+import lzma
+import os
+import re
+import stat
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final, Protocol
+from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
+
+from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import parse_json
+
+MOST_BYTES: Final = 512 << 20
+"""Of one file, unpacked. The largest logs of the programs that we read have a fifth of that."""
+MOST_BYTES_OF_MEMBERS: Final = 8 * MOST_BYTES
+"""Of all members of an archive that are read one after another."""
+LINK: Final = "a link"
+"""How `why_not_plain` begins to name one."""
+_PIECE: Final = 1 << 20
+_ZSTD: Final = 93
+"""How a zip file names this compression."""
+_LOCAL_HEADER: Final = 30
+"""Bytes before a member's name; the last four say how long name and extra field are."""
+_MANGLED: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, BadZipFile, struct.error)
+_ENCODINGS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NOT_READ: Final = (
+    (b"7z\xbc\xaf\x27\x1c", 0, "packed with 7-Zip; unpack it first"),
+    (b"Rar!", 0, "packed with RAR; unpack it first"),
+    (b"ustar", 257, "a tar archive; unpack it, and name the folder"),
+    (b"PAR1", 0, "a Parquet file; write its rows as JSON lines"),
+)
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class UnreadableFileError(UserError):
+    """A file that cannot be read or unpacked, or unpacks to more than is read."""
+
+
+def read_file(path: Path) -> bytes:
+    """Returns the text of a file as UTF-8 without a byte order mark, unpacked.
+
+    Raises:
+        UnreadableFileError: it cannot be read; names the file.
+    """
+    try:
+        with path.open("rb") as file:
+            return as_utf8(unpacked(_bounded(file)))
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"cannot read {str(path)!r}: {error}") from None
+    except OSError as error:
+        raise UnreadableFileError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+
+
+def unpacked(data: bytes) -> bytes:
+    """Returns the bytes of a file, unpacked where gzip, zip, xz, bzip2 or zstd packed it.
+
+    Raises:
+        UnreadableFileError: it is damaged, packed in another way, or too large.
+    """
+    for start, offset, what in _NOT_READ:
+        if data.startswith(start, offset):
+            raise UnreadableFileError(f"it is {what}")
+    opener = next((opener for start, opener in _PACKINGS if data.startswith(start)), None)
+    if opener is None:
+        return data
+    try:
+        return _bounded(opener(BytesIO(data)))
+    except _MANGLED as error:
+        raise UnreadableFileError(f"it cannot be unpacked: {error}; is the file whole?") from None
+
+
+def as_utf8(data: bytes) -> bytes:
+    """Returns a text in UTF-8 without a byte order mark; halves of UTF-16's pairs are replaced."""
+    encoding = next((encoding for mark, encoding in _ENCODINGS if data.startswith(mark)), None)
+    if encoding is None and b"\0" in data[:2]:
+        encoding = "utf-16-be" if data[:1] == b"\0" else "utf-16-le"
+    if encoding is None:
+        return data
+    return data.decode(encoding, errors="replace").encode() if encoding != "utf-8-sig" else data[3:]
+
+
+def parse_foreign_json(text: bytes) -> Any:
+    """Returns what a JSON text holds, without lone surrogates (`\\ud800`), which no record could hold.
+
+    Raises:
+        ValueError: it is no JSON, or is nested too deeply.
+    """
+    value = parse_json(text)
+    return _without_surrogates(value) if _SURROGATE.search(text) else value
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value
+
+
+def members(path: Path) -> list[str] | None:
+    """Returns the names in a zip file; None for another kind of file.
+
+    Raises:
+        UnreadableFileError: its list of members is damaged.
+    """
+    try:
+        if not is_zipfile(path):
+            return None
+        with ZipFile(path) as archive:
+            return archive.namelist()
+    except (*_MANGLED, NotImplementedError) as error:
+        raise _damaged(path, error) from None
+
+
+def read_members(path: Path, names: Sequence[str]) -> Iterator[bytes]:
+    """Yields the content of members of a zip file, in the order of their names here.
+
+    Raises:
+        UnreadableFileError: a member is damaged, encrypted, or all are too large.
+    """
+    size = 0
+    try:
+        with ZipFile(path) as archive:
+            for name in names:
+                content = _bounded(_member(archive, archive.getinfo(name)))
+                size += len(content)
+                if size > MOST_BYTES_OF_MEMBERS:
+                    raise _too_large(MOST_BYTES_OF_MEMBERS)
+                yield as_utf8(content)
+    except UnreadableFileError as error:
+        raise UnreadableFileError(f"cannot read {str(path)!r}: {error}") from None
+    except (*_MANGLED, NotImplementedError, RuntimeError) as error:  # RuntimeError: a password is needed
+        raise _damaged(path, error) from None
+
+
+def files_below(folder: Path, pattern: str = "*") -> Iterator[Path]:
+    """Yields the plain files below a folder whose names match, in order; links are not followed.
+
+    Raises:
+        UserError: a link or a pipe stands there; names it.
+    """
+    for path in sorted(folder.rglob(pattern)):
+        if why := why_not_plain(path, folder):
+            raise UserError(f"expected only files and folders in {str(folder)!r}, got {why}; remove it")
+        if path.is_file():
+            yield path
+
+
+def why_not_plain(path: Path, root: Path) -> str:
+    """Returns what keeps a path below `root` from being read as it is, in words; empty where nothing does.
+
+    That is a link on the way from `root`, or in place of the file, and a pipe or device.
+    """
+    way = [part for part in (*reversed(path.parents), path) if part != root and part.is_relative_to(root)]
+    for part in way:
+        try:
+            mode = os.lstat(part).st_mode
+        except OSError as error:
+            return f"nothing that can be read at {part.relative_to(root).as_posix()!r} ({error.strerror})"
+        if stat.S_ISLNK(mode):
+            return f"{LINK} at {part.relative_to(root).as_posix()!r}"
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            return f"a pipe or device at {part.relative_to(root).as_posix()!r}"
+    return ""
+
+
+def _bounded(stream: _Stream) -> bytes:
+    content = BytesIO()
+    while piece := stream.read(_PIECE):
+        if content.tell() + len(piece) > MOST_BYTES:
+            raise _too_large(MOST_BYTES)
+        content.write(piece)
+    return content.getvalue()
+
+
+def _too_large(most: int) -> UnreadableFileError:
+    return UnreadableFileError(f"expected at most {most >> 20} MiB unpacked, got more; split it")
+
+
+def _damaged(path: Path, error: Exception) -> UnreadableFileError:
+    return UnreadableFileError(f"{path}: cannot be unpacked: {error}; is the file whole?")
+
+
+def _only_member(file: BytesIO) -> _Stream:
+    archive = ZipFile(file)
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    if len(infos) != 1:
+        names = ", ".join(info.filename for info in infos[:5])
+        raise UnreadableFileError(
+            f"it is a zip of {len(infos)} files ({names}); unpack it, and name the folder"
+        )
+    try:
+        return _member(archive, infos[0])
+    except (NotImplementedError, RuntimeError) as error:
+        raise BadZipFile(str(error)) from None
+
+
+def _member(archive: ZipFile, info: ZipInfo) -> _Stream:
+    if info.compress_type != _ZSTD:
+        return archive.open(info)
+    assert archive.fp is not None, "the archive is open"
+    archive.fp.seek(info.header_offset)
+    name, extra = struct.unpack("<HH", archive.fp.read(_LOCAL_HEADER)[-4:])
+    archive.fp.seek(name + extra, 1)
+    content = _bounded(_from_zstd(BytesIO(archive.fp.read(info.compress_size))))
+    if zlib.crc32(content) != info.CRC:
+        raise BadZipFile("its checksum differs")
+    return BytesIO(content)
+
+
+def _from_zstd(file: BytesIO) -> _Stream:
+    """What is packed with zstd, which Python cannot unpack before 3.14."""
+    import pyarrow as pa  # noqa: PLC0415  a third of a second, for this alone
+
+    stream: _Stream = pa.CompressedInputStream(pa.BufferReader(file.getvalue()), "zstd")
+    return stream
+
+
+_PACKINGS: Final[tuple[tuple[bytes, Callable[[BytesIO], _Stream]], ...]] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"PK\x03\x04", _only_member),
+    (b"\xfd7zXZ\0", lzma.LZMAFile),
+    (b"BZh", bz2.BZ2File),
+    (b"\x28\xb5\x2f\xfd", _from_zstd),
+)

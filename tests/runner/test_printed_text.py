@@ -1,0 +1,36 @@
+"""Text of files and servers in a log and in Markdown: it stays text."""
+
+import pytest
+
+from triathlon_runner.terminal import in_markdown, visible
+
+
+@pytest.mark.parametrize(
+    "command", ["::error::pwned", "  ::add-mask::x", "a\n::stop-commands::x", "a ##[error]b"]
+)
+def test_no_line_of_a_log_is_a_command(command: str) -> None:
+    """A workflow's runner executes lines that begin with two colons, or hold the older brackets."""
+    shown = visible(command)
+    assert not any(line.lstrip().startswith("::") for line in shown.splitlines()) and "##[" not in shown
+    assert "::" in shown or "error" in shown
+
+
+def test_other_text_stays_as_it_is() -> None:
+    """Slices and scopes have colons, too."""
+    assert visible("xs[::2]\n    std::vector") == "xs[::2]\n    std::vector"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![x](http://evil.example/p.png)", "\\!\\[x\\]\\(http:\u200b//evil.example/p.png\\)"),
+        ("@octocat <img src=x> &lt;", "@\u200boctocat &lt;img src=x&gt; &amp;lt;"),
+        ("a\n# H1 | `code` *b* _c_", "a \\#\u200b H1 \\| \\`code\\` \\*b\\* \\_c\\_"),
+        ("www.evil.example \\", "www\u200b.evil.example \\\\"),
+        ("- no item", "\\- no item"),
+        ("core/seeds/apple-market, line 3", "core/seeds/apple-market, line 3"),
+    ],
+)
+def test_markdown_shows_text_as_it_is(text: str, shown: str) -> None:
+    """In one line: no link, picture, heading, mention, cell's end or HTML."""
+    assert in_markdown(text) == shown
