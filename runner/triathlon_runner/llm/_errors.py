@@ -176,13 +176,29 @@ class Failure:
     """200 where an error in a good reply names none: only its text says what kind it is."""
     text: str
     """Codes and message: all that can be matched against."""
-    quote: str
-    """The server's message as part of a sentence, or that it gave none."""
+    said: str
+    """The server's message, quoted; empty where it gave none."""
+    in_good_reply: bool
+    """Whether the reply's own status was 200."""
     param: str
     wait: float | None
     """Seconds that the server asks us to wait."""
     location: str
     """The host that it redirects to."""
+
+    @property
+    def quote(self) -> str:
+        """The server's message as part of a sentence, or that it gave none."""
+        if self.in_good_reply:
+            return f"an error in a reply with status 200: {self.said}"
+        return f"the server said {self.said}" if self.said else "the server gave no reason"
+
+    @property
+    def answer(self) -> str:
+        """What the server answered, as a sentence."""
+        if self.in_good_reply:
+            return self.quote
+        return f"the server answered {self.status}{f': {self.said}' if self.said else ' and gave no reason'}"
 
     def has_status(self, statuses: str) -> bool:
         return any(
@@ -210,13 +226,15 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
     codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
-    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
+    in_good_reply = status == 200
+    if in_good_reply and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
         status = int(named)
     said = repr(terminal.shortened(message, _SHOWN)) if message.strip() else ""
     return Failure(
         status,
         text=" ".join((*codes, message)),
-        quote=f"the server said {said}" if said else "the server gave no reason",
+        said=said,
+        in_good_reply=in_good_reply,
         param=str(fields.get("param") or ""),
         wait=retry_after(headers, text),
         location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
@@ -249,18 +267,14 @@ def classify(failure: Failure, config: ApiConfig, asked: Asked, listed: str = ""
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
     raise UnexplainedError(
         failure.status,
-        f"the server answered {failure.status}: {failure.quote}; {advice}; the next run asks again",
+        f"{failure.answer}; {advice}; the next run asks again",
     )
 
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     if rule.effect == "refused":
         return Finish.REFUSED
-    status = (
-        f"an error under status 200, {failure.quote}"
-        if failure.status == 200
-        else f"{failure.status}, {failure.quote}"
-    )
+    status = failure.quote if failure.in_good_reply else f"{failure.status}, {failure.quote}"
     if rule.effect == "throttled":
         raise Throttled(status, failure.wait)
     if rule.effect == "again":

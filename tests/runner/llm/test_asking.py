@@ -87,7 +87,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("a reply that always streams", [Raw(b'data: {"choices": []}\n\n', "text/event-stream")],
      STOP + "the server streams its replies", 1),
     ("money under status 200", [raw({"error": "Insufficient balance", "status": 402})],
-     STOP + "the quota or balance is used up (200): the server said 'Insufficient balance'", 1),
+     STOP + "the quota or balance is used up (200): an error in a reply with status 200: 'Insuff", 1),
     ("an unknown model under status 200", [raw({"detail": "The model scripted does not exist."})],
      STOP + "the server does not know the model", 1),
     ("another error under status 200", [raw({"error": "busy"}), "good"], "stop: good", 2),
@@ -107,7 +107,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
      STOP + "expected replies of the openai protocol", 12),
     ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "no reply was by the model", 3),
     ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
-    ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: the server said 'odd'", 1),
+    ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: 'odd'; look at", 1),
 ]  # fmt: skip
 
 

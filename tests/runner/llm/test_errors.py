@@ -173,7 +173,7 @@ ERRORS = [
     (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
     (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
     (400, "", "Too many stop sequences", "max_stop_sequences", "stop"),
-    (400, "", "Something odd", "question: the server answered 400: the server said 'Something odd'; look at"),
+    (400, "", "Something odd", "question: the server answered 400: 'Something odd'; look at"),
     (400, "", "Payload too large", "set a smaller `max_tokens`"),
 ]
 # fmt: on
@@ -201,8 +201,14 @@ def test_tried_again(status: int) -> None:
         ({"detail": "The model m does not exist."}, MODEL),
         ({"error": {"message": "You have run out of credits"}}, QUOTA),
         ({"error": {"message": "slow down", "code": 429}}, "throttled"),
-        ({"error": {"message": "rate limit reached, add credits"}}, "again: an error under status 200"),
-        ({"error": {"message": "upstream", "code": 502}}, "again: 502"),
+        (
+            {"error": {"message": "rate limit reached, add credits"}},
+            "again: an error in a reply with status 200: 'rate limit",
+        ),
+        (
+            {"error": {"message": "upstream", "code": 502}},
+            "again: an error in a reply with status 200: 'upstream'",
+        ),
         ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
     ],
     ids=str,
