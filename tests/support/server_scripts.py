@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import urllib.parse
 
 from support.core_model import answer, reference
@@ -123,12 +124,15 @@ _DICE = random.Random(3)
 
 
 def echo_key(asked: Asked) -> Response:
-    """A fault with the key in it for every second question, else an answer; headers and ids have it, too."""
+    """A fault with the key in it for every second question, else a program that returns it."""
     key = asked.headers["Authorization"].removeprefix("Bearer ")
     if _DICE.random() < 0.5:
         return _DICE.choice(faults_with(key))
     changes = {"system_fingerprint": key, "id": key}
-    return Said(answer(asked), model="scripted", headers={"X-Echo": key}, changes=changes)
+    text = answer(asked)
+    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
+        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
+    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)
 
 
 def faults_with(key: str) -> list[Response]:
