@@ -71,6 +71,16 @@ async def test_a_larger_run_goes_on_from_a_smaller_one(tmp_path: Path) -> None:
     assert [record.task_id for record in bench.records()] == list("abcd")
 
 
+async def test_a_locked_model_ends_itself_alone(tmp_path: Path) -> None:
+    """Another run holds one model's files: that is said and its units stay open; the others are asked."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
+    with bench.folder.locked("locked"):
+        summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code) == (len(bench.records()), summary.finished, 2)
+    assert summary.finished > 0 and "another triathlon run is writing" in summary.errors[0]
+
+
 async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
     """No answer is no result: the unit has no line, the manifest counts it as open with the reason."""
 
