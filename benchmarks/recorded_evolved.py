@@ -116,9 +116,7 @@ async def measure(options: argparse.Namespace) -> bool:
             suite = (await build_suite(entry, store, grader, PROFILES["standard"])).suite
             assert isinstance(suite, Programs)
             for path in paths:
-                count, differing = await differences(
-                    path, name, suite, CachingGrader(grader, cache, scope=name)
-                )
+                count, differing = await differences(path, name, suite, CachingGrader(grader, cache))
                 compared, different = compared + count, different + len(differing)
                 print(f"{model_of(path)}, {name}: {count - len(differing)} of {count}", flush=True)
                 for difference in differing:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.runtime._construct import construct, tracing_python
+from triathlon_runner.memo import python_version
+from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.sandbox import open_sandbox
 
@@ -82,7 +83,7 @@ def main() -> None:
     elif options.data and options.write:
         only = options.programs.split(",") if options.programs else ()
         answers = asyncio.run(truths(options.data, options.jobs, only))
-        options.write.write_text(json.dumps({"python": tracing_python(), "truths": answers}), "utf-8")
+        options.write.write_text(json.dumps({"python": python_version(), "truths": answers}), "utf-8")
     else:
         parser.error("expected --data with --write, or --compare")
 

@@ -13,6 +13,7 @@ from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
+from triathlon_runner.records import Usage
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.terminal import shortened
 
@@ -35,6 +36,10 @@ class Price(_Config):
     def usd(self, input_tokens: float, output_tokens: float) -> float:
         """Returns what so many tokens cost."""
         return (input_tokens * self.input + output_tokens * self.output) / 1e6
+
+    def cost_of(self, usage: Usage) -> float | None:
+        """Returns what this usage cost, as a manifest has it; None where a server counted no tokens."""
+        return None if usage.uncounted else round(self.usd(usage.input_tokens, usage.output_tokens), 6)
 
 
 class Settings(_Config):

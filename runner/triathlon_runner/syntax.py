@@ -39,6 +39,18 @@ def parse_or_none(program: str) -> ast.Module | None:
         return None
 
 
+def tree_text(program: str) -> str:
+    """Returns the syntax tree as text, the same whatever comments and blank lines stand in the program.
+
+    Docstrings are part of it, because a program can read them. The program itself where it does not parse.
+    """
+    tree = parse_or_none(program)
+    try:
+        return ast.dump(tree) if tree is not None else program
+    except RecursionError:
+        return program
+
+
 def statements(program: str) -> list[ast.stmt]:
     """The statements at the top level of a program, not to be changed; none where it does not parse."""
     tree = parse_or_none(program)

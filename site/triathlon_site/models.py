@@ -83,11 +83,6 @@ class ModelInfo:
         """The size as a number to sort by; experts (8x22B) multiplied out."""
         return formats.billions(self.parameters or "")
 
-    @property
-    def safe_link(self) -> str | None:
-        """The link if it is a web address; a `javascript:` link is left out."""
-        return self.link if self.link and self.link.startswith(("https://", "http://")) else None
-
 
 Models = Mapping[str, ModelInfo]
 """By id."""

@@ -10,17 +10,18 @@ worse in one column than in all others. g, a_c, b_c and the scatter's scale s_c 
 likelihood (Bock and Aitkin 1981) with weak priors; theta is integrated over a grid.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import gammaln, logit, logsumexp
 
-from triathlon_site.uncertainty import LEVEL
+from triathlon_site.ranking import Rank, smallest_ranks
+from triathlon_site.uncertainty import LEVEL, rounded
 
 Array = np.typing.NDArray[np.float64]
 Places = np.typing.NDArray[np.int64]
@@ -44,6 +45,8 @@ CENTRE: Final = 50.0
 """The index of the mean of all models."""
 POINTS: Final = 10.0
 """Index points of one standard deviation of all models."""
+SMALLEST_SPREAD: Final = 1e-6
+"""Standard deviation of abilities or dates below which all of them are equal but for rounding errors."""
 RESAMPLES: Final = 200
 DRAWS_EACH: Final = 10
 
@@ -71,8 +74,8 @@ class Cells:
         (models,). Half a task is added to the solved and to the unsolved, so that 0 and 1 have a logit.
         """
         known = released[~np.isnan(released)]
-        spread = float(np.std(known)) if len(known) else 0.0
-        dates = np.nan_to_num((released - np.mean(known)) / spread) if spread else np.zeros(len(scores))
+        mean = float(np.mean(known)) if len(known) else 0.0
+        dates = np.nan_to_num((released - mean) / _spread(known))
         model, column = np.nonzero(~np.isnan(scores))
         count = np.broadcast_to(tasks, scores.shape)[model, column]
         share = (scores[model, column] * count + 0.5) / (count + 1)
@@ -209,14 +212,12 @@ def abilities(columns: Columns, cells: Cells) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One model's place; every field but `columns` is in index points or ranks from 1."""
+    """One model's index, with its interval, in index points."""
 
     value: float
     low: float
     high: float
-    rank: int
-    rank_low: int
-    rank_high: int
+    rank: Rank
     columns: int
     """How many columns it rests on."""
 
@@ -240,7 +241,7 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
 
     The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
     `RESAMPLES` times, the columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from
-    its posterior under that fit.
+    its posterior under that fit. Models with the same scores and date get the same row.
 
     Args:
         scores: 0..1, shape (models, columns), nan where there is none.
@@ -253,30 +254,52 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
     """
     if np.isnan(scores).all(axis=1).any():
         raise ValueError("every model of the index needs a score in some column")
-    random = np.random.default_rng(seed)
-    cells = Cells.from_scores(scores, tasks, released)
+    groups = _equal_rows(scores, tasks, released)
+    order = np.concatenate(groups)
+    tasks = np.broadcast_to(tasks, scores.shape)
+    cells = Cells.from_scores(scores[order], tasks[order], released[order])
     fitted = fit_columns(cells)
-    means = abilities(fitted, cells) @ GRID
-    draws = _draws(cells, fitted, random)
-    centre, spread = float(np.mean(means)), float(np.std(means)) or 1.0
+    place_of = np.argsort(order)
+    draws = _draws(cells, fitted, np.random.default_rng(seed))[:, place_of]
+    means = (abilities(fitted, cells) @ GRID)[place_of]
+    for group in groups:
+        means[group] = np.mean(means[group])
+    means = rounded(means)
+    drawn_ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
+    centre, spread = float(np.mean(means[order])), _spread(means[order])
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
-    ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
-    rank_low, rank_high = np.quantile(ranks, [tail, 1 - tail], axis=0, method="closest_observation")
-    order = (-means).argsort().argsort() + 1
-    value, low, high = (CENTRE + POINTS * (ends - centre) / spread for ends in (means, low, high))
-    table = pd.DataFrame(
-        {
-            "value": value,
-            "low": np.minimum(low, value),
-            "high": np.maximum(high, value),
-            "rank": order,
-            "rank_low": np.minimum(rank_low, order).astype(int),
-            "rank_high": np.maximum(rank_high, order).astype(int),
-            "columns": np.bincount(cells.model, minlength=cells.models),
-        }
-    )
-    return Index(tuple(IndexRow(*row) for row in table.itertuples(index=False)), draws)
+    places = smallest_ranks(means)
+    shared = Counter(places)
+    columns = np.bincount(cells.model, minlength=cells.models)[place_of]
+    rows: dict[int, IndexRow] = {}
+    for group in groups:
+        model = int(group[0])
+        low, high = np.quantile(draws[:, group], [tail, 1 - tail])
+        best, worst = np.quantile(drawn_ranks[:, group], [tail, 1 - tail], method="closest_observation")
+        ends = (means[model], low, high)
+        value, low, high = (float(CENTRE + POINTS * (end - centre) / spread) for end in ends)
+        place = places[model] or len(places)
+        rank = Rank(place, shared[place] > 1, min(int(best), place), max(int(worst), place))
+        row = IndexRow(value, min(low, value), max(high, value), rank, int(columns[model]))
+        rows |= dict.fromkeys(group.tolist(), row)
+    return Index(tuple(rows[model] for model in range(len(scores))), draws)
+
+
+def _equal_rows(scores: Array, tasks: Array, released: Array) -> list[Places]:
+    """The numbers of the models that have the same scores and date, group by group.
+
+    The order of the groups depends on their scores alone. The index is computed in this order, and equal
+    models share their draws, so neither names nor the order of the table change an index.
+    """
+    table = np.column_stack([scores, np.broadcast_to(tasks, scores.shape), released])
+    _, group = np.unique(np.nan_to_num(table, nan=-1.0), axis=0, return_inverse=True)
+    return [np.flatnonzero(group.ravel() == number) for number in range(int(group.max()) + 1)]
+
+
+def _spread(values: Array) -> float:
+    """The standard deviation; 1 where all values are equal but for rounding errors, or there are none."""
+    spread = float(np.std(values)) if len(values) else 0.0
+    return spread if spread > SMALLEST_SPREAD else 1.0
 
 
 def years(month: str) -> float:
@@ -306,6 +329,6 @@ def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:
         places = (posterior.cumsum(axis=1) < uniform).sum(axis=2).clip(max=len(GRID) - 1)
         values = GRID[places] + step * (random.random(places.shape) - 0.5)
         means = posterior @ GRID
-        scale = np.std(reference) / np.std(means) if np.std(means) else 1.0
+        scale = _spread(reference) / _spread(means)
         parts.append(np.mean(reference) + scale * (values - np.mean(means)))
     return np.concatenate(parts)

@@ -152,7 +152,9 @@ def tiers(
     """The tier of each model, from 1; None without a score.
 
     The best model leads tier 1. It is compared with every model below by the paired bootstrap; the first
-    model that is significantly worse leads the next tier, and so on. A leader is the luckiest of its equals,
+    model that is significantly worse leads the next tier, and so on. Models of equal score are one place:
+    they lead together, and go into the next tier together as soon as one of them is significantly worse than
+    one of the leaders. A leader is the luckiest of its equals,
     so Bonferroni's correction counts every pair among the models from the leader down to the one compared:
     the leader's own pairs alone would split 24 equal models (80 tasks) in one table of five. Models further
     down do not count, so that a long list of weak models widens no tier above them.
@@ -165,21 +167,19 @@ def tiers(
     """
     p_values = paired_p_values(tuple(samples), tuple(upper))
     result: list[int | None] = [None] * len(scores)
-    order = sorted(
-        (position for position, score in enumerate(scores) if not np.isnan(score)),
-        key=lambda position: (-scores[position], position),
-    )
-    tier = 0
-    while order:
-        tier += 1
-        leader, candidates = order[0], order[1:]
-        places = np.arange(2, len(order) + 1)
-        adjusted = places * (places - 1) / 2 * p_values[leader, candidates]
-        worse = np.flatnonzero(adjusted < SIGNIFICANCE)
-        end = 1 + int(worse[0]) if len(worse) else len(order)
-        for position in order[:end]:
-            result[position] = tier
-        order = order[end:]
+    by_score: dict[float, list[int]] = {}
+    for position in np.argsort(-np.asarray(scores, dtype=float), kind="stable").tolist():
+        if not np.isnan(scores[position]):
+            by_score.setdefault(float(scores[position]), []).append(position)
+    tier, compared = 0, 0
+    leaders: list[int] = []
+    for models in by_score.values():
+        compared += len(models)
+        pairs = compared * (compared - 1) / 2
+        if not leaders or pairs * p_values[np.ix_(leaders, models)].min() < SIGNIFICANCE:
+            tier, leaders, compared = tier + 1, models, len(models)
+        for model in models:
+            result[model] = tier
     return result
 
 

@@ -66,7 +66,7 @@
   const selection = () => {
     const data = loaded.get(chosen.score), cost = known(choices.costs, chosen.cost);
     const passing = data.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => FILTERS.every(({ id, passes }) => !chosen[id] || passes(model, chosen[id])));
-    const rows = passing.filter(([model]) => model[cost.id] !== null).map(([model, i]) => ({ model, cost: model[cost.id], value: data.value[i], low: data.low[i], high: data.high[i], draws: data.draws[i], count: 0, share: 0, on: false }));
+    const rows = passing.filter(([model]) => model[cost.id] !== null).map(([model, i]) => ({ model, cost: model[cost.id], paid: model.shown[cost.id], value: data.value[i], shown: data.shown[i], low: data.low[i], high: data.high[i], draws: data.draws[i], count: 0, share: 0, on: false }));
     const costs = rows.map((row) => row.cost);
     const order = rows.map((_, i) => i).sort((a, b) => costs[a] - costs[b] || a - b);
     for (const i of undominated(rows.map((row) => row.value), costs, order)) rows[i].on = true;
@@ -78,10 +78,7 @@
 
   /* ---- in words ---- */
 
-  const number = (score, value) => score.id === "index" ? value.toFixed(0) : score.maximum <= 10 ? value.toFixed(2) : value.toFixed(1);
-  const scored = (score, row) => `${number(score, row.value)} (${number(score, row.low)}–${number(score, row.high)})`;
   const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
-  const costly = (cost, value) => cost.unit.replace("{}", cost.id === "released" ? month(value) : String(Number(value.toPrecision(3))));
   const listed = (names) => names.length > choices.named + 1
     ? `${names.slice(0, choices.named).join(", ")} and ${names.length - choices.named} others`
     : names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
@@ -98,10 +95,10 @@
     if (!rows.length) return `Of ${words()} none has a score in ${score.short} and a known ${cost.noun}: take a filter away.`;
     const best = rows.reduce((first, row) => row.value > first.value ? row : first);
     const alike = order.map((i) => rows[i]).filter((row) => row !== best && row.draws.filter((value, i) => value >= best.draws[i]).length / best.draws.length >= choices.doubt);
-    const head = `Of ${rows.length} ${words()} with a known ${cost.noun}, ${best.model.name} scores highest in ${score.short}: ${scored(score, best)}.`;
+    const head = `Of ${rows.length} ${words()} with a known ${cost.noun}, ${best.model.name} scores highest in ${score.short}: ${best.shown}.`;
     if (!alike.length) return `${head} No other comes close enough to doubt it.`;
-    const lowest = Math.min(best.cost, alike[0].cost), least = [...alike, best].filter((row) => row.cost === lowest).map((row) => row.model.name);
-    const price = costly(cost, lowest), first = least.length > 1 ? `are ${listed(least)} (${price} each)` : `is ${least[0]} (${price})`;
+    const lowest = Math.min(best.cost, alike[0].cost), cheapest = [...alike, best].filter((row) => row.cost === lowest), least = cheapest.map((row) => row.model.name);
+    const price = cheapest[0].paid, first = least.length > 1 ? `are ${listed(least)} (${price} each)` : `is ${least[0]} (${price})`;
     return `${head} ${listed(alike.map((row) => row.model.name))} cannot be told from it; the ${cost.least} of these ${first}.`;
   };
 
@@ -129,7 +126,7 @@
     head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score", "In draws"].map((name) => make("th", { scope: "col" }, name)));
     const shown = order.map((i) => rows[i]).filter((row) => row.on || row.share >= choices.leastShare);
     body.replaceChildren(...shown.map((row) => make("tr", {}, make("th", { scope: "row" }, row.model.name),
-      ...[costly(cost, row.cost), scored(score, row), `${Math.round(100 * row.share)} %`].map((text) => make("td", { class: "number" }, text)))));
+      ...[row.paid, row.shown, `${Math.round(100 * row.share)} %`].map((text) => make("td", { class: "number" }, text)))));
   };
 
   /* plotly reads a few tags in its texts: without this a name could be a link. */
@@ -140,7 +137,7 @@
     y: rows.map((row) => row.value),
     error_y: { ...base.error_y, array: rows.map((row) => row.high - row.value), arrayminus: rows.map((row) => row.value - row.low), color: colour },
     hovertemplate: "%{customdata}<extra></extra>",
-    customdata: rows.map((row) => `<b>${plain(row.model.name)}</b><br>${scored(score, row)}<br>${costly(cost, row.cost)}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
+    customdata: rows.map((row) => `<b>${plain(row.model.name)}</b><br>${row.shown}<br>${row.paid}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
     marker: { ...base.marker, color: colour },
   });
   /* A name for each point that has room for one, the best first. */

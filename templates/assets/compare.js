@@ -3,6 +3,8 @@
 (() => {
   const MOST = 6;
   const NOT_SHOWN = "no difference shown";
+  const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
+  const OPPOSITES = { b: "w", w: "b", n: "n" };
   const place = document.getElementById("compare");
   const index = window.triathlonIndex;
   const known = new Map(index.models.map((model) => [model.id, model]));
@@ -34,11 +36,10 @@
     document.head.append(script);
   });
 
-  const number = (value, maximum) => maximum === 1 ? (100 * value).toFixed(1) : value.toFixed(maximum <= 10 ? 2 : 1);
-  /* Differences come in the units that are shown. */
-  const signed = (value, maximum) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(maximum > 1 && maximum <= 10 ? 2 : 1);
+  /* The other way round: `+1.2` as `−1.2`; a zero has no sign. */
+  const turned = (text) => text.replace(/^[+−]/, (sign) => sign === "+" ? "−" : "+");
 
-  /* First minus second in a column, as it was computed when the site was built: null where they share no task.
+  /* First minus second in a column, in the texts that were made when the site was built: null where they share no task.
      A pair stands in the file of the model that comes first in the index. */
   const places = new Map(index.models.map((model, i) => [model.id, i]));
   const difference = (id, first, second) => {
@@ -46,11 +47,11 @@
     const column = upper.columns.find((entry) => entry.id === id);
     const text = column?.minus.split(";")[places.get(lower.id) - places.get(upper.id) - 1];
     if (!text) return null;
-    const [centre, low, high] = text.split(" ").map(Number);
-    return upper === first ? { centre, low, high } : { centre: -centre, low: -high, high: -low };
+    const [centre, low, high, result] = text.split(" ");
+    return upper === first
+      ? { centre, low, high, verdict: VERDICTS[result] }
+      : { centre: turned(centre), low: turned(high), high: turned(low), verdict: VERDICTS[OPPOSITES[result]] };
   };
-
-  const verdict = (d) => d.low > 0 ? "better" : d.high < 0 ? "worse" : NOT_SHOWN;
 
   const asked = new Set((new URLSearchParams(location.search).get("m") ?? "").split(","));
   let chosen = [...asked].filter((id) => known.has(id)).slice(0, MOST);
@@ -85,12 +86,12 @@
     const comparisons = [];
     for (const column of to.columns.filter(({ headline }) => headline)) {
       const d = difference(column.id, to, from);
-      if (d) comparisons.push({ title: column.label, d, maximum: column.maximum });
+      if (d) comparisons.push({ title: column.label, d });
     }
     const verdicts = ["better", "worse", NOT_SHOWN];
-    const inWords = ({ title, d, maximum }) => `${title} (${signed(d.centre, maximum)}, 95\u00a0%: ${signed(d.low, maximum)} to ${signed(d.high, maximum)})`;
+    const inWords = ({ title, d }) => `${title} (${d.centre}, 95\u00a0%: ${d.low} to ${d.high})`;
     const reasons = verdicts.flatMap((name) => {
-      const texts = comparisons.filter(({ d }) => verdict(d) === name).map(inWords);
+      const texts = comparisons.filter(({ d }) => d.verdict === name).map(inWords);
       if (name !== NOT_SHOWN) return texts.map((text) => [`${name} in ${text}`]);
       /* What shows no difference takes one line. */
       return texts.length ? [texts.map((text, i) => `${i ? "" : `${name} in `}${text}${i < texts.length - 1 ? ", " : ""}`)] : [];
@@ -120,12 +121,12 @@
       const row = make("tr", {}, make("th", { scope: "row" }, column.title));
       for (const [i, cell] of cells.entries()) {
         row.append(cell
-          ? make("td", { class: "score" }, make("b", {}, number(cell.value, cell.maximum)), make("small", {}, `${number(cell.low, cell.maximum)}–${number(cell.high, cell.maximum)}`))
+          ? make("td", { class: "score" }, make("b", {}, cell.shown), make("small", {}, cell.interval))
           : make("td", { class: "score none" }, "–"));
         if (!i) continue;
         const d = cell && cells[0] ? difference(column.id, models[i], models[0]) : null;
         row.append(d
-          ? make("td", { class: "score" }, make("span", { class: verdict(d) === NOT_SHOWN ? "unsure" : "sure" }, signed(d.centre, cell.maximum)), make("small", {}, `${signed(d.low, cell.maximum)} to ${signed(d.high, cell.maximum)}${column.ranked ? `, ${verdict(d)}` : ""}`))
+          ? make("td", { class: "score" }, make("span", { class: d.verdict === NOT_SHOWN ? "unsure" : "sure" }, d.centre), make("small", {}, `${d.low} to ${d.high}${column.ranked ? `, ${d.verdict}` : ""}`))
           : make("td", { class: "score none" }, "–"));
       }
       body.append(row);

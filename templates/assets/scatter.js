@@ -20,7 +20,7 @@
     const trace = {
       ...figure.data[0],
       x: both.map((i) => left.values[i]), y: both.map((i) => right.values[i]),
-      text: both.map((i) => models[i].replaceAll("&", "&amp;").replaceAll("<", "&lt;")),
+      text: both.map((i) => [models[i], `${left.title}: ${left.shown[i]}`, `${right.title}: ${right.shown[i]}`].map((line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;")).join("<br>")),
       marker: { ...figure.data[0].marker, color: getComputedStyle(document.querySelector("figure .dot")).fill },
     };
     const layout = {

@@ -8,9 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from support.results import fake_manifest
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Outcome, UnitRecord
-from triathlon_runner.store import ResultsFile, ResultsFolder, read_records, replace_file, set_torn_line_aside
+from triathlon_runner.records import Outcome, RecordedTask, UnitRecord
+from triathlon_runner.store import (
+    ResultsFile,
+    ResultsFolder,
+    UnreadableManifestError,
+    read_records,
+    replace_file,
+    set_torn_line_aside,
+)
 
 
 def record(task_id: str, sample: int = 0) -> UnitRecord:
@@ -103,6 +111,51 @@ def test_a_unit_that_stands_twice_is_refused(tmp_path: Path) -> None:
         UserError, match=r"line 3: expected one line of each unit, got a second of 'a', .*line 1"
     ):
         list(read_records(path, UnitRecord))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("settings", {"sampling": 5}, "settings: sampling"),
+        ("settings", {"sampling": {"temperature": "hot"}}, "settings: sampling.temperature"),
+        ("settings", {"temperature": None, "row_settings": []}, "settings: row_settings"),
+        ("settings", {"judge": "a"}, "settings: judge"),
+        ("settings", {"mine": float("nan")}, "settings"),
+        ("identity", {"unsupported": 5}, "identity: unsupported"),
+        ("outcomes", {"won": 1}, "outcomes"),
+        ("outcomes", {"passed": -1}, "outcomes.passed"),
+        ("open_reasons", {"a reason": -1}, "open_reasons"),
+        ("bytes", -1, "bytes"),
+        ("python_versions", ["latest"], "python_versions"),
+    ],
+)
+def test_every_field_of_a_manifest_is_checked_where_it_is_read(
+    tmp_path: Path, field: str, value: object, named: str
+) -> None:
+    """A manifest that a later step could not use is refused at once, with the field."""
+    folder = ResultsFolder(tmp_path)
+    folder.write_manifest(fake_manifest("m", "loop/core", []))
+    assert folder.read_manifest("m", "loop/core") is not None
+    path = folder.manifest("m", "loop/core")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    with pytest.raises(UnreadableManifestError, match=named):
+        folder.read_manifest("m", "loop/core")
+
+
+@pytest.mark.parametrize("outcomes", ["passed*999999999999", "passed*99999 failed*2", "passed*" + "9" * 5000])
+def test_an_impossible_number_of_samples_is_refused_at_once(outcomes: str) -> None:
+    """Counting to it would never end."""
+    with pytest.raises(ValueError, match="outcomes: expected"):
+        list(RecordedTask(task_id="a", outcomes=outcomes, answers="").samples())
+
+
+def test_a_short_write_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system may write less than it is given: the rest follows, and the line is whole."""
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data)[:7]))
+    append(tmp_path / "core.jsonl", "a", "b")
+    monkeypatch.undo()
+    assert [r.task_id for r in read_records(tmp_path / "core.jsonl", UnitRecord)] == ["a", "b"]
 
 
 def test_sorting_gives_the_order_of_the_suite(tmp_path: Path) -> None:

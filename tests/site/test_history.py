@@ -12,7 +12,17 @@ from support.results import FakeModel
 from support.site import files, small_results
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
-from triathlon_site.history import History, Place, Snapshot, SuiteState, changes_between, history_text
+from triathlon_site.history import (
+    Change,
+    History,
+    Place,
+    Snapshot,
+    SuiteState,
+    changes_between,
+    history_text,
+)
+from triathlon_site.pages.changes import Entry
+from triathlon_site.render import installed_environment
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -125,6 +135,26 @@ def test_what_one_new_model_pushes_is_folded(tmp_path: Path) -> None:
     assert count > 8 and folded.count("<li>") == count and "m0</a> is new" not in folded
     feed = (tmp_path / "_site/changes.xml").read_text()
     assert f"{count} more places moved" in feed and feed.count("passed by m0") == 0
+
+
+@pytest.mark.parametrize(
+    ("day", "time"),
+    [
+        ("2025-10-17", "2025-10-17T00:00:00Z"),
+        ("2025-10", "2025-10-01T00:00:00Z"),
+        ("2025", "2025-07-01T00:00:00Z"),
+        ("", "1970-01-01T00:00:00Z"),
+        ("2025-13", "1970-01-01T00:00:00Z"),
+    ],
+)
+def test_the_times_of_the_feed_are_whole(day: str, time: str) -> None:
+    """RFC 3339 knows no month without a day; recordings may be dated by one."""
+    environment = installed_environment()
+    change = Change(id="urn:x", date=day, version="1", events=())
+    entries = [Entry(change, [], 1, [])]
+    site = {"url": "", "date": "", "version": "1"}
+    feed = environment.render("changes/feed", entries=entries, feed_id="urn:y", site=site)
+    assert [one.text for one in ET.fromstring(feed).iter(f"{ATOM}updated")] == [time, time]
 
 
 def test_the_feed_names_where_the_site_is_published(twice: Path) -> None:

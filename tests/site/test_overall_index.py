@@ -15,7 +15,6 @@ from scipy.stats import spearmanr
 from triathlon_site.build import build
 from triathlon_site.overall_index import (
     Cells,
-    abilities,
     compute_index,
     fit_columns,
     resample_columns,
@@ -46,7 +45,7 @@ def test_abilities_come_back_in_order() -> None:
     theta, scores, released = simulated(80, 1)
     index = compute_index(scores, THREE, released)
     assert spearmanr([row.value for row in index.rows], theta).statistic > 0.95
-    assert sorted(row.rank for row in index.rows) == list(range(1, 81))
+    assert sorted(row.rank.rank for row in index.rows) == list(range(1, 81))
 
 
 def test_intervals_hold_the_true_ability() -> None:
@@ -80,13 +79,38 @@ def test_a_new_model_with_one_column_is_drawn_towards_models_of_its_time() -> No
 
 
 def test_the_order_of_models_changes_nothing() -> None:
-    """The fit does not depend on the order of the rows."""
+    """Each model's row is the same, to the last digit, whatever the order of the table."""
     _, scores, released = simulated(40, 7)
-    cells = Cells.from_scores(scores, np.full(3, 300.0), released)
-    turned = Cells.from_scores(scores[::-1], np.full(3, 300.0), released[::-1])
-    here, there = fit_columns(cells), fit_columns(turned)
-    np.testing.assert_allclose(here.slopes, there.slopes, rtol=1e-2)
-    np.testing.assert_allclose(abilities(here, cells).sum(axis=1), 1)
+    turned = compute_index(scores[::-1], THREE, released[::-1]).rows
+    assert compute_index(scores, THREE, released).rows == turned[::-1]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("models", "columns"), [(1, 1), (2, 1), (2, 3), (3, 2), (5, 3)])
+@pytest.mark.parametrize("month", ["", "2025-03"])
+def test_equal_models_are_all_at_the_centre(share: float, models: int, columns: int, month: str) -> None:
+    """50, with an interval that a reader believes, and rank 1 shared by all."""
+    scores, released = np.full((models, columns), share), np.full(models, years(month))
+    rows = compute_index(scores, np.full(columns, 164.0), released).rows
+    assert {row.value for row in rows} == {50.0}
+    assert all(0 < row.low < 50 < row.high < 100 for row in rows)
+    assert {(row.rank.rank, row.rank.tied) for row in rows} == {(1, models > 1)}
+
+
+def test_equal_models_among_others_share_their_row() -> None:
+    """Index, interval and rank; the next model's rank counts both of them."""
+    scores = np.array([[0.9, 0.8], [0.5, 0.4], [0.1, 0.2], [0.5, 0.4]])
+    rows = compute_index(scores, np.full(2, 100.0), np.full(4, np.nan)).rows
+    assert rows[1] == rows[3]
+    assert [(row.rank.rank, row.rank.tied) for row in rows] == [(1, False), (2, True), (4, False), (2, True)]
+
+
+@pytest.mark.parametrize("month", [f"2025-{number:02d}" for number in range(1, 13)])
+def test_models_of_one_month_have_no_date(month: str) -> None:
+    """A rounding error in the mean of equal dates is not a standard deviation."""
+    for models in (2, 3, 5, 6, 7, 10):
+        cells = Cells.from_scores(np.full((models, 1), 0.5), np.array([100.0]), np.full(models, years(month)))
+        assert np.abs(cells.dates).max() < 1e-6
 
 
 def test_one_step_is_near_a_whole_fit() -> None:

@@ -163,6 +163,16 @@ def test_tiers_are_numbered_from_the_best() -> None:
     assert tiers([sample], sample.scores()) == [3, 1, 2]
 
 
+def test_models_of_one_score_share_a_tier_whatever_their_names() -> None:
+    """Both are ten tasks behind the leader: one fails what it fails and ten more, one fails other tasks."""
+    leader = [1.0] * 60 + [0.0] * 40
+    surely_worse, perhaps_worse = [1.0] * 50 + [0.0] * 50, [0.0] * 50 + [1.0] * 50
+    for names in (("b", "c"), ("c", "b")):
+        table = {"a": leader, names[0]: surely_worse, names[1]: perhaps_worse}
+        sample = sample_of(dict(sorted(table.items())))
+        assert tiers([sample], sample.scores()) == [1, 2, 2]
+
+
 def test_a_model_without_a_score_has_no_tier() -> None:
     """Nan stands outside."""
     sample = sample_of({"a": [1.0] * 5, "b": [math.nan] * 5})

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from triathlon_site.overall_index import IndexRow
+from triathlon_site.pages import ShownScore
 from triathlon_site.pages.choose import Candidate, Candidates
+from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
 LOOP = {
@@ -31,8 +33,12 @@ def choices(solved: Mapping[str, float]) -> Candidates:
                 **({} if size is None else {"size": float(size)}),
                 **({"solved": solved[name]} if name in solved else {}),
             },
-            scores={"loop": (score / 10, Interval((score - 0.4) / 10, min(1, (score + 0.4) / 10)))},
-            index=IndexRow(10 * score, 10 * score - 4, 10 * score + 4, 1, 1, 6, 1),
+            scores={
+                "loop": ShownScore(
+                    score, 10.0, Interval(score - 0.4, min(10, score + 0.4)), "recorded", "", "", ""
+                )
+            },
+            index=IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1),
         )
         for name, (size, score) in LOOP.items()
     )

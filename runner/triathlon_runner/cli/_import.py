@@ -141,8 +141,7 @@ def import_command(
         async with open_local_grader() as grader:
             for entry in entries:  # one after another: a suite's data can be large
                 built = await build_suite(entry, store, grader, PROFILES["standard"])
-                scope = built.entry.set_name and f"{built.suite.data.name}\0"
-                caching_grader = CachingGrader(grader, cache, scope)
+                caching_grader = CachingGrader(grader, cache)
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     report = await _import(log_format, log, source, built, folder, caching_grader)
                     _show(report, screen)

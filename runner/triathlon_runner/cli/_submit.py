@@ -121,11 +121,13 @@ async def _check(
     progress = ProgressLines(f"triathlon submit: {suite}", "unit")
     report = await verify_file(work, lines, manifest, grader, on_progress=progress.show)
     check.scores = report.scores
-    check.problems += [_problem(suite, mismatch) for mismatch in report.mismatches]
+    mismatches = report.mismatches + report.differing
+    check.problems += [_problem(suite, mismatch) for mismatch in mismatches]
     check.problems += [Problem(f"{suite}.jsonl, {place}", why) for place, why in report.unverified.items()]
-    differing = {mismatch.what.partition(" ")[0] for mismatch in report.mismatches}
+    differing = {mismatch.unit for mismatch in mismatches}
     check.verified = sum(
-        regraded is not None and regraded.task_id not in differing for _, regraded in report.pairs
+        regraded is not None and (regraded.task_id, regraded.sample) not in differing
+        for _, regraded in report.pairs
     )
     if report.other_engine:
         check.problems.append(Problem(f"{suite}.jsonl", report.other_engine))

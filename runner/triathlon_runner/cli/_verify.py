@@ -16,7 +16,6 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -36,7 +35,9 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
-from triathlon_runner.models_yaml import check_have_results
+from triathlon_runner.memo import python_version
+from triathlon_runner.models_yaml import Price, check_have_results
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
     IMPORTED,
@@ -63,6 +64,7 @@ _LISTED = [
     "units",
     "verified",
     "unfinished",
+    "graded_under",
     "scores",
     "unverified",
     "notes",
@@ -125,12 +127,12 @@ def verify(
     stored += recorded_files(results)
     if not stored:
         raise UserError(f"no results in {str(results)!r}; name their folder with --results")
-    listed = functools.cache(lambda: models_yaml.load(models_file, missing_ok=True).ids)
+    listed = functools.cache(lambda: models_yaml.load(models_file, missing_ok=True))
     check_have_results(
         wanted_models or (),
         sorted({file.model for file in stored}),
         what="model",
-        is_known=lambda model: model in listed(),
+        is_known=lambda model: model in listed().ids,
     )
     check_have_results(
         wanted_suites or (),
@@ -153,7 +155,9 @@ def verify(
                 built = await built_suite(catalogue, store, prompts, suite, grader)
                 for file in (file for file in files if file.suite == suite):
                     with file.folder.locked(file.model) if update else nullcontext():
-                        reports.append(await _verify_file(file, built, grader, update=update))
+                        rows = listed().models if update else ()
+                        price = next((row.price for row in rows if row.id == file.model), None)
+                        reports.append(await _verify_file(file, built, grader, price, update=update))
                     if not as_json:
                         _show(reports[-1], screen)
         return reports
@@ -198,7 +202,7 @@ async def built_suite(
 
 
 async def _verify_file(
-    stored: _Stored, built: BuiltSuite | str, grader: Grader, *, update: bool
+    stored: _Stored, built: BuiltSuite | str, grader: Grader, price: Price | None, *, update: bool
 ) -> FileReport:
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
@@ -232,13 +236,25 @@ async def _verify_file(
             report.notes.append(f"not brought up to date: {why}")
         else:
             level = grader.sandbox.level
-            update_file(folder, report, manifest, sandbox_level=level, integrity=grader_integrity(level))
+            update_file(
+                folder,
+                report,
+                manifest,
+                price=price,
+                sandbox_level=level,
+                integrity=integrity(level),
+            )
     return report
 
 
 def _show(report: FileReport, screen: Screen) -> None:
     screen.print_message(f"{report.model} {report.suite}: {_in_short(report)}")
-    differences = [f"{mismatch.what}: {mismatch.in_words()}" for mismatch in report.mismatches]
+    by_python = f"differs under Python {python_version()} (graded under {report.graded_under}): "
+    differences = [
+        f"{intro}{mismatch.what}: {mismatch.in_words()}"
+        for intro, mismatches in (("", report.mismatches), (by_python, report.differing))
+        for mismatch in mismatches
+    ]
     details = first_of(differences, _SHOWN, " differences") + report.notes
     if report.other_engine and report.update is None:
         details.append(report.other_engine)
@@ -261,7 +277,9 @@ def _in_short(report: FileReport) -> str:
     elif report.follows:
         verdict = "follows"
     else:
-        verdict = "DOES NOT FOLLOW" if report.contradicted else "could not be checked"
+        units = counted(len({mismatch.unit for mismatch in report.differing if mismatch.unit}), "unit")
+        verdict = f"follows but for {units}" if report.differing else "could not be checked"
+        verdict = "DOES NOT FOLLOW" if report.contradicted else verdict
     scores = ", ".join(f"{name} {value:.6g}" for name, value in report.scores.items())
     return f"{report.verified}/{report.units} units, {verdict}" + (f"; {scores}" if scores else "")
 
@@ -274,7 +292,11 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
         screen.print_message(
             f"scores that DO NOT FOLLOW from their evidence: in {contradicted} of {files}, as listed above"
         )
-    if unchecked := len(bad) - contradicted:
+    if differing := sum(bool(report.differing) and not report.contradicted for report in bad):
+        screen.print_message(
+            f"scores that differ under Python {python_version()}: in {differing} of {files}, as listed above"
+        )
+    if unchecked := len(bad) - contradicted - differing:
         screen.print_message(
             f"scores that could not be checked: in {unchecked} of {files}, for the reasons above;"
             " `triathlon doctor` says which languages and data are here, `triathlon results list` in which"
@@ -295,10 +317,13 @@ def _as_json(report: FileReport) -> dict[str, Any]:
     return {
         **{name: getattr(report, name) for name in _LISTED},
         "follows": report.good,
-        "mismatches": [
-            {name: getattr(mismatch, name) for name in ("what", "stored", "expected")}
-            for mismatch in report.mismatches
-        ],
+        **{
+            kind: [
+                {name: getattr(mismatch, name) for name in ("what", "stored", "expected")}
+                for mismatch in mismatches
+            ]
+            for kind, mismatches in (("mismatches", report.mismatches), ("differing", report.differing))
+        },
         "update": update and {**asdict(update), "archived": update.archived and str(update.archived)},
     }
 

@@ -1,27 +1,27 @@
 """Answer keys: what a problem's reference returned on each input, made once in the sandbox and stored.
 
-A key is a file, mapped into memory: one problem of MBPP+ (Mbpp/255) has outputs of about 1 GB, which would be
-twenty times that as Python objects.
+A key is a file, mapped into memory. Of an output that would fill the memory its hash is kept: one problem of
+MBPP+ (Mbpp/255) has one of 1 GB, which would be twenty times that as Python objects.
 """
 
 import contextlib
-import hashlib
 import mmap
 import os
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from triathlon_runner.datasets import Problem
 from triathlon_runner.grading._limits import REFERENCE_LIMITS
 from triathlon_runner.grading._shared_values import Once
+from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
     Call,
     Ended,
     Execution,
+    Hashed,
     Job,
     MalformedError,
     Prepared,
@@ -30,6 +30,7 @@ from triathlon_runner.sandbox import (
     Returned,
     Sandbox,
     SandboxError,
+    Sent,
     Source,
     Tagged,
     decode,
@@ -38,11 +39,10 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.syntax import literal_tuple
 
-FORMAT = b"triathlon answer key 5\n"
+_KIND: Final = "answer key 6"
+FORMAT = f"triathlon {_KIND}\n".encode()
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
-MAX_DECODED_BYTES = 64 << 20
-"""A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
 
 
 class ReferenceFailedError(SandboxError):
@@ -61,7 +61,8 @@ class AnswerKey:
             raise MalformedError("no answer key")
         size = int.from_bytes(data[-8:], "little")
         self._data = data
-        ends, self._odd, calls, arguments, self.cpu_seconds = decode(bytes(data[-8 - size : -8]))
+        index = decode(bytes(data[-8 - size : -8]))
+        ends, self._odd, self._hashed, calls, arguments, self.cpu_seconds = index
         self._ends = (len(FORMAT), *ends)
         self._calls = (self._ends[-1], *calls)
         self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
@@ -71,17 +72,24 @@ class AnswerKey:
         """The calls for the first inputs, as they are sent."""
         return Prepared(bytes(self._data[self._calls[0] : self._calls[count]]), count)
 
-    def encoded(self, index: int) -> bytes:
-        """The expected output of an input, as a child would send it."""
+    def is_sent(self, index: int, sent: Sent) -> bool:
+        """Whether a child sent the very bytes of the expected output of an input."""
+        if isinstance(sent.payload, Hashed):
+            same_size = self._hashed.get(index) == sent.size
+            return same_size and self._stored(index) == sent.payload.sha256
+        return index not in self._hashed and self._stored(index) == sent.payload
+
+    def _stored(self, index: int) -> bytes:
+        """The expected output of an input as a child sends it; the hash of a large one."""
         return bytes(self._data[self._ends[index] : self._ends[index + 1]])
 
     def length(self, index: int) -> int:
         """Bytes of an expected output, encoded."""
-        return int(self._ends[index + 1] - self._ends[index])
+        return int(self._hashed.get(index) or self._ends[index + 1] - self._ends[index])
 
     def expected(self, index: int) -> Any:
-        """The expected output of an input."""
-        return decode(self.encoded(index))
+        """The expected output of an input, which must not be one that only its hash is kept of."""
+        return decode(self._stored(index))
 
     def plain(self, index: int) -> bool:
         """Whether an expected output is plain data, without a tagged or opaque part."""
@@ -90,7 +98,7 @@ class AnswerKey:
     @cached_property
     def largest(self) -> int:
         """Bytes of the largest expected output, encoded."""
-        return max((end - start for start, end in pairwise(self._ends)), default=0)
+        return max(map(self.length, range(len(self._ends) - 1)), default=0)
 
 
 MAX_EXAMINED_BYTES = 4 << 20
@@ -121,7 +129,7 @@ class AnswerKeys:
             with tempfile.TemporaryFile() as file:
                 await write_key(self._sandbox, problem, file)
                 return _map_into_memory(file)
-        path = self._folder / key_name(problem)
+        path = self._folder / memo_key(_KIND, problem)
         with (
             contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
             path.open("rb") as file,
@@ -143,15 +151,6 @@ def _map_into_memory(file: IO[bytes]) -> AnswerKey:
     return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def key_name(problem: Problem) -> str:
-    """Hash of all that the expected outputs depend on."""
-    digest = hashlib.sha256(FORMAT)
-    needs_arguments = str(problem.comparison.oracle == "checker")
-    for part in (problem.entry_point, problem.reference, needs_arguments, *problem.inputs):
-        digest.update(str(len(part)).encode() + b":" + part.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
 async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None:
     """Runs the reference on all inputs and writes what it returns: outputs, then an index.
 
@@ -163,6 +162,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     file.write(FORMAT)
     ends: list[int] = []
     odd: set[int] = set()
+    hashed: dict[int, int] = {}
     raised: list[Raised] = []
     calls = tuple(_call(problem, text) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
@@ -172,6 +172,9 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
                 raised.append(result)
                 odd.add(position)
                 file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
+            elif isinstance(result.payload, Hashed):
+                hashed[position] = result.size
+                file.write(result.payload.sha256)
             else:
                 if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                     odd.add(position)
@@ -186,7 +189,7 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
         file.write(PythonWire().call(call))
         call_ends.append(file.tell())
     arguments = await _arguments(sandbox, problem) if problem.comparison.oracle == "checker" else ()
-    index = encode((ends, odd, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
+    index = encode((ends, odd, hashed, call_ends, list(arguments), execution.cpu_seconds), _INDEX_BYTES)
     file.write(index + len(index).to_bytes(8, "little"))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
 from triathlon_runner.grading._limits import TEST_LIMITS
+from triathlon_runner.grading._rounding import NOTE, with_close_comparisons
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -47,6 +48,8 @@ class CodeTestGrader:
     async def grade(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests in another process than the program.
 
+        Where the reference misses them by rounding alone, floats are compared within 1e-9 (`_rounding`).
+
         Raises:
             UngradableError: the tests never call the function, or a program fails them which the problem's
                 own reference fails, too.
@@ -54,22 +57,33 @@ class CodeTestGrader:
         """
         if refusal := await self._refusals.get(problem):
             raise UngradableError(refusal)
-        verdict = await self._run(program, problem)
+        verdict = await self._run(program, problem, _complete_tests(problem))
         if verdict.outcome is Outcome.PASSED or not problem.reference:
             return verdict
-        reference = await self._references.get(problem)
+        tests, reference = await self._references.get(problem)
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
                 f" another process: {_failure_text(reference)}; mend the reference or the tests"
             )
-        return verdict
+        if tests == _complete_tests(problem):
+            return verdict
+        verdict = await self._run(program, problem, tests)
+        return verdict.model_copy(update={"detail": shorten(f"{NOTE}; {verdict.detail}".removesuffix("; "))})
 
-    async def _grade_reference(self, problem: TestedProblem) -> Verdict:
-        return await self._run(problem.reference, problem)
+    async def _grade_reference(self, problem: TestedProblem) -> tuple[str, Verdict]:
+        """The tests that the reference passes, where there are such, and how it ended."""
+        tests = _complete_tests(problem)
+        verdict = await self._run(problem.reference, problem, tests)
+        if verdict.outcome is Outcome.FAILED and parse_or_none(tests):
+            close = with_close_comparisons(tests)
+            again = await self._run(problem.reference, problem, close)
+            if again.outcome is Outcome.PASSED:
+                return close, again
+        return tests, verdict
 
-    async def _run(self, program: str, problem: TestedProblem) -> Verdict:
-        return await grade_by_tests(self._sandbox, program, _complete_tests(problem), (problem.entry_point,))
+    async def _run(self, program: str, problem: TestedProblem, tests: str) -> Verdict:
+        return await grade_by_tests(self._sandbox, program, tests, (problem.entry_point,))
 
     async def _find_refusal(self, problem: TestedProblem) -> str:
         """Why a problem's tests prove nothing: they never call the function, and would pass any program.

@@ -7,9 +7,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from triathlon_runner.concurrency import OnProgress, show_nothing
 from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
@@ -21,6 +23,7 @@ from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Sample, read_samples
 from triathlon_runner.json_text import parse_json
+from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict
 from triathlon_runner.sandbox import SandboxError, open_sandbox
@@ -32,6 +35,20 @@ _LINE_START = b'{"task_id": '
 """With what each line of the `--out` file begins."""
 
 Line = dict[str, Any]
+
+
+class _LineFields(BaseModel):
+    """What is read of a line of an earlier call."""
+
+    model_config = ConfigDict(strict=True)
+
+    task_id: str
+    sample: int
+    program_sha256: str
+    graded_on: str | None = None
+    outcome: str
+    base_outcome: str | None = None
+    model: str = ""
 
 
 @dataclass(slots=True)
@@ -52,6 +69,8 @@ class GradeReport:
     """Tasks whose tests prove nothing, with the reason."""
     open: list[str] = field(default_factory=list)
     """Samples that our machinery could not grade, with the reason; the next run tries them again."""
+    open_tasks: set[str] = field(default_factory=set)
+    """Tasks of these samples."""
     reused: int = 0
     """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
     level: str = ""
@@ -59,8 +78,7 @@ class GradeReport:
     @property
     def missing(self) -> list[str]:
         """Tasks without a sample."""
-        sampled = {line["task_id"] for line in self.lines} | self.refused.keys()
-        sampled |= {sample.partition(" sample ")[0] for sample in self.open}
+        sampled = {line["task_id"] for line in self.lines} | self.refused.keys() | self.open_tasks
         return [task for task in self.tasks if task not in sampled]
 
     @property
@@ -130,8 +148,8 @@ async def grade_samples(
     """
     known = {problem.task_id: problem for problem in problems}
     wanted, broken = read_samples(samples, known)
-    digests = {task_id: _problem_digest(problem, options.inputs) for task_id, problem in known.items()}
-    heads = [_head(sample, digests) for sample in wanted]
+    keys = {name: memo_key("graded line", problem, options.inputs) for name, problem in known.items()}
+    heads = [_head(sample, keys) for sample in wanted]
     earlier = _earlier_lines(options.out)
     by_key = {_key(line): line for line in earlier}
     model = {"model": options.model} if options.model else {}
@@ -202,6 +220,7 @@ async def _verdict_fields(
         return None
     except SandboxError as error:
         report.open.append(f"{sample.task_id} sample {sample.number}: {error}")
+        report.open_tasks.add(sample.task_id)
         return None
     line = verdict.model_dump(mode="json")
     return {**line, "base_outcome": _base_outcome(verdict, problem)} if report.splits else line
@@ -219,22 +238,16 @@ def _has_more_than_base(problem: AnyProblem) -> bool:
     return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
-def _problem_digest(problem: AnyProblem, inputs: Literal["base", "all"]) -> str:
-    """Hash of a problem with its tests, and of which of them a program is graded on."""
-    fields = {"kind": type(problem).__name__, "judged on": inputs, **asdict(problem)}
-    text = json.dumps(fields, sort_keys=True, default=sorted)  # sets of names are all that JSON lacks
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _head(sample: Sample, digests: Mapping[str, str]) -> Line:
+def _head(sample: Sample, keys: Mapping[str, str]) -> Line:
     """The fields that identify a line and what its verdict depends on."""
     program = (sample.program or sample.fault).encode("utf-8", "surrogatepass")
     return {
         "task_id": sample.task_id,
         "sample": sample.number,
         "program_sha256": hashlib.sha256(program).hexdigest(),
-        "problem_sha256": digests.get(sample.task_id),
+        "graded_on": keys.get(sample.task_id),
         "engine_version": ENGINE_VERSION,
+        "python": python_version(),
     }
 
 
@@ -243,9 +256,8 @@ def _sample_id(line: Line) -> tuple[object, ...]:
 
 
 def _key(line: Line) -> tuple[object, ...]:
-    """All that a line's verdict depends on; a line without the last two fields equals that of no sample."""
-    versions = line.get("problem_sha256", "unknown"), line.get("engine_version")
-    return *_sample_id(line), line["program_sha256"], *versions
+    """All that a line's verdict depends on; a line without the last field equals that of no sample."""
+    return *_sample_id(line), line["program_sha256"], line.get("graded_on", "unknown")
 
 
 def _earlier_lines(out: Path | None) -> list[Line]:
@@ -275,8 +287,8 @@ def _earlier_lines(out: Path | None) -> list[Line]:
 def _read_line(text: bytes, place: str) -> Line:
     try:
         line: Line = parse_json(text)
-        _key(line)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        _LineFields.model_validate(line)
+    except ValueError:
         raise UserError(
             f"{place}: expected a graded sample, got {text[:60]!r}; name another file at --out"
         ) from None

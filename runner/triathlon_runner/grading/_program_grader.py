@@ -11,11 +11,12 @@ from typing import Any, Literal, Protocol
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading import _limits
-from triathlon_runner.grading._answer_keys import MAX_DECODED_BYTES, RAISED, AnswerKey, AnswerKeys
+from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
+    HASHED_BYTES,
     Ended,
     Execution,
     Job,
@@ -26,22 +27,30 @@ from triathlon_runner.sandbox import (
     Tagged,
 )
 
+MAX_DECODED_BYTES = HASHED_BYTES
+"""A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
 _NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
 
-_ITEMS_OF_ITERATORS = """
+_ITEMS_OF_RESULTS = """
 
 
 def _triathlon_items_of(function):
+    import builtins
+
     def call(*arguments):
         result = function(*arguments)
-        return list(result) if hasattr(result, "__next__") else result
+        try:
+            items = builtins.iter(result)
+        except builtins.TypeError:
+            return result
+        return builtins.list(items)
 
     return call
 
 
 ENTRY_POINT = _triathlon_items_of(ENTRY_POINT)
 """
-"""Appended to a program whose results count as sets: EvalPlus makes a `set` of results, generators too."""
+"""Appended to a program whose results count as sets: EvalPlus takes whatever a `set` can be made of."""
 
 
 class Grader(Protocol):
@@ -93,7 +102,7 @@ class ProgramGrader:
         if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
             libraries |= {"numpy"}
         if problem.comparison.oracle == "set":
-            program += _ITEMS_OF_ITERATORS.replace("ENTRY_POINT", problem.entry_point)
+            program += _ITEMS_OF_RESULTS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(
             cpu_seconds=max(self._min_cpu_seconds, _limits.CPU_FACTOR * key.cpu_seconds),
             wall_seconds=self._wall_seconds,
@@ -184,14 +193,9 @@ class ReferenceResults:
     def fault(self, index: int, result: Sent | Raised) -> Fault | None:
         key = self._key
         # Equal encodings of plain data are equal values: most results are never decoded.
-        if (
-            isinstance(result, Sent)
-            and not self._special
-            and result.payload == key.encoded(index)
-            and key.plain(index)
-        ):
+        if isinstance(result, Sent) and not self._special and key.is_sent(index, result) and key.plain(index):
             return None
-        length = len(result.payload) if isinstance(result, Sent) else 0
+        length = result.size if isinstance(result, Sent) else 0
         if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
             if isinstance(result, Raised):
                 return Fault.exception(result)

@@ -20,6 +20,7 @@ from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.llm import ModelKind
+from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
@@ -189,6 +190,7 @@ def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str,
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Manifest(
         **fields,
+        python_versions=(python_version(),),
         served_by=f"imported from a log of {log_format.name}",
         runner_version=__version__,
         sandbox_level="",

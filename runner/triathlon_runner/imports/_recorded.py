@@ -17,6 +17,7 @@ from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._import import ImportReport, grade_all, manifest_fields
 from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
+from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
     EvolvedRecord,
     LoopRecord,
@@ -171,8 +172,8 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
         right, why = record.prediction.correct, record.prediction.why
         return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
 
-    question = f"{work.suite_id.partition('@')[0]}\0{unit.task_id}"
-    return (await grader.grade_once(f"{question}\0{unit.text}", grade)).outcome
+    question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
+    return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
 
 
 def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> bool | None:

@@ -1,23 +1,19 @@
 """Verdicts stored by program and problem, so that an interrupted import continues."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.json_text import parse_json
+from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import set_torn_line_aside
-
-_ENGINE: Final = "engine"
-"""Key of the first line: the version of the engine whose verdicts follow."""
 
 
 class VerdictCache:
@@ -27,7 +23,7 @@ class VerdictCache:
         """Reads the file, if there is one.
 
         Raises:
-            UserError: the file holds something else, or another engine version's verdicts.
+            UserError: the file holds something else.
         """
         self._file = file
         self.verdicts: dict[str, Verdict] = {}
@@ -39,17 +35,12 @@ class VerdictCache:
             lines = file.read_bytes().splitlines() if file.exists() else []
             for line in lines:
                 key, text = parse_json(line)
-                if key != _ENGINE:
-                    self.verdicts[key] = Verdict.model_validate_json(text)
-                elif text != str(ENGINE_VERSION):
-                    raise ValueError(f"verdicts of engine version {text!r}, not {ENGINE_VERSION}")
+                self.verdicts[key] = Verdict.model_validate_json(text)
         except (OSError, ValueError, TypeError) as error:
             raise UserError(
-                f"{file}: expected keys and verdicts of engine version {ENGINE_VERSION}, got {line[:80]!r}"
-                f" ({error}); name another file at --verdicts"
+                f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
+                f" ({str(error).splitlines()[0]}); name another file at --verdicts"
             ) from None
-        if not lines:
-            self._append(_ENGINE, str(ENGINE_VERSION))
 
     def put(self, key: str, verdict: Verdict) -> None:
         """Stores a verdict.
@@ -58,14 +49,11 @@ class VerdictCache:
             UserError: the file cannot be written.
         """
         self.verdicts[key] = verdict
-        self._append(key, verdict.model_dump_json())
-
-    def _append(self, key: str, text: str) -> None:
         if self._file is None:
             return
         try:
             with self._file.open("a") as lines:
-                lines.write(json.dumps([key, text]) + "\n")
+                lines.write(json.dumps([key, verdict.model_dump_json()]) + "\n")
         except OSError as error:
             raise UserError(
                 f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file at"
@@ -76,15 +64,9 @@ class VerdictCache:
 class CachingGrader:
     """Grades a program of a problem once, however many models wrote it."""
 
-    def __init__(self, grader: Grader, cache: VerdictCache, scope: str = "") -> None:
-        """Wraps a grader.
-
-        Args:
-            grader: Grades what the cache does not have.
-            cache: Where verdicts are stored.
-            scope: The data set, where several number their problems alike, as EvoEval's do.
-        """
-        self._grader, self._cache, self._scope = grader, cache, scope
+    def __init__(self, grader: Grader, cache: VerdictCache) -> None:
+        """Wraps a grader, which grades what the cache does not have."""
+        self._grader, self._cache = grader, cache
         self._grading: dict[str, asyncio.Future[Verdict]] = {}
 
     @property
@@ -99,20 +81,19 @@ class CachingGrader:
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
-        text = f"{self._scope}{problem.task_id}\0{inputs}\0{program}"
-        return await self.grade_once(text, lambda: self._grader.grade(program, problem, inputs=inputs))
+        key = memo_key("verdict", problem, inputs, program)
+        return await self.grade_once(key, lambda: self._grader.grade(program, problem, inputs=inputs))
 
-    async def grade_once(self, text: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
+    async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
         """Returns the stored verdict, or grades and stores it.
 
         Args:
-            text: What is graded, with all that the verdict depends on.
+            key: Of everything that the verdict depends on, made by `memo_key`.
             grade: Called for the verdict where none is stored.
 
         Raises:
             SandboxError: our machinery failed.
         """
-        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         if (stored := self._cache.verdicts.get(key)) is not None:
             return stored
         if key not in self._grading:

@@ -122,18 +122,18 @@ class ReplyCache:
         try:
             with self._db:  # commits, or rolls back
                 self._db.execute("BEGIN IMMEDIATE")
-                count = self._count()
+                dropped = 0
                 if model is not None:
-                    self._db.execute("DELETE FROM replies WHERE model = ?", (model,))
-                while max_bytes is not None and _size_bytes(self._db) > max_bytes and self._count():
-                    self._db.execute(_DELETE_OLDEST)
+                    dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+                while max_bytes is not None and _size_bytes(self._db) > max_bytes:
+                    oldest = self._db.execute(_DELETE_OLDEST).rowcount
+                    if not oldest:
+                        break
+                    dropped += oldest
                 self._db.execute("PRAGMA incremental_vacuum").fetchall()
-                return count - self._count()
+                return dropped
         except sqlite3.Error as error:
             raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
-
-    def _count(self) -> int:
-        return int(self._db.execute("SELECT count(*) FROM replies").fetchone()[0])
 
 
 def _encode(answer: Answer) -> str:

@@ -16,6 +16,7 @@ from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
 from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.syntax import tree_text
 
 
 @dataclass
@@ -107,7 +108,7 @@ class _LoopUnit:
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By program: a model that has reached its fixed point writes one again and again."""
+    """By syntax tree: a model that has reached its fixed point writes one program again and again."""
 
     @property
     def max_loops(self) -> int:
@@ -174,9 +175,10 @@ class _LoopUnit:
         return reply, sentence if whole and (sentence or as_written) else None
 
     async def _grade(self, program: str) -> Verdict:
-        if program not in self._verdicts:
-            self._verdicts[program] = await self.grader.grade(program, self.problem)
-        return self._verdicts[program]
+        tree = tree_text(program)
+        if tree not in self._verdicts:
+            self._verdicts[tree] = await self.grader.grade(program, self.problem)
+        return self._verdicts[tree]
 
     async def _ask(self, question: Chat | Completion, sampling: Sampling) -> Reply:
         answer = await self.model.ask(question, sampling, sample=self.sample)

@@ -94,7 +94,7 @@ JudgedBy = Literal["outside", "same-process"]
 class FailingCase(Strict):
     """The first test that a program did not pass, shortened for reading."""
 
-    index: int
+    index: Count
     """Position among the suite's inputs, from 0."""
     input: str
     expected: str
@@ -106,9 +106,9 @@ class Verdict(Strict):
     """How one program was graded. Equal inputs give equal verdicts on any machine at any load."""
 
     outcome: Outcome
-    passed: int
+    passed: Count
     """Inputs passed before the first failure (grading stops there)."""
-    total: int
+    total: Count
     failing: FailingCase | None = None
     judged: JudgedBy = "outside"
     detail: str = ""
@@ -143,7 +143,7 @@ class UnitRecord(Strict):
     """`discipline/dataset`, with `@variant` where a protocol setting differs from the suite's own."""
     model: str
     task_id: str
-    sample: Annotated[int, Field(ge=0)] = 0
+    sample: Count = 0
     protocol: str
     """Hash of everything that shapes a result: prompts, settings, data set."""
     outcome: Outcome

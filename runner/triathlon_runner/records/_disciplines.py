@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from triathlon_runner.records._base import Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base import Count, Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
@@ -18,17 +18,18 @@ def _at_most_all(sustained: int, fields: ValidationInfo) -> int:
     return sustained
 
 
-MaxLoops = Annotated[int, Field(ge=1)]
+Number = Annotated[int, Field(ge=1, le=2**53)]
+"""Counted from 1."""
+MaxLoops = Number
 """M."""
-SustainedLoops = Annotated[int, Field(ge=0), AfterValidator(_at_most_all)]
+SustainedLoops = Annotated[Count, AfterValidator(_at_most_all)]
 """l, 0 to M; its record has `max_loops` in front of it."""
 
 
 class LoopStep(Strict):
     """One turn: the prompt, the program written for it, its verdict and, where it passed, the summary."""
 
-    loop: int
-    """From 1."""
+    loop: Number
     prompt: str
     """p^j: the problem text of this loop, without the instruction around it; the program to be translated in
     a translation loop."""
@@ -142,7 +143,7 @@ class AnswerRecord(Strict):
 class StatementRecord(Strict):
     """The three questions about one (line, variable)."""
 
-    line: int
+    line: Number
     """1-based line of the program."""
     variable: str
     coverage: AnswerRecord

@@ -1,12 +1,13 @@
 """The manifest beside each results file: under which conditions its lines were made."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from triathlon_runner.records._base import SCHEMA_VERSION, Count, Strict, Usage
+from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Strict, Usage
 
 ROW_SETTINGS: Final = "row_settings"
 """Key of `settings` under which a model's own temperature and token limit stand."""
@@ -38,6 +39,55 @@ Date = Annotated[str, AfterValidator(_check_date)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+class _Known(BaseModel):
+    """Base of the parts of `settings` and `identity` that are read; others are kept as they are."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _Sampling(_Known):
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Count | None = None
+
+
+class _Judge(_Known):
+    model: str
+
+
+class _Settings(_Sampling):
+    sampling: _Sampling | None = None
+    row_settings: _Sampling = _Sampling()
+    judge: _Judge | None = None
+
+
+class _Identity(_Known):
+    kind: str = ""
+    unsupported: list[str] | tuple[str, ...] = ()
+
+
+def _check_known(parts: type[_Known]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    def check(values: dict[str, Any]) -> dict[str, Any]:
+        try:
+            parts.model_validate(values)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise ValueError(f"{place}: {fault['msg']}, got {fault['input']!r:.40}") from None
+        json.dumps(values, allow_nan=False)
+        return values
+
+    return check
+
+
+def _check_outcome(name: str) -> str:
+    return Outcome(name).value
+
+
+Outcomes = dict[Annotated[str, AfterValidator(_check_outcome)], Count]
+"""Units by outcome."""
+
+
 class DataSetRecord(Strict):
     name: str
     version: str
@@ -55,16 +105,18 @@ class Manifest(Strict):
     served_by: str
     """`api` with its host, or the engine with version, precision and device."""
     protocol: str
-    settings: dict[str, Any]
+    settings: Annotated[dict[str, Any], AfterValidator(_check_known(_Settings))]
     """What the protocol hash covers, in the clear: prompts' hashes, sampling, data set."""
     data: DataSetRecord
     runner_version: str
     engine_versions: tuple[int, ...] = ()
     """Versions of extraction and grading that graded the lines: more than one where a run went on after a
     change, 0 for a version that was not written down; none in manifests from before versions were kept."""
+    python_versions: tuple[Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")], ...] = ()
+    """Of the interpreters that executed the programs of the lines, as `3.11`; none in older manifests."""
     sandbox_level: str
     grader_integrity: str
-    """Result of the last `doctor --attack` with this engine, or `not run`."""
+    """Which ways out of the sandbox were tried before a program was executed; from logs: `not run`."""
     profile: str
     private: bool = False
     """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
@@ -73,20 +125,20 @@ class Manifest(Strict):
     """Fewer than `tasks_in_suite` where the profile takes a subset."""
     open_units: Count
     """Planned units without a result: their infrastructure failed; the next run tries them again."""
-    open_reasons: dict[str, int] = Field(default_factory=dict)
-    outcomes: dict[str, int]
+    open_reasons: dict[str, Count] = Field(default_factory=dict)
+    outcomes: Outcomes
     context_full: dict[str, Count] = Field(default_factory=dict)
     """Of the last run with this model, where there were any: questions `refused` as longer than the context,
     and replies `cut` because question and reply filled it."""
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""
-    identity: dict[str, Any] = Field(default_factory=dict)
+    identity: Annotated[dict[str, Any], AfterValidator(_check_known(_Identity))] = Field(default_factory=dict)
     """What of the model's row shapes its answers, in the clear, and the weights that were served; results
     of two identities are never mixed."""
     planned: str | None = None
     """Hash of the planned units, and with `bytes` how a finished file is recognised without reading it."""
-    bytes: int | None = None
+    bytes: Count | None = None
     """Size of the results file."""
     tokens_per_second: Amount | None = None
     """Output tokens of the model a second, over all suites of its last run, while it was answering."""

@@ -1,26 +1,32 @@
 """Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import Any, Final, Literal
+from itertools import groupby, repeat
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from triathlon_runner.records._base import Outcome, Strict, UnitRecord, Usage
+from triathlon_runner.records._base import Count, Outcome, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import MaxLoops, SustainedLoops
-from triathlon_runner.records._manifest import Manifest
+from triathlon_runner.records._manifest import Amount, Manifest
 
 RECORDED: Final = "recorded"
 """The grade of such results, and their folder inside the results folder."""
+MOST_SAMPLES: Final = 100_000
+"""Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
+
+
+SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
+"""`YYYY`, `YYYY-MM` or `YYYY-MM-DD`; empty where it is not known."""
 
 
 class RecordedLine(Strict):
     """One line of `recorded/<source>/<model>/<suite>.jsonl`; model, suite and schema are the manifest's."""
 
     task_id: str
-    sample: int = 0
+    sample: Count = 0
     outcome: Outcome
-    sustained_loops: int | None = None
+    sustained_loops: Count | None = None
     """Of a loop suite."""
     parents: tuple[str, ...] = ()
     """task_ids of the problems that this one was evolved from."""
@@ -39,7 +45,7 @@ class RecordedTask(Strict):
     """Of the samples, in order; `passed*2 failed` for two that passed and a third that failed."""
     answers: str
     """The first 8 hex digits of the SHA-256 of all answers."""
-    differs: tuple[int, ...] = ()
+    differs: tuple[Count, ...] = ()
     """Samples, from 0, whose authors' verdict is another."""
 
     @staticmethod
@@ -52,14 +58,18 @@ class RecordedTask(Strict):
         """Yields the outcome of each sample, in order.
 
         Raises:
-            ValueError: there is no such outcome, or a count is none.
+            ValueError: there is no such outcome, or a count is none or too large.
         """
+        left = MOST_SAMPLES
         for run in self.outcomes.split():
             name, star, count = run.partition("*")
-            if star and not count.isdecimal():
-                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run!r}")
-            for _ in range(int(count) if star else 1):
-                yield Outcome(name)
+            if star and not (count.isdecimal() and len(count) <= len(str(MOST_SAMPLES))):
+                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run[:40]!r}")
+            samples = int(count) if star else 1
+            left -= samples
+            if left < 0:
+                raise ValueError(f"outcomes: expected at most {MOST_SAMPLES} samples, got {run[:40]!r}")
+            yield from repeat(Outcome(name), samples)
 
 
 class RecordedUnit(UnitRecord):
@@ -91,7 +101,7 @@ class Receipt(Strict):
     title: str
     address: str
     commit: str
-    date: str
+    date: SourceDate
     """Of the source, `YYYY-MM` or `YYYY-MM-DD`; empty where it is not known."""
     licence: str
     """As found, in words."""
@@ -100,10 +110,10 @@ class Receipt(Strict):
     """Name of the file that was read."""
     sha256: str
     """Of that file as it was read, packed where it was."""
-    engine_version: int
-    compared: int
+    engine_version: Count
+    compared: Count
     """Units for which the authors published a verdict."""
-    equal: int
+    equal: Count
     """Those of them for which ours is the same; for a loop, as many loops sustained."""
 
     @property
@@ -120,13 +130,13 @@ class RecordedManifest(Manifest):
     sandbox_level: str = ""
     grader_integrity: str = "not run"
     profile: str = RECORDED
-    open_units: int = 0
+    open_units: Count = 0
     usage: Usage = Usage()
-    cost_usd: float | None = None
+    cost_usd: Amount | None = None
     started: str = ""
-    ended: str = ""
+    ended: SourceDate = ""
     """Month or day of the source; empty where it is not known."""
-    max_loops: int | None = Field(default=None, ge=1)
+    max_loops: MaxLoops | None = None
     """M of a loop suite."""
     line_holds: Literal["sample", "task"] = "sample"
     """Whether lines are each a `RecordedLine` or a `RecordedTask`."""

@@ -1,7 +1,6 @@
 """Builds questions: traces the references, chooses lines and variables, checks the assertions."""
 
 import hashlib
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Final
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
+from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.runtime._assertions import MASK, Masked
 from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
@@ -65,8 +65,7 @@ class QuestionSource:
         if self.cache is None:
             return None
         data = self.data
-        text = "\0".join([data.name, data.version, data.sha256, constructor_hash(), tracing_python()])
-        return self.cache / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+        return self.cache / f"{memo_key('questions', data, constructor_hash())}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:
         """Traces the references and stores the questions, where there is a folder for them.
@@ -81,7 +80,7 @@ class QuestionSource:
             version=self.data.version,
             sha256=self.data.sha256,
             made_by=constructor_hash(),
-            python=tracing_python(),
+            python=python_version(),
             report=report,
             programs=programs,
         )
@@ -89,11 +88,6 @@ class QuestionSource:
         if path is not None:
             write_questions(questions, path)
         return questions
-
-
-def tracing_python() -> str:
-    """The version of Python that traces, as `3.11`; programs run in the runner's own."""
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @cache

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.languages import Language
@@ -138,18 +138,37 @@ class Raised:
 class Sent:
     """A value as a child sent it, not decoded yet."""
 
-    payload: bytes
+    payload: "bytes | Hashed"
     decode: Callable[[bytes], Any]
     """Of the child's language."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that the child sent."""
+        return self.payload.size if isinstance(self.payload, Hashed) else len(self.payload)
 
     def value(self) -> Any:
         """The value.
 
         Raises:
-            MalformedError: the child sent something else. Inside the block of `Sandbox.stream` it need not be
-                caught: the block ends, and the job as `DIED`.
+            MalformedError: the child sent something else, or too much to be decoded. Inside the block of
+                `Sandbox.stream` it need not be caught: the block ends, and the job as `DIED`.
         """
+        if isinstance(self.payload, Hashed):
+            raise MalformedError(f"a value of {self.size} bytes, which is too large to be read")
         return self.decode(self.payload)
+
+
+HASHED_BYTES = 64 << 20
+"""Of a longer value only its hash is kept: Mbpp/255 has one of 1 GB."""
+
+
+class Hashed(NamedTuple):
+    """What is kept of a value that is too large to be held."""
+
+    sha256: bytes
+    size: int
+    """Bytes of the value as it was sent."""
 
 
 class Ended(StrEnum):

@@ -12,6 +12,7 @@ from triathlon_runner.sandbox._api import (
     Call,
     Ended,
     Execution,
+    Hashed,
     Job,
     MalformedError,
     Prepared,
@@ -35,6 +36,8 @@ _KILLED_FROM_OUTSIDE = (
     "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
     " kernel because the machine ran out of memory; free some and run again"
 )
+_LARGE_SHARE = 0.5
+"""A program that had this share of its limit when the kernel killed it has itself exhausted the memory."""
 _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
 
 
@@ -54,7 +57,7 @@ class Run:
         self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
         self._interactive = not self.finished
-        self._frames: deque[tuple[bytes, bytes]] = deque()
+        self._frames: deque[tuple[bytes, bytes | Hashed]] = deque()
         self._news = asyncio.Event()
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
@@ -138,14 +141,14 @@ class Run:
         while True:
             if self._frames:
                 kind, payload = self._frames.popleft()
-                if kind == messages.ASK:
+                if kind == messages.ASK and isinstance(payload, bytes):
                     await self._make_relayed_call(payload)
                     continue
                 index = self._answered
                 self._answered += 1
                 if self._relay is not None:
                     self._send_next_call()
-                if kind == messages.RAISED:
+                if kind == messages.RAISED and isinstance(payload, bytes):
                     return index, self._wire.raised(payload)
                 return index, Sent(payload, self._wire.value)
             if self._end.done():
@@ -219,10 +222,14 @@ class Run:
 
     # What arrives
 
-    def _on_frame(self, kind: bytes, payload: bytes) -> bool:
+    def _on_frame(self, kind: bytes, payload: bytes | Hashed) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
         self._news.set()
-        if not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED):
+        if isinstance(payload, Hashed) and kind != messages.VALUE:
+            self.stop(Ended.DIED, f"sent a frame {kind!r} of {payload.size} bytes")
+            return False
+        is_first = not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED)
+        if is_first and isinstance(payload, bytes):
             return self._on_load(kind, payload)
         if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True
@@ -255,17 +262,24 @@ class Run:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
-        if end.note == messages.OUT_OF_TIME:
-            return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
-        if end.note == messages.ASLEEP:
-            return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
-        if end.note == messages.SCRATCH:
-            return Ended.DIED, _SCRATCH_FULL
+        noted = {
+            messages.OUT_OF_TIME: (Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"),
+            messages.ASLEEP: (Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"),
+            messages.SCRATCH: (Ended.DIED, _SCRATCH_FULL),
+        }
+        if end.note in noted:
+            return noted[end.note]
         if code == 0 and self._loaded and self._arrived == self._asked:
             return Ended.FINISHED, ""
         if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
-            raise SandboxError(_KILLED_FROM_OUTSIDE)
+            return Ended.DIED, self._memory_it_exhausted(end)
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+
+    def _memory_it_exhausted(self, end: ChildEnd) -> str:
+        """What to say of a program that the kernel killed; SandboxError where it did not use much memory."""
+        if end.peak_bytes < _LARGE_SHARE * self._job.limits.memory_bytes:
+            raise SandboxError(_KILLED_FROM_OUTSIDE)
+        return f"out of memory: killed by the kernel when it had {end.peak_bytes >> 20} MiB"
 
 
 def _decoded(result: Sent | Raised) -> Returned | Raised:

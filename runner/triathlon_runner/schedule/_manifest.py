@@ -8,6 +8,7 @@ from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._model_wrappers import OpenModel
@@ -99,7 +100,6 @@ def write_manifest(
     answered_by = opened or before
     weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
     speed = opened.stats.tokens_per_second if opened and opened.stats and not begins else None
-    usd = None if price is None or usage.uncounted else price.usd(usage.input_tokens, usage.output_tokens)
     manifest = Manifest(
         suite=work.suite_id,
         model=work.row.id,
@@ -110,6 +110,7 @@ def write_manifest(
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
         engine_versions=_engine_versions(before, file, adds=begins and open_units > 0),
+        python_versions=_python_versions(before, file, adds=begins and open_units > 0),
         sandbox_level=conditions.sandbox_level,
         grader_integrity=conditions.grader_integrity,
         profile=conditions.profile,
@@ -123,7 +124,7 @@ def write_manifest(
         outcomes=outcomes,
         context_full=_context_full(opened) or (before.context_full if before else {}),
         usage=usage,
-        cost_usd=None if usd is None else round(usd, 6),
+        cost_usd=price.cost_of(usage) if price is not None else None,
         identity=with_weights(work.identity, weights),
         planned=work.built.digest,
         bytes=file.size,
@@ -156,3 +157,11 @@ def _engine_versions(
     """Versions that graded the lines that are there and, where units are about to be asked, this one."""
     earlier = ((before.engine_versions if before else ()) or (0,)) if file.units else ()
     return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds or not earlier else ())}))
+
+
+def _python_versions(
+    before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool
+) -> tuple[str, ...]:
+    """Pythons that graded the lines that are there and, where units are about to be asked, this one."""
+    earlier = before.python_versions if before and file.units else ()
+    return tuple(sorted({*earlier, *((python_version(),) if adds else ())}))

@@ -1,6 +1,5 @@
 """Whether the references of a user's problems pass their own tests: what fails cannot grade a model."""
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -8,9 +7,9 @@ from typing import Final
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import FunctionProblem, TestedProblem
 from triathlon_runner.datasets.user import UserProblem, UserProblems
-from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
+from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Outcome
 from triathlon_runner.syntax import import_statements, third_party
 
@@ -27,7 +26,7 @@ async def check_references(problems: UserProblems, grader: Grader, passed: Path)
         UserError: naming each problem whose reference fails, with what happened.
         SandboxError: our machinery failed.
     """
-    note = passed / hashlib.sha256(f"{problems.sha256} {ENGINE_VERSION}".encode()).hexdigest()[:32]
+    note = passed / memo_key("references", *problems.problems)
     if note.exists():
         return
     faults = [fault for fault in await run_all(_fault(each, grader) for each in problems.problems) if fault]

@@ -151,8 +151,9 @@ class ResultsFile(Generic[R]):
         """Writes the whole line or nothing."""
         descriptor = self._for_appending()
         try:
-            if os.write(descriptor, line) < len(line):
-                raise OSError("the disk is full")
+            left = memoryview(line)
+            while left:  # one call may write less than it is given
+                left = left[os.write(descriptor, left) :]
         except OSError:
             os.ftruncate(descriptor, self.size)
             raise

@@ -13,9 +13,10 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.memo import python_version
+from triathlon_runner.records import Manifest, Outcome, UnitRecord
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import count_lines, read_undamaged_records
+from triathlon_runner.store import Unit, count_lines, read_undamaged_records
 from triathlon_runner.terminal import counted, shortened
 from triathlon_runner.verify._replay import NotInEvidenceError, replayed
 
@@ -29,6 +30,10 @@ Regrade = Callable[[UnitRecord, Work, Grader], Awaitable[UnitRecord]]
 """From a stored record to the one that its replies lead to now."""
 _NOT_EVIDENCE = {"usage", "seconds", "judge_usage"}
 """Cost and time of asking the model, which grading again cannot measure."""
+_IN_WORDS = {"detail", "why"}
+"""Fields that a reader is told a fault in: exceptions' words and what was printed differ between Pythons."""
+_REPEATS = 2
+"""How often a unit that differs is graded once more: a program may draw random numbers."""
 COUNTS_DIFFER: Final = "the manifest counts {stored}, its lines {expected}"
 """Sentence of a `Mismatch` where manifest and lines contradict each other; either may have been changed."""
 
@@ -42,6 +47,8 @@ class Mismatch:
     stored: str
     expected: str
     sentence: str = "stored {stored}, graded again {expected}"
+    unit: Unit | None = None
+    """The unit whose line it is about; None for a manifest or a score."""
 
     def in_words(self) -> str:
         """Both values as part of a sentence; the caller names `what`."""
@@ -69,6 +76,10 @@ class FileReport:
     units: int = 0
     verified: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
+    differing: list[Mismatch] = field(default_factory=list)
+    """What grading gave otherwise, where another Python graded the file."""
+    graded_under: str = ""
+    """The Python that graded the file, where it is not the one here, as `3.12`."""
     unverified: dict[str, str] = field(default_factory=dict)
     """What could not be graded again, and why."""
     notes: list[str] = field(default_factory=list)
@@ -91,7 +102,7 @@ class FileReport:
     @property
     def follows(self) -> bool:
         """Whether every line and score follows from its evidence."""
-        return not self.mismatches and not self.unverified
+        return not (self.mismatches or self.differing or self.unverified)
 
     @property
     def good(self) -> bool:
@@ -127,6 +138,7 @@ async def verify_file(
     stored, damaged = read_undamaged_records(path, work.built.entry.record)
     report.units = len(stored)
     _about_the_run(path, manifest, report)
+    differences = report.differing if report.graded_under else report.mismatches
     report.units += len(damaged)
     faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
     report.unverified.update(faults)
@@ -137,7 +149,7 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            graded = await _graded_again(work, record, grader, report, regrade, tasks)
+            graded = await _graded_again(work, record, grader, report, regrade, tasks, differences)
         on_progress(next(done), len(stored))
         return graded
 
@@ -145,13 +157,15 @@ async def verify_file(
     pairs = [(before, after) for before, after in report.pairs if after is not None]
     report.verified = len(pairs)
     if pairs or not stored:
-        _compare_scores(work, pairs, report)
+        _compare_scores(work, pairs, report, differences)
     if manifest is None:
         report.unverified.setdefault("manifest", "the file has none")
         return report
     _compare_identity(manifest, work, {record.protocol for record in stored}, report)
     if not damaged:  # else its counts differ, of course
-        _compare_counts(manifest, stored, [after for _, after in pairs], report)
+        _compare_counts(manifest, stored, [after for _, after in pairs], report, differences)
+    if report.mismatches and not manifest.python_versions:
+        report.notes.append(f"no Python stands in the manifest; graded again under {python_version()}")
     return report
 
 
@@ -198,6 +212,8 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
         lines = counted(report.units, "line")
         report.notes.insert(0, f"unfinished run, {lines} whole; the next run goes on from there")
     report.other_engine = graded_otherwise(manifest.engine_versions) if report.units else ""
+    if set(manifest.python_versions) - {python_version()}:
+        report.graded_under = ", ".join(manifest.python_versions)
 
 
 async def _graded_again(
@@ -207,8 +223,12 @@ async def _graded_again(
     report: FileReport,
     regrade: Regrade,
     tasks: Collection[str],
+    differences: list[Mismatch],
 ) -> UnitRecord | None:
-    """Returns the record that its own replies lead to now; None where grading was not possible."""
+    """Returns the record that its own replies lead to now; None where grading was not possible.
+
+    What differs is added to `differences`, unless it is another each time that the unit is graded.
+    """
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.settings_hash:
         report.unverified[name] = _of_another_protocol(record.protocol, work)
@@ -222,20 +242,50 @@ async def _graded_again(
         report.unverified[name] = "the suite has no such task"
         return None
     try:
-        graded = await regrade(record, work, grader)
+        attempts = [await regrade(record, work, grader)]
+        while _evidence(attempts[-1]) != _evidence(record) and len(attempts) <= _REPEATS:
+            attempts.append(await regrade(record, work, grader))
     except InfrastructureError as error:
         report.unverified[name] = str(error)
         if isinstance(error, NotInEvidenceError):
             report.not_in_evidence.add(name)
         return None
-    report.mismatches.extend(_differences(name, record, graded))
+    graded = attempts[-1]
+    if len(attempts) > 1 and any(_evidence(attempt) != _evidence(attempts[0]) for attempt in attempts):
+        report.notes.append(f"{name}: what its program returns varies from one execution to the next")
+        if graded.outcome is record.outcome:
+            return graded
+    differences.extend(_differences(name, record, graded))
     return graded
 
 
+def _evidence(record: UnitRecord) -> Any:
+    """Returns what of a record its replies determine on every machine and under every Python."""
+    return _determined(record.model_dump(mode="json", exclude=_NOT_EVIDENCE))
+
+
+def _determined(value: Any) -> Any:
+    """Returns a JSON value without what is told in words, and without how far a timed-out program came.
+
+    Of a failing case its index stays: values may be random, and sets are written in any order.
+    """
+    if isinstance(value, list):
+        return [_determined(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = _IN_WORDS
+    if value.get("outcome") == Outcome.TIMED_OUT and "failing" in value:
+        left_out = _IN_WORDS | {"failing", "passed"}
+    elif failing := value.get("failing"):
+        value = value | {"failing": {"index": failing["index"]}}
+    return {key: _determined(item) for key, item in value.items() if key not in left_out}
+
+
 def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
-    before, after = (unit.model_dump(mode="json", exclude=_NOT_EVIDENCE) for unit in (stored, graded))
+    unit = (stored.task_id, stored.sample)
     return [
-        Mismatch(f"{name} {place}", *_short_pair(old, new)) for place, old, new in _places("", before, after)
+        Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
+        for place, old, new in _places("", _evidence(stored), _evidence(graded))
     ]
 
 
@@ -266,7 +316,12 @@ def _short_pair(stored: object, graded: object) -> tuple[str, str]:
     return cut + shortened(first[start:], _SHOWN), cut + shortened(second[start:], _SHOWN)
 
 
-def _compare_scores(work: Work, pairs: Sequence[tuple[UnitRecord, UnitRecord]], report: FileReport) -> None:
+def _compare_scores(
+    work: Work,
+    pairs: Sequence[tuple[UnitRecord, UnitRecord]],
+    report: FileReport,
+    differences: list[Mismatch],
+) -> None:
     """Bit for bit: the same sums in the same order, over the units that were graded again."""
     for metric in work.built.entry.metrics:
         before = metric.score([stored for stored, _ in pairs])
@@ -274,11 +329,15 @@ def _compare_scores(work: Work, pairs: Sequence[tuple[UnitRecord, UnitRecord]], 
         if not math.isnan(after):
             report.scores[metric.id] = after
         if repr(before) != repr(after):
-            report.mismatches.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
+            differences.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
 
 
 def _compare_counts(
-    manifest: Manifest, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
+    manifest: Manifest,
+    stored: Sequence[UnitRecord],
+    graded: Sequence[UnitRecord],
+    report: FileReport,
+    differences: list[Mismatch],
 ) -> None:
     """A manifest that counts what was graded again is right: a changed line is a mismatch itself."""
     stated, in_lines, again = manifest.outcomes, _outcomes(stored), _outcomes(graded)
@@ -293,7 +352,7 @@ def _compare_counts(
         differing = _short(stated), _short(in_lines)
         report.mismatches.append(Mismatch("manifest outcomes", *differing, COUNTS_DIFFER))
     elif whole:
-        report.mismatches.append(Mismatch("manifest outcomes", _short(stated), _short(again)))
+        differences.append(Mismatch("manifest outcomes", _short(stated), _short(again)))
 
 
 def _outcomes(records: Sequence[UnitRecord]) -> dict[str, int]:

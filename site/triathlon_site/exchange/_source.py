@@ -15,7 +15,17 @@ from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Column, Score
 
-HUB: Final = "https://huggingface.co/"
+_OTHER_PAGES: Final = (
+    "api blog chat collections datasets docs enterprise inference join learn login models new organizations"
+    " papers posts pricing settings spaces support tasks"
+)
+"""Beginnings of the hub's addresses that lead to no model."""
+_HUB_REPOSITORY: Final = re.compile(
+    rf"https?://(?:www\.)?(?:huggingface\.co|hf\.co)/(?!(?:{_OTHER_PAGES.replace(' ', '|')})/)"
+    r"([\w.-]+/[\w.-]+)(?=[/?#]|$)",
+    re.ASCII,
+)
+"""The address of a model, or of a page of it such as `…/tree/main`; in parentheses `owner/name`."""
 EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 """The first date that a zip can hold, for files that no clock may change."""
 
@@ -44,15 +54,14 @@ class Source:
     @property
     def repository(self) -> str:
         """`owner/name` on the Hugging Face hub where models.yaml links there, else organisation and id."""
-        parts = (self.info.link or "").removeprefix(HUB).strip("/").split("/")
-        if self.on_hub and len(parts) == 2:
-            return "/".join(parts)
+        if match := _HUB_REPOSITORY.match(self.info.link or ""):
+            return match[1]
         return f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
 
     @property
     def on_hub(self) -> bool:
-        """Whether the model's link leads to the Hugging Face hub."""
-        return (self.info.link or "").startswith(HUB)
+        """Whether the model's link leads to a model of the Hugging Face hub, or to a page of it."""
+        return bool(_HUB_REPOSITORY.match(self.info.link or ""))
 
     @property
     def time(self) -> str:

@@ -2,7 +2,7 @@
 
 from triathlon_site.exports._badges import Badge, badge_files, badges_of
 from triathlon_site.exports._core import core_files
-from triathlon_site.exports._files import data_files, published_files, section_path, table_files
+from triathlon_site.exports._files import csv_file, data_files, published_files, section_path, table_files
 from triathlon_site.exports._frames import Reported, ReportedScore, noise_records, records, score_frame
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, DataFormat, data_formats
@@ -16,6 +16,7 @@ __all__ = [
     "badge_files",
     "badges_of",
     "core_files",
+    "csv_file",
     "data_files",
     "data_formats",
     "latex_table",

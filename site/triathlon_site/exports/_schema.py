@@ -26,9 +26,9 @@ class _Placed(Strict):
     tied: bool | None
     """Whether another model has the same rank."""
     rank_low: int | None
-    """Best rank of the middle 95 % of the resamples."""
+    """Best rank that the comparisons with the other models leave: 1 + the number that is better for sure."""
     rank_high: int | None
-    """Worst rank of the middle 95 % of the resamples."""
+    """Worst rank that they leave: the number of ranked models less those that are worse for sure."""
 
 
 class BoardRow(_Placed):
@@ -61,7 +61,7 @@ class BoardRow(_Placed):
     rank_shift: int | None
     """Rank by plain pass@1 minus rank by this column; positive: the model rises."""
     rank_shift_significant: bool | None
-    """Whether 95 % of the resamples agree on the sign of the shift."""
+    """Whether 97.5 % of the draws agree on the sign of the shift."""
     open_units: int | None
     """Units whose infrastructure failed; the next run tries them again. null for a reported score."""
     grade: Literal["measured", "recorded", "reported"]

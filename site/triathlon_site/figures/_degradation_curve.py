@@ -59,7 +59,15 @@ def curve_path(values: Sequence[float], steps: int) -> str:
 def interactive_curve(name: str, values: Sequence[float]) -> dict[str, Any]:
     """The degradation curve of one model as a plotly trace: share of tasks, in per cent, by loop."""
     loops = list(range(1, len(values) + 1))
-    trace = graph_objects.Scatter(x=loops, y=list(values), name=plain_text(name), mode="lines+markers")
+    texts = [f"loop {loop}: {value:.1f}" for loop, value in zip(loops, values, strict=True)]
+    trace = graph_objects.Scatter(
+        x=loops,
+        y=list(values),
+        name=plain_text(name),
+        mode="lines+markers",
+        hovertext=texts,
+        hoverinfo="text+name",
+    )
     return dict(trace.to_plotly_json())
 
 

@@ -51,7 +51,7 @@ def pair_scatter(left: Axis, right: Axis, *, most_labels: int) -> Markup:
 
 def interactive_pair_scatter() -> dict[str, Any]:
     """The scatter of two columns as plotly's traces and layout, without values: the page fills them in."""
-    points = graph_objects.Scatter(mode="markers", marker={"size": 8}, hoverinfo="text+x+y", showlegend=False)
+    points = graph_objects.Scatter(mode="markers", marker={"size": 8}, hoverinfo="text", showlegend=False)
     axis = {"rangemode": "tozero"}
     layout = graph_objects.Layout(xaxis=axis, yaxis=axis, hovermode="closest")
     return {"data": [points.to_plotly_json()], "layout": layout.to_plotly_json()}

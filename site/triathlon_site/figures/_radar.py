@@ -50,9 +50,14 @@ def radar_path(values: Sequence[float | None]) -> str:
 def interactive_radar(name: str, axes: Sequence[str], values: Sequence[float | None]) -> dict[str, Any]:
     """The shape of one model as a plotly trace: dimensions in per cent of their maximum; None is a gap."""
     theta, r = [*axes, *axes[:1]], [*values, *values[:1]]
-    return dict(
-        graph_objects.Scatterpolar(name=plain_text(name), theta=theta, r=r, fill="none").to_plotly_json()
+    texts = [
+        "" if value is None else f"{plain_text(axis)}: {value:.1f}"
+        for axis, value in zip(theta, r, strict=True)
+    ]
+    trace = graph_objects.Scatterpolar(
+        name=plain_text(name), theta=theta, r=r, fill="none", hovertext=texts, hoverinfo="text+name"
     )
+    return dict(trace.to_plotly_json())
 
 
 def interactive_radar_layout() -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import pickle
 import shutil
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 import triathlon_runner
@@ -19,6 +21,8 @@ from triathlon_runner.errors import UserError
 from triathlon_site.load._aggregate import Extracts, FileAggregate
 
 AGGREGATE: Final = "aggregate.pickle"
+DIGEST_BYTES: Final = hashlib.sha256().digest_size
+"""At the beginning of the file: the hash of what follows."""
 KEPT_SECONDS: Final = 30 * 24 * 3600
 
 
@@ -32,10 +36,14 @@ class AggregateCache:
         """The aggregate of this key; None where it is not there or not whole."""
         folder = self._entry(key)
         try:
-            aggregate: FileAggregate = pickle.loads((folder / AGGREGATE).read_bytes())  # noqa: S301 (`put` wrote it)
+            content = (folder / AGGREGATE).read_bytes()
             os.utime(folder / AGGREGATE)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except OSError:
             return None
+        digest, pickled = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        if digest != hashlib.sha256(pickled).digest():
+            return None  # damaged: unpickling could fail in any way, or give other numbers
+        aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
         states = {name: file_state(folder / name) for name in aggregate.extracts.states}
         if states != aggregate.extracts.states:
             return None  # a power cut left half of one, or somebody edited a page of the site
@@ -53,7 +61,8 @@ class AggregateCache:
             for name, text in extracts.items():
                 _write(folder / name, text.encode())
             states = {name: file_state(folder / name) for name in extracts}
-            _write(folder / AGGREGATE, pickle.dumps(replace(aggregate, extracts=Extracts(states=states))))
+            pickled = pickle.dumps(replace(aggregate, extracts=Extracts(states=states)))
+            _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
             reason = error.strerror or str(error)
             raise UserError(
@@ -91,7 +100,8 @@ def file_state(path: Path) -> str:
 
 def cache_key(*parts: str) -> str:
     """Hash of these parts and of the code that turns them into an aggregate, which holds a DataFrame."""
-    return hashlib.sha256("\0".join((code_fingerprint(), pd.__version__, *parts)).encode()).hexdigest()
+    versions = sys.version, np.__version__, pd.__version__
+    return hashlib.sha256("\0".join((code_fingerprint(), *versions, *parts)).encode()).hexdigest()
 
 
 @cache

@@ -96,7 +96,11 @@ def _name(site: Gathered, model: str) -> str:
 
 def _sentence(site: Gathered, event: Event) -> str:
     if event.kind == "moved":
-        titles = {"overall-core": "overall", "overall-official": "overall (official data)"}
+        titles = {
+            "overall-core": "overall",
+            "overall-official": "overall (official data)",
+            "overall-added": "overall (added data)",
+        }
         titles |= {b.plan.id: f"{b.plan.discipline} ({b.plan.title})" for b in site.boards}
         names = [_name(site, rival) for rival in event.passed_by]
         passed = f", passed by {_listed(names, 'models', event.passed_by_more)}" if names else ""

@@ -41,6 +41,10 @@ class Published:
     """By name of a model; empty where nobody wrote any down."""
     fact_counts: FactCounts | None
 
+    def rows(self, table: str) -> Sequence[Record]:
+        """The rows of one table; none where `sources.csv` does not name it."""
+        return self.tables.get(table, ())
+
 
 def read_published(folder: Path) -> Published | None:
     """None where there is no such folder.

@@ -66,11 +66,11 @@ class PublishedColumn:
             UserError: the cell holds something else than a number from 0 to the column's maximum.
         """
         field = self.field or self.id
-        value = _number(record, field)
+        value = number_in(record, field)
         if not (math.isnan(value) or 0 <= value <= self.maximum):
             raise UserError(
                 f"published figures of {record['model']!r}: expected {field} from 0 to {self.maximum:g},"
-                f" got {record[field]!r}; mend the table in results/published/"
+                f" got {record[field]!r}; correct the table in results/published/"
             )
         return value
 
@@ -100,10 +100,6 @@ class PublishedRow:
         """The score in a column; None where it has none."""
         score = self.scores.get(column)
         return score.value if score else None
-
-    @property
-    def safe_link(self) -> str | None:
-        return self.link if self.link.startswith(("https://", "http://")) else None
 
     @property
     def curve(self) -> tuple[float, ...]:
@@ -136,7 +132,12 @@ class PublishedBoard:
         return next(column for column in self.columns if column.headline)
 
 
-def _number(record: Record, field: str) -> float:
+def number_in(record: Record, field: str) -> float:
+    """The number in a cell; nan for an empty one.
+
+    Raises:
+        UserError: the cell holds something else.
+    """
     text = record.get(field, "")
     if not text:
         return math.nan
@@ -145,15 +146,33 @@ def _number(record: Record, field: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UserError(f"published figures of {record['model']!r}: {field} is no number, but {text!r}")
+        raise UserError(
+            f"published figures of {record['model']!r}: expected a number in {field}, got {text!r};"
+            " correct the table in results/published/"
+        )
     return value
+
+
+def whole_number(record: Record, field: str) -> int:
+    """The count in a cell.
+
+    Raises:
+        UserError: the cell holds something else than a whole number from 0.
+    """
+    value = number_in(record, field)
+    if math.isnan(value) or value < 0 or not value.is_integer():
+        raise UserError(
+            f"published figures of {record['model']!r}: expected a whole number in {field}, got"
+            f" {record.get(field, '')!r}; correct the table in results/published/"
+        )
+    return int(value)
 
 
 def _binomial(field: str, tasks: int, scale: float) -> Callable[[Record], Spread | None]:
     """Of a pass@1: Beta distributions of the share solved."""
 
     def draws(record: Record) -> Spread | None:
-        share = _number(record, field) / scale
+        share = number_in(record, field) / scale
         if math.isnan(share):
             return None
         passed = share * tasks
@@ -183,7 +202,7 @@ def _evoeval_mean(record: Record) -> float:
     """The mean from whole numbers of solved problems: the paper ranks by it, and prints it rounded."""
     if not all(record.get(name) for name in AVERAGED):
         return math.nan
-    shares = [round(_number(record, name) / 100 * _tasks(name)) / _tasks(name) for name in AVERAGED]
+    shares = [round(number_in(record, name) / 100 * _tasks(name)) / _tasks(name) for name in AVERAGED]
     return 100 * sum(shares) / len(shares)
 
 
@@ -193,8 +212,9 @@ def _tasks(name: str) -> int:
 
 def sustained(record: Record) -> tuple[int, ...]:
     """n_0 … n_M of a row, empty where they are not published."""
-    fields = [record.get(f"sustained_{loops}", "") for loops in range(LOOPS + 1)]
-    return tuple(int(field) for field in fields) if all(fields) else ()
+    fields = [f"sustained_{loops}" for loops in range(LOOPS + 1)]
+    known = all(record.get(field) for field in fields)
+    return tuple(whole_number(record, field) for field in fields) if known else ()
 
 
 def _asl(record: Record) -> Spread | None:
@@ -202,14 +222,20 @@ def _asl(record: Record) -> Spread | None:
     counts = sustained(record)
     if not counts:
         return None
-    score = _number(record, "asl")
+    score = number_in(record, "asl")
     if sum(counts) != MBPP_PLUS_TASKS:
         raise UserError(
             f"published figures of {record['model']!r}: expected sustained_0 to sustained_{LOOPS} with the"
-            f" sum {MBPP_PLUS_TASKS}, got {sum(counts)}; mend the table in results/published/"
+            f" sum {MBPP_PLUS_TASKS}, got {sum(counts)}; correct the table in results/published/"
         )
     random = generator("published", "asl", record["model"])
-    factor = score / asl_of_counts(counts, LOOPS)
+    of_counts = asl_of_counts(counts, LOOPS)
+    if score and not of_counts:
+        raise UserError(
+            f"published figures of {record['model']!r}: expected asl 0, since no task sustains a loop, got"
+            f" {record['asl']!r}; correct the table in results/published/"
+        )
+    factor = score / of_counts if of_counts else 1.0
 
     def scores(more: float, less: float) -> Array:
         shapes = np.add(counts, [less, *[0.0] * (LOOPS - 1), more])
@@ -268,7 +294,7 @@ CRUXEVAL: Final = tuple(
 
 def _of_questions(record: Record) -> Spread | None:
     """Each file has a number of questions of its own."""
-    return _binomial("pass_at_1", int(_number(record, "questions")), 100.0)(record)
+    return _binomial("pass_at_1", whole_number(record, "questions"), 100.0)(record)
 
 
 LIVECODEBENCH: Final = (PublishedColumn("pass_at_1", "pass@1", 100, _of_questions, headline=True),)
@@ -335,6 +361,8 @@ def _ranked_by(records: Sequence[Record], column: PublishedColumn) -> Array:
 
 
 def _scores(records: Sequence[Record], column: PublishedColumn) -> list[PublishedScore | None]:
+    if not records:
+        return []
     values = np.array([column.value(record) for record in records])
     spreads = [column.draws(record) for record in records]
     drawn = [
@@ -345,7 +373,7 @@ def _scores(records: Sequence[Record], column: PublishedColumn) -> list[Publishe
     intervals = interval((low, high), values)
     result: list[PublishedScore | None] = []
     for record, value, spread, rank, ends in zip(records, values, spreads, placed, intervals, strict=True):
-        published = _number(record, column.deviation)
+        published = number_in(record, column.deviation)
         deviation = None if math.isnan(published) else published
         known = ends if spread else None
         result.append(PublishedScore(float(value), rank, known, deviation) if rank else None)

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from markupsafe import Markup
+
+from triathlon_site.render._environment import show_control_characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class PageContext:
 
     def variables(self) -> Mapping[str, Any]:
         """The fields by name, as the template sees them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,20 @@ class Link:
 
 
 def as_script(content: Any) -> str:
-    """JSON for a `<script>` element: no text in it, such as `</script>` in a name, can end the element."""
-    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    """JSON for a `<script>` element: no text in it, such as `</script>` in a name, can end the element.
+
+    Control characters are made visible, as in pages.
+    """
+    text = json.dumps(_visible(content), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
+
+
+def _visible(content: Any) -> Any:
+    if isinstance(content, str):
+        return show_control_characters(content)
+    if isinstance(content, Mapping):
+        return {_visible(name): _visible(value) for name, value in content.items()}
+    return [_visible(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +88,15 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One cell."""
+    """One cell: its text for pages and LaTeX, its numbers for CSV."""
 
     text: str
     small: str = ""
     """Below it, in small print: an interval, a count."""
+    number: float | None = None
+    """In the unit of the text; None where the text is the value, or the cell is empty."""
+    details: Mapping[str, float | None] = field(default_factory=dict)
+    """The numbers of the small print by name: `low`, `high`, `models`."""
     link: str = ""
     """A page of the site, from its root."""
     sure: bool = True

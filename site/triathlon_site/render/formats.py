@@ -17,6 +17,7 @@ LONGEST_TEXT: Final = 12_000
 """Of a longer text, beginning and end are shown: the results file has it whole."""
 KEPT_AT_END: Final = 2_000
 _SIZE: Final = re.compile(r"(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_WEB_ADDRESS: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 _BILLIONS: Final = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 
@@ -24,14 +25,19 @@ def score(value: float | None, maximum: float) -> str:
     """Shares of 1 as per cent with one decimal, per cent with one, ASL (maximum 10) with two."""
     if value is None or math.isnan(value):
         return NONE
-    if maximum == 1:
-        return f"{100 * value:.1f}"
-    return f"{value:.2f}" if maximum <= 10 else f"{value:.1f}"
+    shown = in_unit(value, maximum)
+    return f"{shown:.2f}" if 1 < maximum <= 10 else f"{shown:.1f}"
+
+
+def in_unit(value: float, maximum: float) -> float:
+    """The value in the unit that `score` shows it in: shares of 1 in per cent."""
+    return 100 * value if maximum == 1 else value
 
 
 def signed(value: float, maximum: float) -> str:
-    """A difference: `+1.2`, `−0.4`."""
-    return f"{MINUS if value < 0 else '+'}{score(abs(value), maximum)}"
+    """A difference: `+1.2`, `−0.4`; `0.0` where it is rounded to zero."""
+    size = score(abs(value), maximum)
+    return size if not float(size) else f"{MINUS if value < 0 else '+'}{size}"
 
 
 def known_range(value: float, upper: float | None, maximum: float) -> str:
@@ -76,6 +82,11 @@ def inside(title: str) -> str:
     """A title as it stands within a sentence: `mean pass@1`; `ASL` and `HumanEval+` are names and stay."""
     first = title.split(" ", maxsplit=1)[0].strip(",")
     return title[:1].lower() + title[1:] if first[1:].isalpha() and first[1:].islower() else title
+
+
+def points(value: float) -> str:
+    """Points of the index, whole ones: `50`, `−3`."""
+    return f"{value:.0f}".replace("-0", "0").replace("-", MINUS)
 
 
 def shift(value: int) -> str:
@@ -134,6 +145,19 @@ def _day(text: str) -> date:
         ValueError: it is none of these.
     """
     return date.fromisoformat({4: f"{text}-07-01", 7: f"{text}-01"}.get(len(text), text))
+
+
+def timestamp(day: str) -> str:
+    """A day, month or year as RFC 3339 has it: `2025-10-01T00:00:00Z`; of an unknown day the epoch's."""
+    try:
+        return f"{_day(day)}T00:00:00Z"
+    except ValueError:
+        return "1970-01-01T00:00:00Z"
+
+
+def web_address(text: str | None) -> str:
+    """The text where it is an http or https address, which may become a link; else empty."""
+    return text if text and _WEB_ADDRESS.match(text) else ""
 
 
 def percent(share: float | None) -> str:

@@ -1,11 +1,18 @@
 """Results that another version of extraction and grading judged: marked, and brought up to date."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from support.small_run import SmallRun
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.memo import python_version
+from triathlon_runner.records import EvolvedRecord
 
+Line = dict[str, Any]
 SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
 
@@ -101,11 +108,16 @@ def test_a_reply_to_another_question_is_not_used(small: SmallRun) -> None:
     records[place]["loops"][1]["prompt"] += " As an older version asked."
     path.write_text("".join(json.dumps(one) + "\n" for one in records))
     judged_by_another_version(small, LOOP)
+    cost_before = manifest(small, LOOP)["cost_usd"]
     result = small.call("verify", "--update", "--suites", LOOP)
     assert result.exit_code == 0, result.output
     assert "1 unit open again" in result.output
-    assert len(path.read_text().splitlines()) == len(records) - 1
-    assert manifest(small, LOOP)["open_units"] == 1
+    left = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(left) == len(records) - 1
+    found = manifest(small, LOOP)
+    assert found["open_units"] == 1 and found["cost_usd"] != cost_before
+    requests = sum(one["usage"]["requests"] for one in left)
+    assert isinstance(found["usage"], dict) and found["usage"]["requests"] == requests
 
 
 def test_what_cannot_be_judged_is_not_updated(small: SmallRun) -> None:
@@ -117,3 +129,78 @@ def test_what_cannot_be_judged_is_not_updated(small: SmallRun) -> None:
     result = small.call("verify", "--update", "--suites", SEEDS)
     assert result.exit_code == 1 and "not brought up to date" in result.output
     assert path.read_bytes() == before and manifest(small, SEEDS)["engine_versions"] == [0]
+
+
+def regraded(small: SmallRun, edit: Callable[[Line], object], **fields: object) -> tuple[int, Line]:
+    """Exit code and report of `verify` once a line was edited and the manifest has these fields."""
+    first, *rest = lines(small, SEEDS).read_text().splitlines()
+    line = json.loads(first)
+    edit(line)
+    lines(small, SEEDS).write_text("\n".join([json.dumps(line), *rest, ""]))
+    path = small.results / "runs/m" / f"{SEEDS}.manifest.json"
+    path.write_text(json.dumps({**manifest(small, SEEDS), **fields}))
+    result = small.call("verify", "--suites", SEEDS, "--json")
+    (report,) = json.loads(result.stdout)["files"]
+    return result.exit_code, report
+
+
+def wrongly_failed(line: Line) -> None:
+    failing = {"index": 3, "input": "(1,)", "expected": "2", "got": "3"}
+    line["verdict"] |= {"outcome": "failed", "passed": 3, "failing": failing}
+    line["outcome"] = "failed"
+
+
+@pytest.mark.parametrize(
+    ("edit", "fields", "differing"),
+    [
+        (lambda line: line["verdict"].update(detail="stderr: a warning"), {}, None),
+        (wrongly_failed, {}, "mismatches"),
+        (wrongly_failed, {"python_versions": []}, "mismatches"),
+        (wrongly_failed, {"python_versions": ["3.98"]}, "differing"),
+    ],
+    ids=["wording", "same-python", "unknown-python", "other-python"],
+)
+def test_what_follows_is_outcome_and_score(
+    small: SmallRun, edit: Callable[[Line], object], fields: Line, differing: str | None
+) -> None:
+    """Words are not compared; what another Python graded otherwise is listed apart, with both versions."""
+    code, report = regraded(small, edit, **fields)
+    assert code == (differing is not None)
+    places = {kind: [one["what"] for one in report[kind]] for kind in ("mismatches", "differing")}
+    for kind, whats in places.items():
+        assert bool(whats) is (kind == differing), places
+    if differing == "differing":
+        assert report["graded_under"] == "3.98" and "score pass@1" in places[differing]
+        said = " ".join(small.call("verify", "--suites", SEEDS).output.split())
+        assert f"differs under Python {python_version()} (graded under 3.98)" in said
+        assert "follows but for 1 unit" in said and "DO NOT FOLLOW" not in said
+
+
+@pytest.mark.parametrize(
+    ("indices", "follows"),
+    [((3,), True), ((7, 7, 7), False), ((7, 8, 9), True), ((None, 3), True), ((None, None, None), False)],
+)
+def test_a_program_that_draws_random_numbers_is_named(
+    small: SmallRun, monkeypatch: pytest.MonkeyPatch, indices: tuple[int | None, ...], follows: bool
+) -> None:
+    """A unit that differs is graded again: what varies each time is no contradiction, but is named."""
+    attempts = iter(indices)
+    task_id = json.loads(lines(small, SEEDS).read_text().splitlines()[0])["task_id"]
+
+    async def regrade(record: EvolvedRecord, *_: object) -> EvolvedRecord:
+        if record.task_id != task_id:
+            return record
+        index = next(attempts)
+        line = record.model_dump(mode="json", by_alias=True)
+        if index is None:
+            line["verdict"] |= {"outcome": "passed", "passed": line["verdict"]["total"], "failing": None}
+            line["outcome"] = "passed"
+        else:
+            line["verdict"] |= {"passed": index, "failing": line["verdict"]["failing"] | {"index": index}}
+        return EvolvedRecord.model_validate_json(json.dumps(line))
+
+    monkeypatch.setattr("triathlon_runner.cli._verify.replayed", regrade)
+    _, report = regraded(small, wrongly_failed, outcomes={"failed": 1, "passed": 1})
+    assert (not report["mismatches"], next(attempts, "none left")) == (follows, "none left"), report
+    varies = [note for note in report["notes"] if "varies from one execution to the next" in note]
+    assert len(varies) == (len(set(indices)) > 1)

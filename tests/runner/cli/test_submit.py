@@ -100,6 +100,17 @@ def problems(document: dict[str, Any], suite: str) -> str:
     return "\n".join(f"{one['place']}: {one['message']}" for one in file["problems"])
 
 
+def test_one_differing_sample_counts_itself_alone(place: SmallRun) -> None:
+    """The other samples of its task are still graded as stored."""
+    path = place.results / f"runs/m/{SEEDS}.jsonl"
+    sample = json.loads(path.read_text().splitlines()[0])
+    others = [json.dumps(sample | {"sample": number}) for number in (0, 1)]
+    path.write_text("\n".join([*others, json.dumps(sample | {"sample": 2, "changes": ["altered"]}), ""]))
+    _, document = check(place)
+    (file,) = [file for file in document["files"] if file["suite"] == SEEDS]
+    assert (file["units"], file["verified"]) == (3, 2), file
+
+
 def test_a_whole_submission_is_taken(place: SmallRun) -> None:
     """Exit code 0, every unit graded again, a report for the pull request and a statement of the hashes."""
     only(place, WHOLE)

@@ -59,3 +59,40 @@ async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, pr
     """Where the reference returns generators, nothing is graded, and the reason names the problem."""
     with pytest.raises(UngradableError, match=r"the tests of Own/1 cannot grade: .*another process"):
         await grader.grade(program, problem(CHECK, GENERATOR))
+
+
+AREAS = """
+assert areas([1.0, 2.0]) == [3.3, {"sum": (6.6000000000000005, 2)}]
+assert areas([]) == [0, {"sum": (0, 0)}] and areas([2]) != 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("digits", "factor", "outcome"),
+    [
+        ("3.3000000000000003", "1.1", Outcome.PASSED),
+        ("3.3000000000000003", "(1.1 + 1e-12)", Outcome.FAILED),
+        ("3.3", "1.1", Outcome.PASSED),
+        ("3.3", "(1.1 + 1e-12)", Outcome.PASSED),
+        ("3.3", "(1.1 + 1e-6)", Outcome.FAILED),
+        ("3.31", "1.1", None),
+    ],
+)
+async def test_a_reference_that_misses_a_literal_by_rounding(
+    grader: CodeTestGrader, digits: str, factor: str, outcome: Outcome | None
+) -> None:
+    """Its floats are compared within 1e-9, and the verdict says so; with one that misses by more, none is."""
+
+    def areas(factor: str) -> str:
+        body = f"    s = sum(xs) * {factor}\n    return [s, {{'sum': (2 * s, len(xs))}}]\n"
+        return f"def areas(xs):\n{body}"
+
+    tests = AREAS.replace("3.3", digits)
+    found = TestedProblem("Own/2", "areas", "def areas(xs):\n", tests, areas("1.1"))
+    if outcome is None:
+        with pytest.raises(UngradableError, match="its own reference fails them"):
+            await grader.grade(areas(factor), found)
+        return
+    verdict = await grader.grade(areas(factor), found)
+    assert verdict.outcome is outcome
+    assert ("within 1e-9" in verdict.detail) is (digits == "3.3")

@@ -206,13 +206,14 @@ def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> 
     assert sorted(verdicts.read_bytes().splitlines()) == sorted(whole.splitlines())
 
 
-def test_verdicts_of_another_engine_are_refused(place: SmallRun, tmp_path: Path) -> None:
-    """They may be other ones today."""
+def test_a_file_of_something_else_is_refused(place: SmallRun, tmp_path: Path) -> None:
+    """What `--verdicts` names by mistake is not written to."""
     verdicts = tmp_path / "verdicts.jsonl"
-    verdicts.write_text('["engine", "0"]\n')
+    verdicts.write_text('["my", "notes"]\n')
     folder = two_models(tmp_path / "logs")
     result = bring(place, "evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
-    assert "engine version" in str(result.exception) and "'0'" in str(result.exception)
+    assert "expected lines of a key and a verdict" in str(result.exception)
+    assert verdicts.read_text() == '["my", "notes"]\n'
 
 
 def test_nothing_is_filed_where_our_machinery_failed(

@@ -148,10 +148,19 @@ async def test_a_prompt_that_comes_again_is_asked_again() -> None:
 
 
 async def test_a_program_that_comes_again_is_executed_once() -> None:
-    """Equal programs have equal verdicts: a model at its fixed point costs no more executions."""
+    """Equal programs have equal verdicts, whatever comments are in them; docstrings make another program."""
     grader = FakeGrader()
     await run(FakeModel(failing_in(0)), grader=grader)
     assert len(grader.judged) == 1
+    head, body = ADD.reference.split("\n", 1)
+    programs = iter(f"{head}\n{new}{body}" for new in ("", "\n", "    # a comment\n", "    'a docstring'\n"))
+    grader = FakeGrader()
+
+    def say(text: str) -> str:
+        return SENTENCE if is_summary(text) else f"```python\n{next(programs)}```"
+
+    await run(FakeModel(say), Setting(max_loops=4), grader=grader)
+    assert len(grader.judged) == 2
 
 
 async def test_a_failed_endpoint_is_no_answer() -> None:

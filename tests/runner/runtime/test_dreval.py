@@ -14,6 +14,7 @@ from support.official_data import official_store
 from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.memo import python_version
 from triathlon_runner.runtime import (
     METRICS,
     ProgramQuestions,
@@ -22,7 +23,7 @@ from triathlon_runner.runtime import (
     catalogue,
     question_source,
 )
-from triathlon_runner.runtime._construct import construct, tracing_python
+from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
@@ -180,8 +181,8 @@ def truth_hash(program: ProgramQuestions) -> str:
 def fixed_truths() -> dict[str, str]:
     """The stored hashes, by program, where this Python is the one that traced them."""
     stored = json.loads(Path(__file__).with_name("dreval_truths.json").read_text("utf-8"))
-    if tracing_python() != stored["python"]:
-        pytest.skip(f"the official truths are those of Python {stored['python']}, this is {tracing_python()}")
+    if python_version() != stored["python"]:
+        pytest.skip(f"the official truths are those of Python {stored['python']}, this is {python_version()}")
     hashes: dict[str, str] = stored["programs"]
     return hashes
 
@@ -199,7 +200,7 @@ async def test_some_truths_are_the_stored_ones(store: DataStore) -> None:
 @pytest.mark.slow
 def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
     """All 154 programs; the file says which Python traced them."""
-    assert questions.python == tracing_python()
+    assert questions.python == python_version()
     assert {one.task_id: truth_hash(one) for one in questions.programs} == fixed_truths()
 
 

@@ -386,7 +386,8 @@ async def test_questions_that_another_python_traced_are_traced_again(
     """Truths of two versions of Python are never mixed: other settings, and another place in the cache."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
-    monkeypatch.setattr("triathlon_runner.runtime._construct.tracing_python", lambda: "3.99")
+    monkeypatch.setattr("triathlon_runner.memo.python_version", lambda: "3.99")
+    monkeypatch.setattr("triathlon_runner.runtime._construct.python_version", lambda: "3.99")
     assert source(tmp_path).ready() is None
     other = suite(cache=tmp_path)
     await other.prepare(grader)

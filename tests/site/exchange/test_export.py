@@ -218,6 +218,33 @@ def test_the_hub_gets_suites_that_share_a_board(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("link", "repository"),
+    [
+        ("https://huggingface.co/some/Strong", "some/Strong"),
+        ("https://huggingface.co/some/Strong/tree/main", "some/Strong"),
+        ("https://huggingface.co/some/Strong?library=x#y", "some/Strong"),
+        ("https://hf.co/some/Strong/", "some/Strong"),
+        ("https://huggingface.co/some", None),
+        ("https://huggingface.co/blog/strong", None),
+        ("https://huggingface.co/datasets/a/b", None),
+        ("https://example.org/huggingface.co/some/Strong", None),
+    ],
+)
+def test_a_repository_is_the_one_that_the_link_names(
+    tmp_path: Path, link: str, repository: str | None
+) -> None:
+    """A page of a repository leads to it; what is no model's address names none, and none is made up."""
+    write_results(
+        tmp_path / "results", MODELS[:1], [FakeSuite(one, tasks=4) for one in entries(["loop/mbpp-plus"])]
+    )
+    (tmp_path / "models.yaml").write_text(ROWS.replace("https://huggingface.co/some/Strong", f'"{link}"'))
+    gathered = gather(tmp_path / "results", load(tmp_path / "models.yaml"))
+    write_export("hf-eval-results", gathered, tmp_path / "results", tmp_path / "out")
+    written = {path.relative_to(tmp_path / "out").parts[:2] for path in (tmp_path / "out").rglob("*.yaml")}
+    assert written == ({tuple(repository.split("/"))} if repository else set())
+
+
 def test_two_rows_of_one_repository_are_told(tmp_path: Path) -> None:
     """A file that another model's has the name of is left out with the reason, not written over the other."""
     suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]

@@ -329,12 +329,15 @@ def test_a_file_of_another_time_is_read_again(tmp_path: Path, lines: Path) -> No
 
 
 def test_half_an_aggregate_is_read_over(tmp_path: Path, lines: Path) -> None:
-    """Cut anywhere, or nothing but zeros, as a power cut leaves a file."""
+    """Cut anywhere, nothing but zeros, as a power cut leaves a file, or with one byte changed."""
     before = said_by(read(tmp_path))
     (path,) = (tmp_path / "cache").rglob("aggregate.pickle")
     whole = path.read_bytes()
     cut = [whole[:size] for size in range(0, len(whole), 97)]
-    for content in (*cut, whole[:-1], bytes(len(whole))):
+    changed = [
+        whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :] for place in range(0, len(whole), 197)
+    ]
+    for content in (*cut, *changed, whole[:-1], bytes(len(whole))):
         path.write_bytes(content)
         assert said_by(read(tmp_path)) == before
         assert path.read_bytes() == whole

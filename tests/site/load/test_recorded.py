@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -11,11 +12,12 @@ from support.site import build_small, page_text, small_results
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
-from triathlon_site.build import frames
+from triathlon_site.build import build, frames
 from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS, Notice
 from triathlon_site.models import recorded_infos
 
+PUBLISHED = Path(__file__).parents[3] / "results/published"
 RECEIPT = {
     "source": "elsewhere",
     "title": "Elsewhere's <b>runs</b>",
@@ -112,6 +114,20 @@ def test_boards_without_recorded_scores_have_no_marks(tmp_path: Path) -> None:
     results_with_recorded(tmp_path)
     build_small(tmp_path)
     assert "<sup>" not in page_text(tmp_path / "_site/runtime.html")
+
+
+def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A receipt and a price list may name anything; a `javascript:` address stays a text."""
+    monkeypatch.setitem(RECEIPT, "address", "javascript:alert(1)")
+    results = results_with_recorded(tmp_path)
+    shutil.copytree(PUBLISHED, results / "published")
+    facts = results / "published/models-info.csv"
+    facts.write_text(facts.read_text().replace("https://", "JavaScript://"))
+    build(results, tmp_path / "_site", None, cache=tmp_path / "cache")
+    pages = {path.name: path.read_text() for path in (tmp_path / "_site").rglob("*.html")}
+    script = re.compile(r'href="\s*javascript', re.IGNORECASE)
+    assert not [name for name, page in pages.items() if script.search(page)]
+    assert f"Source, commit <code>{RECEIPT['commit']}" in pages["data.html"]
 
 
 def test_units_of_recorded_results_lead_to_the_receipt(tmp_path: Path) -> None:

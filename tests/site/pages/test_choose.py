@@ -16,6 +16,7 @@ from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages import ShownScore
 from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
 from triathlon_site.pages.front import AllModels, ModelRow
+from triathlon_site.ranking import Rank
 from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval
 
@@ -80,7 +81,7 @@ def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRo
     info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True)
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
     cell = ShownScore(score, maximum, known, "recorded", "", "", "")
-    place = IndexRow(50.0, 40.0, 60.0, 1, 1, 6, 1)
+    place = IndexRow(50.0, 40.0, 60.0, Rank(1, False, 1, 6), 1)
     return ModelRow(name, info, "", {"runtime_output": cell}, "", place)
 
 

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from plotly import graph_objects
 
@@ -14,7 +13,7 @@ from support.site import build_small, entries, rendered_texts, small_results
 from triathlon_site.build import gather
 from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.compare import BEST, as_shown, neighbours
+from triathlon_site.pages.compare import BEST, neighbours
 from triathlon_site.render import formats
 from triathlon_site.uncertainty import paired_difference
 
@@ -106,9 +105,9 @@ def test_the_script_of_a_model_says_what_it_solves(tmp_path: Path) -> None:
     assert found["weak"]["solved"]["evolved/core-seeds"].count("-") == 7
 
 
-def test_differences_are_computed_once(tmp_path: Path) -> None:
-    """Every pair has one difference a column, in the file of the model that comes first: what the table of
-    neighbours shows, in its digits.
+def test_differences_are_the_texts_of_the_page(tmp_path: Path) -> None:
+    """Every pair has one difference a column, in the file of the model that comes first: the texts of the
+    table of neighbours, and a letter for what its interval says.
     """
     fakes = [FakeModel(f"m{place}", 2.0 - place, 0.9) for place in range(4)]
     site = gather(small_results(tmp_path / "results", fakes), None)
@@ -116,6 +115,7 @@ def test_differences_are_computed_once(tmp_path: Path) -> None:
     order = [model["id"] for model in found["index"]["models"]]
     pairs = {(pair.higher.id, pair.lower.id): pair for pair in neighbours(overall, site.models).pairs}
     assert len(pairs) == 6
+    turned = str.maketrans("+\N{MINUS SIGN}bw", "\N{MINUS SIGN}+wb")
     for place, board in enumerate(overall.boards):
         column, maximum = f"{board.plan.id} {board.plan.headline.id}", board.plan.headline.maximum
         for (higher, lower), pair in pairs.items():
@@ -123,19 +123,14 @@ def test_differences_are_computed_once(tmp_path: Path) -> None:
             own = next(one for one in found[first]["columns"] if one["id"] == column)
             texts = own["minus"].split(";")
             assert len(texts) == len(order) - order.index(first) - 1
-            value, low, high = map(float, texts[order.index(second) - order.index(first) - 1].split(" "))
+            value, low, high, result = texts[order.index(second) - order.index(first) - 1].split(" ")
             if first != higher:
-                value, low, high = -value, -high, -low
+                value, high, low, result = (text.translate(turned) for text in (value, low, high, result))
             difference, _ = pair.differences[place]
             assert difference
-            scale = 100 if maximum == 1 else 1
-            for written, exact in (
-                (value, difference.value),
-                (low, difference.interval.low),
-                (high, difference.interval.high),
-            ):
-                assert formats.signed(written / scale, maximum) == formats.signed(exact, maximum)
-                assert (written > 0) == (exact > 0) and (written < 0) == (exact < 0)
+            ends = difference.value, difference.interval.low, difference.interval.high
+            assert [value, low, high] == [formats.signed(end, maximum) for end in ends]
+            assert result == ("b" if ends[1] > 0 else "w" if ends[2] < 0 else "n")
     assert not any(one["minus"] for one in found[order[-1]]["columns"])
 
 
@@ -149,14 +144,6 @@ def test_a_pair_without_shared_tasks_has_no_difference(tmp_path: Path) -> None:
     texts = found[order[0]]["columns"][0]["minus"].split(";")
     known = [model for model, text in zip(order[1:], texts, strict=True) if text]
     assert known == [model for model in order[1:] if model != "weak"]
-
-
-def test_a_small_difference_keeps_its_sign() -> None:
-    """What would be written as zero is written with one digit: whether an interval leaves out zero stays."""
-    values = np.array([[0.0, 0.0004, 0.12345], [-0.0004, np.nan, 0.0]], dtype=np.float32)
-    assert as_shown(values, 1)[0] == pytest.approx([0.0, 0.04, 12.3])
-    assert as_shown(values, 10)[0] == pytest.approx([0.0, 0.0004, 0.12])
-    assert as_shown(values, 1)[1][0] == pytest.approx(-0.04)
 
 
 def test_a_name_is_plain_text_in_interactive_figures() -> None:

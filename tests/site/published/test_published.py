@@ -2,12 +2,15 @@
 
 import math
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
+from triathlon_site.csv_file import Record
 from triathlon_site.pages.published import side_tables
 from triathlon_site.published import (
     Published,
@@ -164,6 +167,7 @@ def _broken(tmp_path: Path, name: str, old: str, new: str) -> Path:
         ("reval.csv", "GPT-4-Turbo", "GPT-3.5-Turbo", r"reval\.csv: expected 'GPT-3\.5-Turbo' in one row"),
         ("sources.csv", "evalplus,", "evalplusplus,", r"sources\.csv: no row for the table 'evalplus'"),
         ("evoeval.csv", "model,", "name,", r"evoeval\.csv: expected a column 'model'"),
+        ("evoeval.csv", "difficult,creative", "difficult,difficult", r"got 'difficult' more than once"),
     ],
 )
 def test_a_broken_table_is_refused_by_file_and_line(
@@ -189,3 +193,51 @@ def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     assert found is not None
     with pytest.raises(UserError, match=rf"'GPT-4-Turbo'.*coverage_accuracy.*'{cell}'"):
         published_boards(found)
+
+
+def test_a_table_with_a_byte_order_mark_is_read(tmp_path: Path, published: Published) -> None:
+    """Spreadsheets write one in front of the first heading."""
+    folder = _broken(tmp_path, "evalplus.csv", "model", "\ufeffmodel")
+    found = read_published(folder)
+    assert found and found.tables == published.tables
+
+
+def sustained_row(cells: Mapping[str, str]) -> tuple[Record, ...]:
+    """A row of EVALOOOP's table of a model that sustains nothing, with these cells."""
+    counts = {f"sustained_{loops}": "0" for loops in range(11)} | {"sustained_0": "378"}
+    return ({"model": "m", "asl": "0", "pass_at_1": "0", **counts, **cells},)
+
+
+def test_a_model_that_sustains_nothing_has_the_score_0(published: Published) -> None:
+    """Its ASL is 0 whatever its counts are scaled by, with an interval above it."""
+    tables = published.tables | {"evaloop": sustained_row({})}
+    board = next(one for one in published_boards(replace(published, tables=tables)) if one.id == "evaloop")
+    score = board.rows[0].scores["asl"]
+    assert score.value == 0 and score.interval and 0 <= score.interval.high < 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"asl": "3.1"}, "expected asl 0, since no task sustains a loop, got '3.1'"),
+        ({"sustained_0": "377.5"}, "expected a whole number in sustained_0, got '377.5'"),
+        ({"sustained_0": "x"}, "expected a number in sustained_0, got 'x'"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(published: Published, cells: Mapping[str, str], said: str) -> None:
+    """The message names model, column and cell."""
+    tables = published.tables | {"evaloop": sustained_row(cells)}
+    with pytest.raises(UserError, match=f"'m': {re.escape(said)}"):
+        published_boards(replace(published, tables=tables))
+
+
+@pytest.mark.parametrize("table", ["evaloop", "evoeval", "reval", "evoeval_combine", "evaloop_prompts"])
+@pytest.mark.parametrize("rows", [(), ({"model": "m"},)])
+def test_a_table_without_figures_leaves_the_others(
+    published: Published, table: str, rows: tuple[Record, ...]
+) -> None:
+    """No rows, or a row without a figure: the rankings and the smaller tables are made without it."""
+    found = replace(published, tables=published.tables | {table: rows})
+    boards = published_boards(found)
+    assert len(boards) == 5
+    assert all(section.title for board in boards for section in side_tables(found, board))

@@ -68,7 +68,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     if not site.boards and not site.has_all_models:
         return
     graded, reported = graded_matrix(site), all_models_matrix(site)
-    matrices = [matrix for matrix in (reported, graded) if len(matrix.models) >= FEWEST]
+    matrices = [matrix for matrix in (reported, graded) if matrix.pairs]
     if not matrices:
         yield Draft("agreement.html", TooFewContext(max(len(graded.models), len(reported.models))))
         return
@@ -90,7 +90,11 @@ def _scatter_file(matrix: Matrix) -> Page:
         "figure": interactive_pair_scatter(),
         "models": list(matrix.models.values()),
         "columns": [
-            {"title": column.title, "values": [column.value(model) for model in matrix.models]}
+            {
+                "title": column.title,
+                "values": [column.value(model) for model in matrix.models],
+                "shown": [formats.score(column.value(model), column.maximum) for model in matrix.models],
+            }
             for column in matrix.columns
         ],
     }
@@ -102,13 +106,15 @@ def _table(matrix: Matrix) -> Section:
     rows = []
     for pair in matrix.pairs.values():
         c = pair.correlation
-        texts = (pair.left.title, pair.right.title, str(c.n), str(pair.reported))
         rows.append(
             (
-                *map(Value, texts),
-                Value(formats.coefficient(c.spearman), _ends(c.spearman_low, c.spearman_high)),
-                Value(formats.coefficient(c.kendall), _ends(c.kendall_low, c.kendall_high)),
-                Value(" to ".join(map(formats.coefficient, (c.without_one_low, c.without_one_high)))),
+                Value(pair.left.title),
+                Value(pair.right.title),
+                Value(str(c.n), number=c.n),
+                Value(str(pair.reported), number=pair.reported),
+                _coefficient(c.spearman, c.spearman_low, c.spearman_high),
+                _coefficient(c.kendall, c.kendall_low, c.kendall_high),
+                _ends(c.without_one_low, c.without_one_high),
             )
         )
     head = "Left", "Right", "Models", "With a reported figure", "Spearman", "Kendall"
@@ -116,8 +122,15 @@ def _table(matrix: Matrix) -> Section:
     return Section("Agreement of every two columns", "", (*head, head_without), tuple(rows))
 
 
-def _ends(low: float, high: float) -> str:
-    return "" if math.isnan(low) else f"{formats.coefficient(low)} to {formats.coefficient(high)}"
+def _coefficient(value: float, low: float, high: float) -> Value:
+    """A correlation with its interval, where that is known."""
+    small = "" if math.isnan(low) else _ends(low, high).text
+    return Value(formats.coefficient(value), small, value, {"low": low, "high": high})
+
+
+def _ends(low: float, high: float) -> Value:
+    text = f"{formats.coefficient(low)} to {formats.coefficient(high)}"
+    return Value(text, details={"low": low, "high": high})
 
 
 def _rank_shift(matrix: Matrix) -> Figure:

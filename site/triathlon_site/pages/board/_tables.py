@@ -41,14 +41,28 @@ def model_table(
     return Section(title, text, ("Model", *columns), (*map(tuple, above), *rows), drawn)
 
 
+def count_cell(count: int) -> Value:
+    """A number of models, tasks or repeats."""
+    return Value(str(count), number=count)
+
+
 def difference_cells(differences: Mapping[str, Difference], maximum: float) -> dict[str, Value]:
     """`−4.2`, its interval below it; pale where the interval holds zero; by model."""
-    return {
-        model: Value(
-            formats.signed(difference.value, maximum),
-            f"{formats.signed(difference.interval.low, maximum)} to"
-            f" {formats.signed(difference.interval.high, maximum)}",
-            sure=difference.sure,
-        )
-        for model, difference in differences.items()
-    }
+    return {model: _difference(difference, maximum) for model, difference in differences.items()}
+
+
+def _difference(difference: Difference, maximum: float) -> Value:
+    ends = difference.interval.low, difference.interval.high
+    low, high = (formats.in_unit(end, maximum) for end in ends)
+    return Value(
+        formats.signed(difference.value, maximum),
+        " to ".join(formats.signed(end, maximum) for end in ends),
+        formats.in_unit(difference.value, maximum),
+        {"low": low, "high": high},
+        sure=difference.sure,
+    )
+
+
+def score_cell(value: float, maximum: float, small: str = "", **details: float) -> Value:
+    """A score, with the numbers of its small print by name."""
+    return Value(formats.score(value, maximum), small, formats.in_unit(value, maximum), details)

@@ -14,7 +14,7 @@ from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
 from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
 from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
-from triathlon_site.pages.board._tables import FIGURE_ROWS, difference_cells, model_table
+from triathlon_site.pages.board._tables import FIGURE_ROWS, count_cell, difference_cells, model_table
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
@@ -45,7 +45,7 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
     upper = _compared(board, variants, headline.upper[0][1].id)[1] if headline.upper else {}
     cells = {
         name: {
-            model: Value(formats.known_range(value, upper[name][model] if upper else None, maximum))
+            model: _range_cell(value, upper[name][model] if upper else value, maximum)
             for model, value in scores.items()
         }
         for name, scores in values.items()
@@ -57,9 +57,18 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
     order = list(comparison.baseline)
     rows = [DotRow(models[m].name, tuple(of[m] for of in values.values())) for m in order[:FIGURE_ROWS]]
     svg = dots(title, tuple(values), rows, maximum=maximum)
-    columns = cells | {name: {m: Value(f"{rank:g}") for m, rank in of.items()} for name, of in ranks.items()}
+    rank_cells = {
+        name: {m: Value(f"{rank:g}", number=rank) for m, rank in of.items()} for name, of in ranks.items()
+    }
     figures = [Figure(svg, f"{headline.title} as asked and under each setting.")]
-    return model_table(title, _about(comparison, models), models, order, columns, figures=figures)
+    return model_table(title, _about(comparison, models), models, order, cells | rank_cells, figures=figures)
+
+
+def _range_cell(value: float, upper: float, maximum: float) -> Value:
+    """A score; where it is only known as a range, its upper end in a column of its own in the CSV."""
+    details = {} if upper == value else {"upper end": formats.in_unit(upper, maximum)}
+    text = formats.known_range(value, upper, maximum)
+    return Value(text, number=formats.in_unit(value, maximum), details=details)
 
 
 def _compared(
@@ -123,7 +132,7 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
         " both sides have. Pale: the interval holds zero.",
         models,
         order,
-        {**columns, "tasks": {model: Value(str(count)) for model, count in tasks.items()}},
+        {**columns, "tasks": {model: count_cell(count) for model, count in tasks.items()}},
         figures=figures,
     )
 

@@ -27,8 +27,9 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _step(step: translation.LanguageStep) -> Value:
     if not step.reached:
-        return Value(formats.NONE, "none reached it")
-    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}")
+        return Value(formats.NONE, "none reached it", details={"reached": 0})
+    details = {"passed": step.passed, "reached": step.reached}
+    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}", 100 * step.rate, details)
 
 
 TRANSLATION = DisciplineView(

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 import pandas as pd
 
+from triathlon_site.exports import csv_file
 from triathlon_site.figures import PLOTLY, interactive_choice, interactive_choice_axis, plotly_styles
 from triathlon_site.frontier import DOUBT, DRAWS
 from triathlon_site.pages.choose._questions import LEAST_SHARE, NAMED, Question, cost_text, questions
@@ -54,7 +55,7 @@ def drafts(candidates: Candidates) -> Iterator[Draft]:
     files = (
         _index(shown, scored, costs),
         *(_draws(shown, of) for of in scored),
-        Page(TABLE, _table(scored, costs)),
+        _table(scored, costs),
     )
     yield Draft(PATH, context, files)
 
@@ -68,6 +69,9 @@ def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: S
                 "open": model.openness,
                 "context": model.context,
                 **{cost.id: model.costs.get(cost.id) for cost in costs},
+                "shown": {
+                    cost.id: cost_text(cost, model.costs[cost.id]) for cost in costs if cost.id in model.costs
+                },
             }
             for model in models
         ],
@@ -92,6 +96,7 @@ def _draws(models: Sequence[Candidate], scored: ScoredModels) -> Page:
         "id": scored.score.id,
         "rows": [places[id(model)] for model in scored.models],
         "value": scored.frame["value"].tolist(),
+        "shown": scored.frame["shown"].tolist(),
         "low": scored.frame["low"].round(4).tolist(),
         "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
@@ -104,15 +109,15 @@ def _path(scored: ScoredModels) -> str:
     return f"data/choose-{scored.score.id}.js"
 
 
-def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> str:
+def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     """Every model of every score against every cost, among all models of which both are known."""
     frames = []
     for scored in scores:
         for cost in costs:
-            frame = scored.frontier(cost).round({"value": 4, "low": 4, "high": 4})
+            frame = scored.frontier(cost).drop(columns="shown").round({"value": 4, "low": 4, "high": 4})
             if cost.id == "released":
                 frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
             frame.insert(1, "score", scored.score.id)
             frame.insert(5, "against", cost.id)
             frames.append(frame.astype({"cost": object}))
-    return pd.concat(frames).to_csv(index=False, lineterminator="\n") if frames else "\n"
+    return csv_file(TABLE, pd.concat(frames) if frames else pd.DataFrame())

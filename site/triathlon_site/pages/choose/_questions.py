@@ -19,7 +19,6 @@ from triathlon_site.pages.choose._scores import (
     ScoredModels,
 )
 from triathlon_site.pages.front import SHOWN
-from triathlon_site.render import formats
 
 LEAST_SHARE: Final = 0.05
 """Models with a smaller share are not listed, unless they are on the frontier by their scores."""
@@ -106,18 +105,17 @@ def questions(scores: Sequence[ScoredModels]) -> list[Question]:
 def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
     """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
     score, best = scored.score, int(frontier["value"].to_numpy().argmax())
-    texts = [_scored(score, *ends) for ends in frontier[["value", "low", "high"]].to_numpy()]
     rivals = not_told_apart(scored.draws[:, frontier.index], best)
-    shown = frontier.assign(scored=texts, rival=rivals).sort_values("cost", kind="stable")
+    shown = frontier.assign(rival=rivals).sort_values("cost", kind="stable")
     listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
-    fields = (listed[name] for name in ("model", "cost", "scored", "frontier_share"))
+    fields = (listed[name] for name in ("model", "cost", "shown", "frontier_share"))
     rows = [
         FrontierRow(name, cost_text(cost, value), text, share)
         for name, value, text, share in zip(*fields, strict=True)
     ]
     text = (
         f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]} scores"
-        f" highest in {score.short}: {texts[best]}."
+        f" highest in {score.short}: {frontier['shown'].iloc[best]}."
     )
     is_best = shown.index == frontier.index[best]
     alike = shown[shown["rival"] & ~is_best]
@@ -130,14 +128,6 @@ def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd
     least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
     others = f"{_listed(list(alike['model']))} cannot be told from it"
     return Question(score, cost, group, f"{text} {others}; the {cost.least} of these {least}.", rows)
-
-
-def _scored(score: ChoiceScore, *ends: float) -> str:
-    """A score with its interval, as the page shows it."""
-    value, low, high = (
-        f"{end:.0f}" if score.id == INDEX else formats.score(end, score.maximum) for end in ends
-    )
-    return f"{value} ({low}–{high})"
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:

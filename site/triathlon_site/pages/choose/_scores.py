@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
 from triathlon_site.overall_index import IndexRow
+from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages.front import FRONT, AllModels, ModelRow
+from triathlon_site.render import formats
 from triathlon_site.uncertainty import Interval, share_interval
 
 INDEX: Final = "index"
@@ -31,9 +33,8 @@ class Candidate:
     """Tokens."""
     costs: Mapping[str, float]
     """By id of a `ChoiceCost`, where known."""
-    scores: Mapping[str, tuple[float, Interval | None]]
-    """By id of a column of the index, where there is one: the share of the maximum, since one source gives a
-    share and another per cent; without an interval where none is known."""
+    scores: Mapping[str, ShownScore]
+    """By id of a column of the index, where there is one."""
     index: IndexRow
 
 
@@ -98,7 +99,8 @@ class ScoredModels:
     score: ChoiceScore
     models: list[Candidate]
     frame: pd.DataFrame
-    """A row a model: its name as `model`, its score as `value` with the interval `low` to `high`."""
+    """A row a model: its name as `model`, its score as `value` with the interval `low` to `high`, and all
+    three as pages show them as `shown`."""
     draws: NDArray[np.float64]
     """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
 
@@ -126,14 +128,7 @@ def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
             openness=OPENNESS[row.info.open_weights],
             context=row.info.context,
             costs=_costs(row, solved),
-            scores={
-                column: (
-                    cell.share,
-                    cell.interval
-                    and Interval(cell.interval.low / cell.maximum, cell.interval.high / cell.maximum),
-                )
-                for column, cell in row.cells.items()
-            },
+            scores=row.cells,
             index=row.index,
         )
         for row in table.rows
@@ -168,19 +163,39 @@ def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | 
     if not models:
         return None
     if score.id == INDEX:
-        values = np.array([model.index.value for model in models])
-        ends = np.array([(model.index.low, model.index.high) for model in models])
+        rows = [model.index for model in models]
+        values = np.array([row.value for row in rows])
+        ends = np.array([(row.low, row.high) for row in rows])
         draws = candidates.index_draws[:: max(1, len(candidates.index_draws) // DRAWS)][:DRAWS]
+        texts = [tuple(map(formats.points, (row.value, row.low, row.high))) for row in rows]
     else:
         tasks = next(column.tasks for column in FRONT if column.id == score.id)
-        shares = [model.scores[score.id] for model in models]
-        known = [interval or share_interval(share * tasks, tasks) for share, interval in shares]
-        values = np.round(score.maximum * np.array([share for share, _ in shares]), 9)
-        ends = score.maximum * np.array([(interval.low, interval.high) for interval in known])
+        cells = [model.scores[score.id] for model in models]
+        known = [_interval(cell, tasks) for cell in cells]
+        values = np.round(score.maximum * np.array([cell.share for cell in cells]), 9)
+        ends = np.array(
+            [
+                (score.maximum * span.low / cell.maximum, score.maximum * span.high / cell.maximum)
+                for span, cell in zip(known, cells, strict=True)
+            ]
+        )
+        texts = [
+            tuple(formats.score(end, cell.maximum) for end in (cell.value, span.low, span.high))
+            for span, cell in zip(known, cells, strict=True)
+        ]
         intervals = [Interval(low, high) for low, high in ends.tolist()]
         draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
     names = [model.name for model in models]
     frame = pd.DataFrame({"model": names, "value": values, "low": ends[:, 0], "high": ends[:, 1]})
+    frame["shown"] = [f"{value} ({low}–{high})" for value, low, high in texts]
     low, high = float(draws.min()), float(draws.max())
     stepped = np.asarray(np.round((draws - low) / ((high - low) or 1.0) * STEPS))
     return ScoredModels(score, models, frame, stepped)
+
+
+def _interval(cell: ShownScore, tasks: int) -> Interval:
+    """The score's interval, on its own scale; that of a share of so many tasks where none is known."""
+    if cell.interval:
+        return cell.interval
+    span = share_interval(cell.share * tasks, tasks)
+    return Interval(span.low * cell.maximum, span.high * cell.maximum)

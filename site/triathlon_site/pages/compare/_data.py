@@ -4,12 +4,10 @@ They are scripts, because a page opened from a file may load nothing else. A mod
 which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from triathlon_site.figures import (
     FEWEST_AXES,
@@ -108,10 +106,8 @@ def _column(board: Board, column: ColumnScores, model: str) -> dict[str, Any]:
     return {
         "label": dimension_title(board, column),
         "headline": column.column.headline,
-        "maximum": column.column.maximum,
-        "value": _short(score.value),
-        "low": _short(score.interval.low),
-        "high": _short(score.interval.high),
+        "shown": formats.known_range(score.value, score.upper, column.column.maximum),
+        "interval": formats.span(score.interval, column.column.maximum),
     }
 
 
@@ -129,38 +125,27 @@ def _solved(column: ColumnScores) -> dict[str, str]:
 
 
 def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
-    """By model, its differences to each model behind it in `order`, as `value low high`, separated by `;`.
+    """By model, its differences to each model behind it in `order`, as texts between `;`.
 
-    In the units and digits that pages show (what would become zero keeps one digit: its sign says whether the
-    difference is sure); nothing between two `;` where the two share no task.
+    Each is value, low and high as pages show them, and a letter for the result: `b` better, `w` worse, `n` no
+    difference shown. Nothing stands between two `;` where the two models share no task.
     """
     row_of = {model: row for row, model in enumerate(column.samples[0].models)}
-    present = [model for model in order if model in row_of]
-    differences = column.differences.among([row_of[model] for model in present])
-    matrices = (differences.values, differences.low, -differences.low.T)
-    values, low, high = (as_shown(matrix, column.column.maximum) for matrix in matrices)
-    place = {model: position for position, model in enumerate(present)}
 
     def text(model: str, rival: str) -> str:
-        if rival not in place or math.isnan(values[place[model]][place[rival]]):
+        difference = column.differences.of(row_of[model], row_of[rival]) if rival in row_of else None
+        if not difference:
             return ""
-        return " ".join(f"{matrix[place[model]][place[rival]]:g}" for matrix in (values, low, high))
+        ends = difference.value, difference.interval.low, difference.interval.high
+        shown = (formats.signed(end, column.column.maximum) for end in ends)
+        result = "n" if not difference.sure else "b" if difference.interval.low > 0 else "w"
+        return " ".join((*shown, result))
 
     return {
         model: ";".join(text(model, rival) for rival in order[start:])
         for start, model in enumerate(order, 1)
-        if model in place
+        if model in row_of
     }
-
-
-def as_shown(values: NDArray[np.float32], maximum: float) -> list[list[float]]:
-    """In per cent where the maximum is 1, with as many decimals as `formats.score` has."""
-    numbers = values.astype(float) * (100 if maximum == 1 else 1)
-    short = np.round(numbers, 2 if 1 < maximum <= 10 else 1)
-    for place in zip(*np.nonzero((short == 0) & (numbers != 0)), strict=True):
-        short[place] = float(f"{numbers[place]:.1g}")
-    rows: list[list[float]] = short.tolist()
-    return rows
 
 
 def _short(value: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Final
 
 import pandas as pd
 
+from triathlon_site.exports import csv_file
 from triathlon_site.overall_index import CENTRE, POINTS
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
@@ -76,10 +77,10 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         neighbours=f"compare.html#neighbours-{family}" if family else "",
         ranges=any(cell.upper is not None for row in table.rows for cell in row.cells.values()),
     )
-    yield Draft(PATH, context, (Page(TABLE, _csv(table)),))
+    yield Draft(PATH, context, (_csv(table),))
 
 
-def _csv(table: AllModels) -> str:
+def _csv(table: AllModels) -> Page:
     """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
     lines: list[dict[str, Any]] = []
     for row in table.rows:
@@ -91,7 +92,10 @@ def _csv(table: AllModels) -> str:
                 "index": round(place.value, 2),
                 "index_low": round(place.low, 2),
                 "index_high": round(place.high, 2),
-                **{name: getattr(place, name) for name in ("rank", "rank_low", "rank_high", "columns")},
+                "rank": place.rank.rank,
+                "rank_low": place.rank.low,
+                "rank_high": place.rank.high,
+                "columns": place.columns,
             }
             for name, cell in row.cells.items():
                 line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
@@ -99,4 +103,4 @@ def _csv(table: AllModels) -> str:
     frame = pd.DataFrame(lines)
     names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
     columns = [*frame.columns, *(name for name in names if name not in frame)]
-    return frame.reindex(columns=columns).to_csv(index=False, lineterminator="\n")
+    return csv_file(TABLE, frame.reindex(columns=columns))

@@ -165,7 +165,8 @@ def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
     released = np.array([_released(row.info.released or "") for row in rows])
     index = compute_index(shares, tasks, released)
-    order = sorted(range(len(rows)), key=lambda place: (index.rows[place].rank, rows[place].name.lower()))
+    places = [(place.rank.rank, row.name.lower()) for place, row in zip(index.rows, rows, strict=True)]
+    order = sorted(range(len(rows)), key=places.__getitem__)
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
     return [replace(rows[place], index=index.rows[place]) for place in order], ordered
 

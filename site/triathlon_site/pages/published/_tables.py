@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import isnan
 from typing import Final
 
 from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
-from triathlon_site.published import Published, PublishedBoard, is_model
+from triathlon_site.csv_file import Record
+from triathlon_site.published import Published, PublishedBoard, is_model, number_in, whole_number
 from triathlon_site.render import Section, Value, formats
 
-Rows = Sequence[Mapping[str, str]]
+Rows = Sequence[Record]
 PROMPTS: Final = {
     "prompt_1": "detailed",
     "prompt_2": "upper case",
@@ -23,12 +25,15 @@ ATTACKS: Final = {"upper": "upper case", "structured": "structured", "redundant"
 
 def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section]:
     """The smaller tables of one ranking; none for some."""
-    tables = published.tables
     if board.id == "evaloop":
-        yield _variants(tables["evaloop_prompts"], PROMPTS, "Other summary prompts", "summary prompts")
-        yield _variants(tables["evaloop_temperatures"], TEMPERATURES, "Other temperatures", "temperatures")
+        yield _variants(
+            published.rows("evaloop_prompts"), PROMPTS, "Other summary prompts", "summary prompts"
+        )
+        yield _variants(
+            published.rows("evaloop_temperatures"), TEMPERATURES, "Other temperatures", "temperatures"
+        )
         yield _plain(
-            tables["evaloop_attacks"],
+            published.rows("evaloop_attacks"),
             {"original": "as asked", **ATTACKS},
             "Attacks on the first prompt",
             "pass@1, in per cent, with the prompt as it is, in upper case, in labelled structure, or told"
@@ -36,25 +41,25 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
             times=100,
         )
         yield _plain(
-            tables["evaloop_translation"],
+            published.rows("evaloop_translation"),
             {"asl": "ASL"},
             "Translation loop",
             "ASL over five languages, of at most 5.",
         )
     if board.id == "reval":
         yield _plain(
-            [row for row in tables["reval"] if not is_model(row)],
+            [row for row in published.rows("reval") if not is_model(row)],
             {column.field or column.id: column.title for column in board.columns},
             "Beside the ranking",
             f"The mean of the {len(board.rows)} models, and the one model that was also asked with a chain of"
             " thought: compare that run with the model’s own row.",
         )
     if board.id == "evoeval":
-        yield _drops(board)
+        yield from _drops(board)
         yield _retold(board)
         for dataset, title in (("combine", "Composition"), ("combine_naive", "Composition, naive pairs")):
             yield _plain(
-                [row for row in tables["evoeval_combine"] if row["dataset"] == dataset],
+                [row for row in published.rows("evoeval_combine") if row.get("dataset") == dataset],
                 {
                     "humaneval_pass_both": "both parents solved",
                     "solved_pass_both": "of these, combined solved",
@@ -64,35 +69,37 @@ def side_tables(published: Published, board: PublishedBoard) -> Iterator[Section
                 "Of the combined problems whose two parents a model solves, how many it solves.",
             )
         yield _plain(
-            tables["evoeval_decompose"],
+            published.rows("evoeval_decompose"),
             {
                 "humaneval_pass": "seeds solved",
-                "pass_both": "of these, both halves",
+                "pass_both": "of seeds solved, both halves",
                 "decomposition": "decomposition, %",
                 "humaneval_fail": "seeds failed",
-                "fail_both": "of these, both halves",
+                "fail_both": "of seeds failed, both halves",
                 "recomposition": "recomposition, %",
             },
             "Decomposition",
             "Seeds cut into halves: a model that solves a whole should solve its halves.",
         )
     if board.id == "livecodebench":
-        yield _receipts(tables["livecodebench"])
-
-
-def _section(title: str, text: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
-    return Section(title, text, tuple(head), tuple(tuple(map(Value, row)) for row in rows))
+        yield _receipts(published.rows("livecodebench"))
 
 
 def _receipts(rows: Rows) -> Section:
     """The file that each figure was counted from."""
-    fields = ("model", "questions", "samples", "contests", "file", "sha256", "address")
     contests = [
-        f"{row['first_contest']} to {row['last_contest']}" if row["first_contest"] else formats.NONE
+        f"{row['first_contest']} to {row.get('last_contest', '')}"
+        if row.get("first_contest")
+        else formats.NONE
         for row in rows
     ]
     body = [
-        [{**row, "contests": text}[field] for field in fields]
+        (
+            Value(row["model"]),
+            *(Value(row[field], number=whole_number(row, field)) for field in ("questions", "samples")),
+            Value(text),
+            *(Value(row.get(field, "")) for field in ("file", "sha256", "address")),
+        )
         for row, text in zip(rows, contests, strict=True)
     ]
     text = (
@@ -100,12 +107,13 @@ def _receipts(rows: Rows) -> Section:
         " rows of the same questions only."
     )
     head = ("Model", "questions", "samples", "contests", "file", "SHA-256", "address")
-    return _section("Receipts", text, head, body)
+    return Section("Receipts", text, head, tuple(body))
 
 
 def _variants(rows: Rows, names: Mapping[str, str], title: str, noun: str) -> Section:
-    base = {row["model"]: float(row["baseline"]) for row in rows}
-    variants = {name: {row["model"]: float(row[name]) for row in rows} for name in names}
+    whole = [row for row in rows if not any(isnan(number_in(row, name)) for name in ("baseline", *names))]
+    base = {row["model"]: number_in(row, "baseline") for row in whole}
+    variants = {name: {row["model"]: number_in(row, name) for row in whole} for name in names}
     comparison = sensitivity(base, variants)
     text = (
         f"ASL of {comparison.models} models under {len(names)} {noun}. Spearman between the ranks as asked"
@@ -114,14 +122,21 @@ def _variants(rows: Rows, names: Mapping[str, str], title: str, noun: str) -> Se
     return _plain(rows, {"baseline": "as asked", **names}, title, text)
 
 
-def _drops(board: PublishedBoard) -> Section:
-    drops = analysis.drops(rows_of(board))
-    rows = [(formats.words(name), f"{drop:.1f}") for name, drop in drops.per_set.items()]
+def _drops(board: PublishedBoard) -> Iterator[Section]:
+    """Nothing where no model has a score on each of the sets."""
+    try:
+        drops = analysis.drops(rows_of(board))
+    except ValueError:
+        return
+    rows = [
+        (Value(formats.words(name)), Value(f"{drop:.1f}", number=drop))
+        for name, drop in drops.per_set.items()
+    ]
     text = (
         f"Relative decrease of pass@1 from HumanEval to each set, mean over {drops.models} models;"
         f" {drops.overall:.1f} % over the five sets."
     )
-    return _section("Drop from HumanEval", text, ("Set", "drop, %"), rows)
+    yield Section("Drop from HumanEval", text, ("Set", "drop, %"), tuple(rows))
 
 
 def _retold(board: PublishedBoard) -> Section:
@@ -129,14 +144,18 @@ def _retold(board: PublishedBoard) -> Section:
     rows = rows_of(board)
     kinds = {model: analysis.kind_of(model) for model in rows}
     body = [
-        (f"{name}, {kind} models", formats.change(change.change), str(change.models))
+        (
+            Value(f"{name}, {kind} models"),
+            Value(formats.change(change.change), number=change.change),
+            Value(str(change.models), number=change.models),
+        )
         for name in ("verbose", "concise", "subtle")
         for kind, change in analysis.change_by_kind(rows, kinds, name).items()
     ]
     text = (
         "Mean relative change of pass@1 from HumanEval, for models that follow instructions and base models."
     )
-    return _section("The same problems in other words", text, ("Set", "change, %", "models"), body)
+    return Section("The same problems in other words", text, ("Set", "change, %", "models"), tuple(body))
 
 
 def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
@@ -146,12 +165,24 @@ def rows_of(board: PublishedBoard) -> dict[str, dict[str, float]]:
 
 def _plain(rows: Rows, names: Mapping[str, str], title: str, text: str, times: int = 1) -> Section:
     """Numbers as published, multiplied by `times`; all numbers of a column have the same decimals."""
-    columns = [_aligned([row[name] for row in rows], times) for name in names]
-    body = list(zip((row["model"] for row in rows), *columns, strict=True))
-    return _section(title, text, ("Model", *names.values()), body)
+    columns = [_aligned(rows, name, times) for name in names]
+    body = zip((Value(row["model"]) for row in rows), *columns, strict=True)
+    return Section(title, text, ("Model", *names.values()), tuple(body))
 
 
-def _aligned(values: Sequence[str], times: int) -> list[str]:
-    scaled = [str(Decimal(value) * times).removesuffix(".") if value else "" for value in values]
-    digits = max((len(value.partition(".")[2]) for value in scaled), default=0)
-    return [f"{Decimal(value):.{digits}f}" if value else formats.NONE for value in scaled]
+def _aligned(rows: Rows, field: str, times: int) -> list[Value]:
+    numbers = [None if isnan(number_in(row, field)) else Decimal(row[field]) * times for row in rows]
+    digits = max((_decimals(number) for number in numbers if number is not None), default=0)
+    return [
+        Value(formats.NONE) if number is None else Value(f"{number:.{digits}f}", number=_plain_number(number))
+        for number in numbers
+    ]
+
+
+def _decimals(number: Decimal) -> int:
+    return len(str(number).partition(".")[2])
+
+
+def _plain_number(number: Decimal) -> float:
+    """Whole where it was published without decimals."""
+    return float(number) if _decimals(number) else int(number)

@@ -12,7 +12,7 @@ from triathlon_runner.metrics import Metric
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, model_table
+from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
 from triathlon_site.pages.board.evolved._regions import far_below, region_border
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
@@ -52,7 +52,7 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         both = {"mean of the five": drops.of_five_sets, "to the average": drops.per_model}
         means["five"] = drops.overall, drops.models
         means["average"] = fmean(drops.per_model.values()), drops.models
-    mean = [Value(_fall(drop), f"{count} models") for drop, count in means.values()]
+    mean = [_mean_cell(drop, count) for drop, count in means.values()]
     same_seeds = [_mean_drop(analyses.same_seeds.get(name, {}).values()) for name in sets]
     yield model_table(
         "Drops",
@@ -62,7 +62,11 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         " average, which has the seeds among its six sets.",
         models,
         order,
-        columns | {title: {m: Value(_fall(drop)) for m, drop in of.items()} for title, of in both.items()},
+        columns
+        | {
+            title: {m: Value(_fall(drop), number=drop) for m, drop in of.items()}
+            for title, of in both.items()
+        },
         above=(
             (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + 2 - len(mean))),
             (Value("On the same seeds"), *same_seeds, UNKNOWN, UNKNOWN),
@@ -89,10 +93,18 @@ def _fall(value: float) -> str:
     return formats.change(value).removeprefix("+")
 
 
+def _fall_cell(drop: float) -> Value:
+    return Value(_fall(drop), number=drop)
+
+
 def _mean_drop(models: Iterable[analysis.SameSeeds]) -> Value:
     """The mean over the models whose drop against the seeds of the set's own problems is known."""
     known = [model.drop for model in models if model.seeds and not np.isnan(model.drop)]
-    return Value(_fall(float(np.mean(known))), f"{len(known)} models") if known else UNKNOWN
+    return _mean_cell(float(np.mean(known)), len(known)) if known else UNKNOWN
+
+
+def _mean_cell(drop: float, models: int) -> Value:
+    return Value(_fall(drop), f"{models} models", drop, {"models": models})
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
@@ -114,7 +126,8 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
             value = analysis.relative_drop(scores[seed], scores[name])
             ends = min(float(low[place]), value), max(float(high[place]), value)
             sure = bool(low[place] > 0 or high[place] < 0)
-            drops[model] = Value(_fall(value), " to ".join(map(_fall, ends)), sure=sure)
+            details = dict(zip(("low", "high"), ends, strict=True))
+            drops[model] = Value(_fall(value), " to ".join(map(_fall, ends)), value, details, sure=sure)
     return drops
 
 
@@ -173,13 +186,23 @@ def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
 def _pair(paired: analysis.Paired) -> Value:
     p = "< 0.001" if paired.p_value < 0.001 else f"{paired.p_value:.2g}"
     sure = paired.p_value < SIGNIFICANCE
-    return Value(f"{paired.first_only} : {paired.second_only}", f"of {paired.n}, p {p}", sure=sure)
+    counts = {"first only": paired.first_only, "second only": paired.second_only, "of": paired.n}
+    return Value(
+        f"{paired.first_only} : {paired.second_only}",
+        f"of {paired.n}, p {p}",
+        details={**counts, "p": paired.p_value},
+        sure=sure,
+    )
 
 
 def _retold(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """The same problems in other words."""
     rows = [
-        tuple(map(Value, (f"{set_title(name)}, {kind} models", formats.change(c.change), str(c.models))))
+        (
+            Value(f"{set_title(name)}, {kind} models"),
+            Value(formats.change(c.change), number=c.change),
+            count_cell(c.models),
+        )
         for name, changes in analyses.rewordings.items()
         for kind, c in changes.items()
     ]
@@ -242,10 +265,11 @@ def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -
 def share(part: int, whole: int) -> Value:
     """A share in per cent with its counts and its interval."""
     if not whole:
-        return Value(formats.NONE, "none to count")
+        return Value(formats.NONE, "none to count", details={"of": 0})
     span = share_interval(part, whole)
     ends = f"{100 * span.low:.0f}–{100 * span.high:.0f}"
-    return Value(f"{100 * part / whole:.1f}", f"{part} of {whole}, {ends}")
+    details = {"count": part, "of": whole, "low": 100 * span.low, "high": 100 * span.high}
+    return score_cell(100 * part / whole, 100, f"{part} of {whole}, {ends}", **details)
 
 
 def _tools(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
@@ -262,8 +286,8 @@ def _tools(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         text += f" Mean relative change over {change.models} models: {formats.change(change.change)} %."
     pairs = {m: pair for m in order if (pair := analyses.paired(m, without, with_helpers))}
     columns = {
-        "without": {m: Value(f"{rows[m][without]:.1f}") for m in order},
-        "with": {m: Value(f"{rows[m][with_helpers]:.1f}") for m in order},
+        "without": {m: score_cell(rows[m][without], 100) for m in order},
+        "with": {m: score_cell(rows[m][with_helpers], 100) for m in order},
         "only without : only with": {model: _pair(pair) for model, pair in pairs.items()},
     }
     figures = [Figure(svg, "pass@1 in per cent.")]
@@ -276,7 +300,7 @@ def _sampled(board: Board, models: Models) -> Iterator[Section]:
     for variant in variants_of(board, "temperatures"):
         setting = f"{set_title(variant.entry.set_name)} at {variant.title}"
         for model, file in board.of_suite(variant.entry.id).items():
-            samples = Value(str(int(file.frame["sample"].max()) + 1))
+            samples = count_cell(int(file.frame["sample"].max()) + 1)
             name = Value(models[model].name, link=models[model].page)
             cells = {metric.title: _pass_at(file, metric) for metric in variant.entry.metrics}
             known = {title: cell for title, cell in cells.items() if cell}
@@ -295,4 +319,5 @@ def _pass_at(file: FileAggregate, metric: Metric) -> Value | None:
     if not part.denominator:
         return None
     score = metric.scale * part.numerator / part.denominator
-    return Value(formats.score(score, metric.maximum), f"{part.denominator:.0f} tasks")
+    tasks = round(part.denominator)
+    return score_cell(score, metric.maximum, f"{tasks} tasks", tasks=tasks)

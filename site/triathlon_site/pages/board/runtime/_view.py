@@ -13,7 +13,14 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, difference_cells, model_table
+from triathlon_site.pages.board._tables import (
+    FIGURE_ROWS,
+    UNKNOWN,
+    count_cell,
+    difference_cells,
+    model_table,
+    score_cell,
+)
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
 from triathlon_site.render import Figure, Section, Value, formats
@@ -91,7 +98,7 @@ def _repeats(board: Board, variant: Variant, models: Models) -> Section:
     metrics = variant.entry.metrics
     files = {model: file.repeats for model, file in board.of_suite(variant.entry.id).items() if file.repeats}
     spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
-    counts = {model: Value(str(len(of[metrics[0].id]))) for model, of in files.items()}
+    counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}
     thinking = " with a chain of thought" if variant.title.startswith("cot") else ""
     return model_table(
         f"Repeated at temperature 0.8{thinking}",
@@ -109,8 +116,12 @@ def _spread(scores: Sequence[float], metric: Metric) -> Value:
     if not known:
         return UNKNOWN
     few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
-    spread = f"± {formats.score(stdev(known), metric.maximum)}" if len(known) > 1 else "one repeat"
-    return Value(formats.score(fmean(known), metric.maximum), f"{spread}{few}")
+    if len(known) < 2:
+        return score_cell(fmean(known), metric.maximum, f"one repeat{few}")
+    deviation = stdev(known)
+    small = f"± {formats.score(deviation, metric.maximum)}{few}"
+    details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
+    return score_cell(fmean(known), metric.maximum, small, **details)
 
 
 def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:

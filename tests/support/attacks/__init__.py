@@ -4,7 +4,7 @@ Each program is one documented attack on one task: `f(x)` is to return x + 1. Th
 this machine.
 """
 
-from triathlon_runner.sandbox.attacks._library import Attack, library
-from triathlon_runner.sandbox.attacks._run import AttackReport, AttackResult, attack
+from support.attacks._library import Attack, library
+from support.attacks._run import AttackReport, AttackResult, attack
 
 __all__ = ["Attack", "AttackReport", "AttackResult", "attack", "library"]

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from support.attacks._canary import Canary, canary, server_processes
+from support.attacks._library import Attack, library
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
@@ -22,8 +24,6 @@ from triathlon_runner.sandbox import (
     Sent,
     open_sandbox,
 )
-from triathlon_runner.sandbox.attacks._canary import Canary, canary, server_processes
-from triathlon_runner.sandbox.attacks._library import Attack, library
 
 TASK = Problem(
     task_id="attack/successor",

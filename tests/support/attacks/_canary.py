@@ -87,7 +87,7 @@ def _listener(family: int, kind: int, address: Any) -> socket.socket:
 
 
 def _open_folders() -> tuple[Path, ...]:
-    return Path(tempfile.gettempdir()), Path("/var/tmp"), Path("/dev/shm"), Path.cwd()  # noqa: S108
+    return Path(tempfile.gettempdir()), Path("/var/tmp"), Path("/dev/shm"), Path.cwd()
 
 
 def _libraries() -> Iterator[Path]:

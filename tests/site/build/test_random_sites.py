@@ -1,0 +1,256 @@
+"""Random small results: links, captions and numbers of every page and script, and what equal models get."""
+
+import csv
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.page_tables import PageParser, Row
+from support.results import FakeModel, FakeSuite, fake_records, write_file
+from support.site import rendered_texts
+from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.unit_pages import model_slug
+from triathlon_site.build import build, gather
+from triathlon_site.pages.front import SHOWN
+from triathlon_site.render.formats import MINUS
+
+CATALOGUE = Catalogue(
+    (UserDataSet("mine", "My functions", Path("mine.jsonl"), "suites.yaml, line 1", False),)
+)
+SETS = (
+    ("evolved/mine",),
+    ("loop/mine", "runtime/mine", "evolved/mine"),
+    ("loop/core", "evolved/core-seeds", "evolved/core-subtle"),
+    ("loop/core", "loop/core@prompt-upper", "runtime/core", "evolved/core-seeds", "loop/mbpp-plus"),
+    ("loop/mbpp-plus", "runtime/dreval", "evolved/humaneval", "evolved/mbpp-plus"),
+    ("runtime/core",),
+    ("loop/mbpp-plus",),
+)
+NAMES = (
+    *("=cmd|calc", "-1", "@x", "a.b", "A b", "a-b", "<b>bold", "x\u202ey", '"quoted"', "o'neil"),
+    *("&amp;", "{{ 7 }}", "é", "<script>", "0"),
+)
+FIELDS = ("column", "score", "rank", "tied", "tier", "mean_percentile")
+SKILLS = (-99.0, -1.0, 0.5, 99.0)
+LINK = re.compile(r"(?:https?:|data:image/)")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of some models; models of one behaviour have the same outcomes on every suite."""
+
+    behaviours: dict[str, FakeModel]
+    """By id of a model."""
+    suites: dict[FakeModel, list[FakeSuite]]
+
+    def write(self, root: Path) -> None:
+        for name, behaviour in self.behaviours.items():
+            for suite in self.suites[behaviour]:
+                records = [r.model_copy(update={"model": name}) for r in fake_records(behaviour, suite)]
+                write_file(root, name, suite.entry.id, records, suite)
+
+    def renamed(self, chance: random.Random) -> "Results":
+        """The same behaviours, as often, under other names."""
+        names = list(self.behaviours)
+        chance.shuffle(names)
+        return Results(dict(zip(names, self.behaviours.values(), strict=True)), self.suites)
+
+
+def random_results(chance: random.Random) -> Results:
+    """One to five models, often equal; a set of suites, of which a model may lack one."""
+    models = [
+        FakeModel(f"behaviour {place}", chance.choice(SKILLS), chance.choice((0.0, 0.7, 1.0)))
+        for place in range(chance.randint(1, 3))
+    ]
+    entries, tasks = [CATALOGUE.find(name) for name in chance.choice(SETS)], chance.randint(1, 8)
+    suites = {
+        model: [
+            FakeSuite(entry, tasks=tasks)
+            for entry in entries
+            if entry and (entry is entries[0] or chance.random() < 0.9)
+        ]
+        for model in models
+    }
+    names = chance.sample(NAMES, chance.randint(1, 5))
+    return Results({name: chance.choice(models) for name in names}, suites)
+
+
+def pages_of(site: Path) -> dict[Path, PageParser]:
+    return {path.resolve(): PageParser(path) for path in site.rglob("*.html")}
+
+
+def check_links(pages: Mapping[Path, PageParser]) -> None:
+    """Every link leads to a file, and to a part of it that is there; outside, only to web addresses."""
+    for path, page in pages.items():
+        assert len(page.ids) == len(set(page.ids)), path
+        for link in page.links:
+            if LINK.match(link):
+                continue
+            name, _, part = link.partition("#")
+            target = (path.parent / name.partition("?")[0]).resolve() if name else path
+            assert target.exists(), (path.name, link)
+            if part and target in pages:
+                assert part in pages[target].ids, (path.name, link)
+
+
+def check_captions(pages: Mapping[Path, PageParser]) -> None:
+    """Every table is named, after the data that it shows."""
+    for path, page in pages.items():
+        assert all(table.label for table in page.tables if "class" in table.attributes), path
+    text = {path.name: " ".join(table.label for table in page.tables) for path, page in pages.items()}
+    assert "added data" in text.get("overall-added.html", "added data")
+    assert "added data" not in text.get("overall-core.html", "")
+
+
+def shown_as(text: str, number: Any) -> bool:
+    """Whether the text is the number, as rounded, or in per cent."""
+    digits = len(text.partition(".")[2])
+    value = float(text.replace(MINUS, "-").lstrip("+"))
+    error = 0.5 * 10**-digits + 1e-4
+    return bool(min(abs(value - number), abs(value - 100 * number)) <= error)
+
+
+def scores_of(row: Row) -> Iterator[tuple[int, str, str]]:
+    """Place, score and interval of each score in a row of a board."""
+    for place, cell in enumerate(row.cells):
+        if cell.attributes.get("class", "").startswith("score") and cell.attributes.get("data-v"):
+            yield place, cell.bold, cell.small[0]
+
+
+def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Every score, interval, rank and tier of a board is the exported one.
+
+    Returns:
+        The texts of score and interval, by board, slug of the model, and column.
+    """
+    texts = {}
+    for path in site.glob("data/*.json"):
+        content = json.loads(path.read_text())
+        if "board" not in content:
+            continue
+        exported = {(model_slug(row["model"]), row["title"]): row for row in content["rows"] if row["model"]}
+        table = pages[(site / f"{content['board'].removesuffix('-core')}.html").resolve()].tables[0]
+        for row in table.body:
+            slug = row.attributes["id"]
+            for place, score, interval in scores_of(row):
+                one = exported[slug, table.head[place]]
+                low, high = interval.split("–")
+                ends = [one["score"], one["low"], one["high"]]
+                assert all(map(shown_as, (score.split("–")[0], low, high), ends)), (slug, one)
+                texts[content["board"], slug, one["column"]] = score, interval
+            rank = next(cell for cell in row.cells if cell.attributes.get("class") == "rank")
+            ranks = {one["rank"] for (owner, _), one in exported.items() if owner == slug}
+            assert rank.bold == "" or int(rank.bold.lstrip("=")) in ranks
+    return texts
+
+
+def script(path: Path) -> Any:
+    text = path.read_text()
+    return json.loads(text[text.index("{") : text.rindex("}") + 1])
+
+
+def check_scripts(site: Path, texts: Mapping[tuple[str, str, str], tuple[str, str]]) -> None:
+    """What compare.html shows is what the boards show, to the letter."""
+    for path in site.glob("data/compare/*.js"):
+        for column in script(path)["columns"]:
+            board, _, name = column["id"].partition(" ")
+            assert (column["shown"], column["interval"]) == texts[board, path.stem, name]
+
+
+def check_front(site: Path, pages: Mapping[Path, PageParser]) -> None:
+    """The index and the scores of the front page are those of its CSV, and of the page for choosing."""
+    path = site / "data/all-models.csv"
+    if not path.exists() or not path.read_text():
+        return
+    exported = list(csv.DictReader(path.read_text().splitlines()))
+    rows = [row for row in pages[(site / "index.html").resolve()].tables[0].body if row.cells[0].bold]
+    by_rank = sorted(exported, key=lambda line: int(line["rank"]))
+    shown: dict[str, list[str]] = defaultdict(list)
+    for row, line in zip(rows, by_rank, strict=True):
+        assert row.cells[0].bold.lstrip("=") == line["rank"]
+        index, *cells = [(score, interval) for _, score, interval in scores_of(row)]
+        assert shown_as(index[0], float(line["index"]))
+        low, high = index[1].split("–")
+        assert -200 < float(line["index_low"]) <= float(line["index"]) <= float(line["index_high"]) < 300
+        assert shown_as(low, float(line["index_low"])) and shown_as(high, float(line["index_high"]))
+        shown["index"].append(f"{index[0]} ({index[1]})")
+        for score, interval in cells:
+            shown["cells"].append(f"{score} ({interval})")
+    for path in (site / f"data/choose-{name}.js" for name in ("index", *(column.id for column in SHOWN))):
+        score = script(path) if path.exists() else {"shown": []}
+        assert set(score["shown"]) <= {*shown["index"], *shown["cells"]}, path.name
+
+
+def check_tables(site: Path) -> None:
+    """No CSV has a heading twice, a cell that a spreadsheet runs, or a quoted number."""
+    for path in site.glob("data/*.csv"):
+        head, *rows = list(csv.reader(path.read_text().splitlines())) or [[]]
+        assert len(head) == len(set(head)), path.name
+        for cell in (cell for row in rows for cell in row if cell):
+            assert not cell.lstrip().startswith(("=", "+", "@")), (path.name, cell)
+            assert not re.match(r"'[-+]?\d+\.?\d* ?(to|–)", cell), (path.name, cell)
+            assert not cell.startswith("-") or float(cell) < 0
+
+
+def places(pages: Mapping[str, str]) -> dict[str, list[Any]]:
+    """By id of a model, its scores, ranks, tiers and indices in all data files, in a fixed order."""
+    found: dict[str, list[Any]] = defaultdict(list)
+    for path in sorted(pages):
+        if (
+            path.startswith("data/")
+            and path.endswith(".json")
+            and "rows" in (content := json.loads(pages[path]))
+        ):
+            fields = ("column", "score", "rank", "tied", "tier", "mean_percentile")
+            for row in sorted(content["rows"], key=lambda row: (row["model"] or "", row.get("column", ""))):
+                found[row["model"]].append([path, *(row.get(name) for name in fields)])
+    for line in csv.DictReader(pages.get("data/all-models.csv", "").splitlines()):
+        place = [value for name, value in line.items() if name not in {"model", "organization"}]
+        found[line["model"].lstrip("'")].append(place)
+    return found
+
+
+def check(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    results = random_results(chance)
+    results.write(tmp_path / "results")
+    site = tmp_path / "site"
+    build(tmp_path / "results", site, None, known=CATALOGUE, cache=tmp_path / "cache")
+    pages = pages_of(site)
+    check_links(pages)
+    check_captions(pages)
+    check_scripts(site, check_boards(site, pages))
+    check_front(site, pages)
+    check_tables(site)
+    other = results.renamed(chance)
+    other.write(tmp_path / "renamed")
+    by_behaviour: dict[str, list[Any]] = defaultdict(list)
+    for names, root in ((results.behaviours, "results"), (other.behaviours, "renamed")):
+        found = places(rendered_texts(gather(tmp_path / root, None, known=CATALOGUE)))
+        for model, behaviour in names.items():
+            by_behaviour[behaviour.id].append(found[model])
+    for of_equal_models in by_behaviour.values():
+        for one, another in pairwise(of_equal_models):
+            assert one == another
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_random_site_is_right(seed: int, tmp_path: Path) -> None:
+    """Links resolve, tables are named, pages and scripts show what is exported, equal models are equal."""
+    check(seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8, 100))
+def test_many_random_sites_are_right(seed: int, tmp_path: Path) -> None:
+    """The same for more of them."""
+    check(seed, tmp_path)
