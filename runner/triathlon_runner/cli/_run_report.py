@@ -35,6 +35,10 @@ _UNUSABLE = {
     ),
 }
 """By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""
+_CUT_BY_CONTEXT = (
+    "cut because question and reply filled the context",
+    "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
+)
 _ESTIMATED = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
 _WIDE_ONLY = ("units", "requests", "tokens in")
 """Columns that a narrow window leaves out."""
@@ -144,8 +148,10 @@ def about_replies(account: Account) -> str:
     """Returns a warning and advice where nearly all replies of a model have nothing to grade, else ""."""
     outcomes = account.stats.outcomes
     total = outcomes.total()
-    for outcome, (description, remedy) in _UNUSABLE.items():
+    for outcome, advice in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
+            is_full = outcome is Outcome.TRUNCATED and account.stats.cut_by_context > account.stats.truncated
+            description, remedy = _CUT_BY_CONTEXT if is_full else advice
             amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
             which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
