@@ -41,6 +41,15 @@ class Chat:
     """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
     sent; part of the cache's key at any temperature."""
 
+    def with_merged_system(self) -> "Chat":
+        """Returns the conversation with its system prompt before the user's first text."""
+        system = [each.content for each in self.messages if each.role == "system"]
+        others = [each for each in self.messages if each.role != "system"]
+        if not system or not others:
+            return self
+        first = Message(others[0].role, "\n\n".join([*system, others[0].content]))
+        return Chat((first, *others[1:]), self.turn)
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:

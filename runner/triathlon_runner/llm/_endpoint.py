@@ -45,7 +45,6 @@ from triathlon_runner.llm.provider import (
     Sender,
     ServerInfo,
     estimated_tokens,
-    with_merged_system,
 )
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
@@ -96,7 +95,7 @@ class Endpoint:
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns a question as it is sent."""
         if self._merges_system and isinstance(prompt, Chat):
-            prompt = with_merged_system(prompt)
+            prompt = prompt.with_merged_system()
         limit = sampling.max_tokens + self.config.reasoning_max_tokens
         return self.config.request(Question(prompt, replace(sampling, max_tokens=limit)))
 

@@ -8,7 +8,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Annotated, Any, Protocol, Self, TypeVar
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Chat, Completion, Message, Sampling
+from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Chat, Completion, Sampling
 from triathlon_runner.records import Reply, Usage
 
 _SUITE_FIELDS = frozenset(
@@ -126,16 +126,6 @@ def estimated_tokens(*texts: str) -> int:
     return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
 
 
-def with_merged_system(prompt: Chat) -> Chat:
-    """Returns the conversation with its system prompt before the user's first text."""
-    system = "\n\n".join(each.content for each in prompt.messages if each.role == "system")
-    others = [each for each in prompt.messages if each.role != "system"]
-    if not system or not others:
-        return prompt
-    first = Message(others[0].role, f"{system}\n\n{others[0].content}")
-    return Chat((first, *others[1:]), prompt.turn)
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question, ready to be sent to one provider."""
@@ -188,14 +178,8 @@ class Sender(Protocol):
         ...
 
 
-class Fetch(Protocol):
-    """Sends a request for what a server says of itself, until it replies."""
-
-    async def __call__(
-        self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
-    ) -> HttpReply:
-        """Sends a GET request, or a POST request with a body, to a path or a whole address."""
-        ...
+Fetch = Callable[..., Awaitable[HttpReply]]
+"""`fetch(path, body=None, *, seconds=10.0)`: asks for what a server says of itself, until it replies."""
 
 
 @dataclass(frozen=True, slots=True)
