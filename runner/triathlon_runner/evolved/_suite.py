@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import EvolvedRecord
+from triathlon_runner.replies import extract
 from triathlon_runner.suites import DataSetInfo, Task
 
 STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
@@ -80,7 +80,7 @@ class EvolvedSuite:
         template, question = self._template(model.kind), self._question(problem, model.kind)
         asked = Completion(question) if model.kind == "base" else Chat((Message("user", question),))
         answer = await model.ask(asked, self._sampling(model.kind), sample=sample)
-        taken = extract_program(
+        taken = await extract(
             answer.reply,
             entry_point=problem.entry_point,
             prompt=problem.prompt if template else question,

@@ -132,7 +132,7 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 
 async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
     """Grades one unit."""
-    outcome, loops = Outcome.FAILED, None
+    outcome, loops, from_programs = Outcome.FAILED, None, 0
     parents: tuple[str, ...] = ()
     try:
         if isinstance(unit, ForeignReply):
@@ -140,7 +140,8 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         else:
             record = await graded(unit, sample, work, grader, work.settings_hash)
             outcome = record.outcome
-            loops = record.sustained_loops if isinstance(record, LoopRecord) else None
+            if isinstance(record, LoopRecord):
+                loops, from_programs = record.sustained_loops, record.loops_from_programs
             parents = record.parents if isinstance(record, EvolvedRecord) else ()
         same = _same(unit, work, outcome, loops)
     except NotInEvidenceError:
@@ -153,6 +154,7 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         sample=sample,
         outcome=outcome,
         sustained_loops=loops,
+        loops_from_programs=from_programs,
         parents=parents,
         program=_hash(_text(unit)),
         differs=same is False,

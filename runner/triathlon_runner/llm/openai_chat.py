@@ -14,6 +14,7 @@ from triathlon_runner.llm._server_info import ask_server
 from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.replies import split_reasoning
 from triathlon_runner.terminal import shortened
 
 Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
@@ -33,9 +34,6 @@ _BROKEN = frozenset(
 """Finish reasons with which a server says that it failed, not the model."""
 _MOST_TOKENS = 100_000_000
 """Of one question or reply; a server that states more does not count them."""
-_REASONING_TAGS = r"think|thinking|thought|reasoning|seed:think"
-_OPEN = re.compile(rf"(?:<({_REASONING_TAGS})>|◁(think)▷)")
-_ANY_CLOSE = re.compile(rf"</(?:{_REASONING_TAGS})>|◁/think▷")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _VERSION = re.compile(
     r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:latest|:free|@main)+$"
@@ -226,33 +224,6 @@ def cut_at_stop(reply: Reply, stop: tuple[str, ...]) -> Reply:
         return reply
     finish = Finish.STOP if reply.finish is Finish.LENGTH else reply.finish
     return Reply(text=reply.text[: min(cuts)], reasoning=reply.reasoning, finish=finish)
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """Splits a reply into (answer, reasoning) by its tags.
-
-    Reasoning is what stands before a closing tag that has no opening one (chat templates often put the
-    opening tag into the prompt), every tagged block that begins a line, and all from an opening tag that is
-    never closed.
-    """
-    reasoning: list[str] = []
-    answer = text
-    first_close, first_open = _ANY_CLOSE.search(answer), _OPEN.search(answer)
-    if first_close and (first_open is None or first_close.start() < first_open.start()):
-        reasoning.append(answer[: first_close.start()])
-        answer = answer[first_close.end() :]
-    position = 0
-    while opening := _OPEN.search(answer, position):
-        if answer[: opening.start()].rpartition("\n")[2].strip():
-            position = opening.end()  # inside a line: the answer talks about the tag
-            continue
-        closing = _ANY_CLOSE.search(answer, opening.end())
-        reasoning.append(answer[opening.end() : closing.start() if closing else len(answer)])
-        answer = answer[: opening.start()] + (answer[closing.end() :] if closing else "")
-        position = opening.start()
-    if not reasoning:
-        return text, ""
-    return answer.strip("\n"), "\n".join(part.strip() for part in reasoning).strip()
 
 
 def reasoning_field(message: dict[str, Any]) -> str:

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.extraction import visible_text
 from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage
+from triathlon_runner.replies import final_answer, visible_text
 
 TEMPLATE = "similarity"
 _SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
@@ -76,5 +76,5 @@ def similarity_in(reply: Reply) -> float | None:
 
     A label `Score:`, a full stop behind it and Markdown's marks round it are no part of the number.
     """
-    match = _NUMBER.fullmatch(visible_text(reply.text).strip().translate(_MARKS).strip())
+    match = _NUMBER.fullmatch(final_answer(visible_text(reply.text)).strip().translate(_MARKS).strip())
     return float(match[1]) if match and reply.finish is Finish.STOP else None

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.extraction import code_blocks, visible_text
 from triathlon_runner.loop._setting import Attack
 from triathlon_runner.prompts import PromptSet
+from triathlon_runner.replies import code_blocks, final_answer, is_definition, visible_text
 
 _EXAMPLES = re.compile(r"^[ \t]*(>>>|assert\b|(for )?examples?\b|input\b)", re.MULTILINE | re.IGNORECASE)
 _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
@@ -59,6 +59,7 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         return sentence.partition("\n")[0].strip()
     if as_written:
         return sentence
+    sentence = final_answer(sentence).strip()
     blocks = code_blocks(sentence)
     if len(blocks) == 1 and sentence.startswith("```") and sentence.endswith("```"):
         sentence = blocks[0].code.strip()
@@ -68,6 +69,13 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         if len(sentence) > 1 and sentence[0] == left and sentence[-1] == right and left not in inner:
             return inner.strip()
     return sentence
+
+
+def is_program(sentence: str) -> bool:
+    """Whether a summary, without a fence around it, parses as a definition with a body."""
+    blocks = code_blocks(sentence)
+    code = blocks[0].code if len(blocks) == 1 and sentence.lstrip().startswith(("```", "~~~")) else sentence
+    return is_definition(code)
 
 
 @dataclass(frozen=True, slots=True)

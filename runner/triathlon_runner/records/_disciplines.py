@@ -46,6 +46,8 @@ class LoopStep(Strict):
     summary_reply: Reply | None = None
     summary: str | None = None
     """The sentence that becomes the next prompt; None where none was asked for or the reply holds none."""
+    summary_is_program: bool = False
+    """Whether the summary parses as a definition with a body: the program itself instead of a description."""
 
 
 class LoopRecord(UnitRecord):
@@ -75,6 +77,14 @@ class LoopRecord(UnitRecord):
     def recorded_judge_replies(self) -> tuple[Reply, ...]:
         """Returns the judge's attempts at a similarity."""
         return self.judge_replies
+
+    @property
+    def loops_from_programs(self) -> int:
+        """Sustained loops whose prompt was a program instead of a description of one."""
+        passed = [step.outcome is Outcome.PASSED for step in self.loops[1:]]
+        return sum(
+            step.summary_is_program and sustained for step, sustained in zip(self.loops, passed, strict=False)
+        )
 
     @property
     def judge_gave_nothing(self) -> bool:
@@ -164,6 +174,10 @@ class RuntimeRecord(UnitRecord):
     """The call or test that is made, as text."""
     statements: tuple[StatementRecord, ...]
     output: AnswerRecord
+    output_by_authors: bool | None = None
+    """Whether the output is right by the rule of REval's authors; None where that was not asked."""
+    output_masks_call: bool = False
+    """Whether the output question masks a call instead of a value, as 44 of DREval do."""
 
     def questions(self) -> Iterator[Question]:
         """Returns every question behind the program and the input; all of a unit's are asked at once."""

@@ -129,7 +129,7 @@ def _entry(name: str, title: str, setting: str, source: _Source, prompts: Path |
 
     def build(store: DataStore) -> RuntimeSuite:
         asker = Asker(load_prompts("runtime", prompts), style)
-        return RuntimeSuite(suite_id, asker, source(store), temperature)
+        return RuntimeSuite(suite_id, asker, source(store), temperature, authors_rule=name == "dreval")
 
     thought = " (chain of thought)" if style == "cot" else ""
     return SuiteEntry(

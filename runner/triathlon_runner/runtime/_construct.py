@@ -12,9 +12,9 @@ from typing import Final
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
 from triathlon_runner.memo import memo_key, python_version
-from triathlon_runner.runtime._assertions import MASK, Masked
 from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
+from triathlon_runner.runtime._masked import MASK, Masked
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,

@@ -19,7 +19,7 @@ from triathlon_runner.datasets.official import (
     dreval,
     humaneval_original,
 )
-from triathlon_runner.runtime._assertions import Masked, originals
+from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, third_party

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Strict
-from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
 

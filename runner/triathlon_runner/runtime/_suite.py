@@ -13,7 +13,13 @@ from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
+from triathlon_runner.runtime._grade import (
+    answer_record,
+    expected_answers,
+    grade_answer,
+    masked_test,
+    passes_by_authors,
+)
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -32,11 +38,15 @@ class RuntimeSuite:
         asker: Asker,
         source: QuestionSource | QuestionFile,
         temperature: float = 0.0,
+        *,
+        authors_rule: bool = False,
     ) -> None:
+        """`authors_rule`: outputs are also graded by the rule of REval's authors."""
         self.id: Final = suite_id
         self.data: Final = source.data
         self._asker = asker
         self._source = source
+        self._authors_rule = authors_rule
         self._sampling = sampling(asker.style, temperature)
         self._questions = source.ready() if isinstance(source, QuestionSource) else source
 
@@ -115,14 +125,16 @@ class RuntimeSuite:
         kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(ask("output", None))
+                output = group.create_task(self._ask_output(program, asked, model, sample, grader))
                 statements = [
                     {kind: group.create_task(ask(kind, statement)) for kind in kinds}
                     for statement in asked.statements
                 ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        answered = [task.result() for tasks in statements for task in tasks.values()] + [output.result()]
+        answered = [task.result() for tasks in statements for task in tasks.values()]
+        output_record, output_answer, by_authors, masks_call = output.result()
+        answered.append((output_record, output_answer))
         return RuntimeRecord(
             suite=self.id,
             model=model.id,
@@ -147,8 +159,28 @@ class RuntimeSuite:
                 )
                 for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
-            output=output.result()[0],
+            output=output_record,
+            output_by_authors=by_authors,
+            output_masks_call=masks_call,
         )
+
+    async def _ask_output(
+        self,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        model: Model,
+        sample: int,
+        grader: Grader,
+        kind: QuestionKind = "output",
+    ) -> tuple[AnswerRecord, Answer, bool | None, bool]:
+        """The graded answer to the output question, what it took, the authors' verdict (None: not asked for),
+        and whether the question masks a call.
+        """
+        record, answer = await self._ask(program, asked, model, sample, grader, kind, None)
+        by_authors = None
+        if self._authors_rule:
+            by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
+        return record, answer, by_authors, bool(masked_test(program, asked).masked_calls)
 
     async def _ask(
         self,
@@ -167,7 +199,6 @@ class RuntimeSuite:
         record = await answer_record(
             answer.reply,
             self._asker.style,
-            kind,
             partial(grade_answer, grader.sandbox, kind, program, asked, statement),
             question=question,
             expected=expected_answers(kind, program, asked, statement),

@@ -12,9 +12,9 @@ from support.model_server import ModelServer
 from support.official_data import official_store
 from support.replay_loop import LoopReplay, recording
 from triathlon_runner.datasets import official
-from triathlon_runner.extraction import extract_program
 from triathlon_runner.loop._prompt import next_prompt, sentence_of
 from triathlon_runner.records import LoopRecord, Outcome, Reply
+from triathlon_runner.replies import extract_program
 
 ASSERTION = ADD.assertion
 RIGHT = "def add(a, b):\n    return a + b"

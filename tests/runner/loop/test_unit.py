@@ -72,7 +72,7 @@ async def test_a_failure_in_loop_j_leaves_j_minus_1(loop: int) -> None:
     ("reply", "outcome"),
     [
         ("Adding is easy: a plus b.", Outcome.NO_ANSWER),
-        (cut(RIGHT), Outcome.TRUNCATED),
+        (cut(RIGHT.removesuffix("\n```")), Outcome.TRUNCATED),
         (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
         (Reply(text="", finish=Finish.CONTEXT_OVERFLOW), Outcome.CONTEXT_OVERFLOW),
     ],
@@ -293,3 +293,17 @@ def test_the_protocol_changes_with_what_shapes_a_result() -> None:
     ]
     assert all(other != base for other in others)
     assert len({str(sorted(other.items())) for other in others}) == len(others)
+
+
+@pytest.mark.parametrize(
+    ("setting", "sustained", "outcome", "from_programs"),
+    [(Setting(), 1, Outcome.NO_ANSWER, 0), (AS_WRITTEN, 10, Outcome.PASSED, 9)],
+)
+async def test_a_program_given_for_a_summary(
+    setting: Setting, sustained: int, outcome: Outcome, from_programs: int
+) -> None:
+    """It is said to be one; on our own problems it is no answer, by the paper's rule it counts."""
+    record = await run(FakeModel(lambda _: RIGHT), setting)
+    assert (record.sustained_loops, record.outcome) == (sustained, outcome)
+    assert record.loops_from_programs == from_programs
+    assert all(step.summary_is_program for step in record.loops if step.summary_reply)

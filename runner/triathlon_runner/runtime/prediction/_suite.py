@@ -109,7 +109,6 @@ class PredictionSuite:
         prediction = await answer_record(
             answer.reply,
             style,
-            "output",
             partial(grade_prediction, grader.sandbox, task, self.asked),
             question=question,
             expected=(f"assert {FUNCTION}({task.input}) == {task.output}",),

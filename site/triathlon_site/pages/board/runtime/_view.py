@@ -67,7 +67,7 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
 
 
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = [metric for metric in variant.entry.metrics if not metric.id.endswith("_f1")]
+    metrics = [metric for metric in _columns(variant) if not metric.id.endswith("_f1")]
     differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
     first = metrics[0]
     order = [model for model in board.models if model in differences[first]]
@@ -88,6 +88,10 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     )
 
 
+def _columns(variant: Variant) -> list[Metric]:
+    return [metric for metric in variant.entry.metrics if metric.role != "beside"]
+
+
 def _ratio(file: FileAggregate, metric: Metric) -> float:
     """The metric in per cent of its maximum."""
     part = total(file, metric.id)
@@ -95,7 +99,7 @@ def _ratio(file: FileAggregate, metric: Metric) -> float:
 
 
 def _repeats(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = variant.entry.metrics
+    metrics = _columns(variant)
     files = {model: file.repeats for model, file in board.of_suite(variant.entry.id).items() if file.repeats}
     spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
     counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.extraction import Extraction, code_blocks, extract_program, visible_text
 from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies import Extraction, code_blocks, extract_program
 
 ADD = "def add(a, b):\n    return a + b\n"
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
@@ -217,22 +217,6 @@ def test_set_up_is_kept() -> None:
     assert result.changes == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("<think>def add(a, b): return 0</think>answer", "answer"),
-        ("<think>\nfirst\n</think>\n<think>second</think>answer", "\nanswer"),
-        ("the server opened the tag\n</think>\nanswer", "\nanswer"),
-        ("answer\n<think>never closed", "answer\n"),
-        ("<thinking>so</thinking>answer", "answer"),
-        ("x = '<think>'\ny = '</think>'", "x = '<think>'\ny = '</think>'"),
-    ],
-)
-def test_reasoning_is_not_the_answer(text: str, left: str) -> None:
-    """Reasoning text is left out; a tag that a program merely quotes is not."""
-    assert visible_text(text) == left
-
-
 def test_code_in_reasoning_is_not_taken() -> None:
     """A program that stands only in the reasoning is no answer, and the final one wins over it."""
     draft = "<think>\n```python\ndef add(a, b):\n    return a - b\n```\n</think>\n"
@@ -271,8 +255,145 @@ def test_prose_is_no_answer(reply: str) -> None:
     ],
 )
 def test_a_reply_that_was_stopped_has_its_own_outcome(finish: Finish, outcome: Outcome) -> None:
-    """A reply cut at the limit is `truncated` even where code could be taken out of it; refusals likewise."""
-    assert extract(f"```python\n{ADD}```\nNow I expl", finish=finish) == Extraction("", (), outcome)
+    """What could be taken out of such a reply is no answer, unless a program was whole before the cut."""
+    assert extract("```python\ndef add(a, b):\n    ret", finish=finish) == Extraction("", (), outcome)
+
+
+CUT = {
+    "prose behind a block": f"```python\n{ADD}```\nNow I expl",
+    "a call": f"```python\n{ADD}\nprint(add(1,",
+    "a list of strings": f"```python\n{ADD}\nwords = [\n    'a',\n    'b",
+    "a text with flush lines": f'```python\n{ADD}\ntext = """\none\ntwo',
+    "a loop": f"```python\n{ADD}\nfor x in [1, 2]:\n    print(add(x,",
+    "a comment": f"```python\n{ADD}\n# Example:\n# add(1, 2",
+    "no fence": f"{ADD}\nprint(add(1,",
+    "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
+}
+CUT_DEFINITIONS = {
+    "in the function": "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
+    "the function may go on": f"```python\n{ADD}",
+    "in a helper": f"```python\n{ADD}\ndef helper(x):\n    ret",
+    "in a decorator": f"```python\n{ADD}\n@cache",
+    "in the corrected version": f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
+    "in a class": "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
+    "in prose": "The function adds",
+    "in a body": "```python\n    return a",
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
+    """What was cut only shows how it is used, and is left out."""
+    result = extract(CUT[name], finish=Finish.LENGTH)
+    assert call(result) == 3
+    assert result.program.startswith(ADD.strip())
+    is_noted = "cut off an unfinished example" in result.changes
+    assert is_noted == (name not in ("prose behind a block", "a second block"))
+
+
+@pytest.mark.parametrize("name", CUT_DEFINITIONS)
+def test_a_definition_that_was_cut_is_truncated(name: str) -> None:
+    """Nobody knows how it would have gone on."""
+    assert extract(CUT_DEFINITIONS[name], finish=Finish.LENGTH).outcome is Outcome.TRUNCATED
+
+
+def test_an_answer_that_ended_before_the_limit_is_whole() -> None:
+    """The model ended its turn and went on with an invented one until the limit came."""
+    for text in (f"```python\n{ADD}```<|im_end|>\n<|im_start|>user\nNow", f"{ADD}<|endoftext|>def sub(a"):
+        assert call(extract(text, finish=Finish.LENGTH)) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (f"```python\n{ADD}```\nNow I expl", None),
+        (f"```python\n{ADD}\nprint(add(1,", Outcome.TRUNCATED),
+        (ADD, Outcome.TRUNCATED),
+    ],
+)
+def test_by_the_papers_rule_only_a_closed_block_was_whole(reply: str, outcome: Outcome | None) -> None:
+    """Its harness runs all that was written."""
+    assert extract(reply, finish=Finish.LENGTH, as_written=True).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "print(add(1, 2))  # [3,\n    4]\n",
+        "add(1, 2) gives 3\n",
+        "assert add(1, 2) == 3:\n    print('right')\n",
+        "words = ['a', 'b'\n",
+    ],
+)
+def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
+    """The function in front of it is whole; a definition that does not parse is the model's program."""
+    result = extract(f"```python\n{ADD}\n{example}```")
+    assert call(result) == 3
+    assert result.changes == ("left out an example that does not parse",)
+    broken = extract(f"```python\n{ADD}\n{example}\ndef helper(x):\n    return x\n```")
+    with pytest.raises(SyntaxError):
+        compile(broken.program, "p", "exec")
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Wait, the code above is wrong: it subtracts.",
+        "That would fail for 2. Avoid it!",
+        "A common mistake, don't do this. Another way:",
+        "Oops.",
+        "For example, you could also write",
+    ],
+)
+def test_no_prose_decides_which_version_counts(remark: str) -> None:
+    """The last complete one is the answer, whatever is said of either."""
+    minus = ADD.replace("+", "-")
+    assert call(extract(f"```python\n{minus}```\n{remark}\n```python\n{ADD}```")) == 3
+    assert call(extract(f"```python\n{ADD}```\n{remark}\n```python\n{minus}```")) == -1
+
+
+@pytest.mark.parametrize("name", ["python", "Python", "py", "python3", "py3"])
+@pytest.mark.parametrize("label", ["", "python"])
+def test_the_languages_name_in_a_block_is_no_code(name: str, label: str) -> None:
+    """Some models write it below the fence; by the paper's rule, too, it is none."""
+    for as_written in (False, True):
+        result = extract(f"```{label}\n{name}\n\n{ADD}```", as_written=as_written)
+        assert result.program == ADD
+
+
+@pytest.mark.parametrize(
+    "end", ["exit()", "quit()", "sys.exit(0)", "raise SystemExit", "n = int(sys.argv[1])\nprint(add(n, n))",
+            "result = add(1, 2)\ntotal = result + nothing"],
+)  # fmt: skip
+def test_nothing_behind_the_function_ends_the_program(end: str) -> None:
+    """Exits are left out as prints are, and what follows from an example with it."""
+    result = extract(f"```python\nimport sys\n{ADD}\n{end}\n```")
+    assert result.program == f"import sys\n{ADD}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "```python\n    total = a + b\n    return total\n```",
+        "```python\ntotal = a + b\nreturn total\n```",
+        "```\ntotal = a + b\n    return total\n```",
+        '"""Sum."""\nreturn a + b\n',
+        "```python\nimport operator\nreturn operator.add(a, b)\n```",
+        "```python\n    if a:\n        return a + b\n    return b\n```",
+        "<answer>return a + b</answer>",
+    ],
+)
+def test_a_body_stands_at_one_depth(body: str) -> None:
+    """All its lines come under the prompt's signature, and the join compiles."""
+    result = extract(body, prompt=OPEN_PROMPT)
+    assert call(result) == 3
+    compile(result.program, "p", "exec")
+
+
+def test_a_body_that_cannot_be_joined_is_code() -> None:
+    """There is no signature to put it under: it is executed, and crashes."""
+    result = extract("```python\nreturn a + b\n```")
+    assert (result.outcome, result.program) == (None, "return a + b")
 
 
 @pytest.mark.parametrize(
@@ -342,6 +463,10 @@ def test_a_body_alone_is_put_under_the_prompts_signature() -> None:
         (OPEN_PROMPT, "return a + b\n\nprint(1)"),
         (OPEN_PROMPT, "total = a + b\n    return total\nprint(1)"),
         (OPEN_PROMPT, "if a:\n    return a + b\nreturn b\n"),
+        (OPEN_PROMPT, "   total = a + b\n    return total\n"),
+        (OPEN_PROMPT, "     total = a + b\n    return total\n"),
+        (OPEN_PROMPT, "    return a + b<|endoftext|>"),
+        (OPEN_PROMPT, "    return a + b\n[DONE]\n\nYou are"),
         (OPEN_PROMPT, f"\n{ADD}\nprint(2)"),
         (OPEN_PROMPT, f"```python\n{ADD}```\nDone."),
         (MBPP_PROMPT, f'{ADD}\n"""\nWrite a function to subtract.\n"""\ndef sub(a'),
@@ -370,6 +495,14 @@ def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
     assert cut.outcome is Outcome.TRUNCATED
     no_end = extract("    return a + b", prompt=OPEN_PROMPT, completes=True, finish=Finish.LENGTH)
     assert no_end.outcome is Outcome.TRUNCATED
+
+
+def test_a_completion_that_does_not_parse_is_code() -> None:
+    """It is executed, and crashes; it is not called no answer."""
+    result = extract("    return a +\n", prompt=OPEN_PROMPT, completes=True)
+    assert result.outcome is None
+    with pytest.raises(SyntaxError):
+        compile(result.program, "p", "exec")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "    # think about it\n", "\n\nprint(1)\n"])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.extraction import Extraction, extract_program
-from triathlon_runner.records import Reply
+from triathlon_runner.records import Outcome, Reply
+from triathlon_runner.replies import Extraction, extract_program
 
 PROMPT = (
     "def running_max(numbers):\n"
@@ -82,37 +82,15 @@ RIGHT = {
         f"{fenced(GOOD)}\nTest file:\n"
         + fenced(f"def running_max(numbers):\n    raise NotImplementedError\n\n{TESTS}")
     ),
-    "tests with a placeholder value": (
-        f"{fenced(GOOD)}\nA template for your tests:\n"
-        + fenced(f"def running_max(numbers):\n    # TODO: put your code here\n    return []\n\n{TESTS}")
-    ),
     "tests that import it": f"{fenced(GOOD)}\n{fenced('from solution import running_max' + chr(10) + TESTS)}",
-    "a common mistake": f"{fenced(GOOD)}\nA common mistake would be:\n\n{fenced(BAD)}",
-    "a common mistake, for example": (
-        f"{fenced(GOOD)}\nBeware of a common mistake: looking at all numbers. For example:\n\n{fenced(BAD)}"
-    ),
-    "a mistake under a heading": f"{fenced(GOOD)}\n## Common pitfalls\n\n{fenced(BAD)}",
-    "a mistake marked in the code": (
-        f"{fenced(GOOD)}\nCompare:\n\n{fenced('# Wrong: looks ahead' + chr(10) + BAD)}"
-    ),
-    "what would not work": f"{fenced(GOOD)}\nNote that this would not work:\n{fenced(BAD)}",
-    "the mistake first": f"Many people write this, which is wrong:\n{fenced(BAD)}\nInstead:\n{fenced(GOOD)}",
     "a correction": (
         f"{fenced(BAD)}\nWait, that is wrong: it looks ahead. Here is the corrected version:\n{fenced(GOOD)}"
     ),
-    "a second correction": f"{fenced(BAD)}\nHmm.\n{fenced(BAD)}\nFinal version:\n{fenced(GOOD)}",
     "an explained excerpt": (
         f"{fenced(GOOD)}\nThe important part is\n"
         + fenced("def running_max(numbers):\n    ...\n    return result\n")
     ),
-    "an excerpt with a comment": (
-        f"{fenced(GOOD)}\nIf you want to print it:\n"
-        + fenced("def running_max(numbers):\n    # ... same as above\n    print(result)\n    return result\n")
-    ),
     "an alternative behind it": f"{fenced(SHORT)}\nAlternatively, without imports:\n\n{fenced(GOOD)}",
-    "a wrong one-liner as an alternative": (
-        f"{fenced(GOOD)}\nYou could also write a one-liner:\n{fenced(BAD)}"
-    ),
     "usage": f"{fenced(GOOD)}\nUsage:\n{fenced('print(running_max([3, 1, 4]))  # [3, 3, 4]')}",
     "expected output": f"{fenced(GOOD)}\nOutput:\n{fenced('[3, 3, 4]', '')}",
     "no fence": GOOD,
@@ -123,7 +101,6 @@ RIGHT = {
     "no fence, prose behind": f"Here is the code:\n\n{GOOD}\nThis keeps the largest number so far.",
     "no fence, the signature in prose": f"{GOOD}\nThe signature is `def running_max(numbers): ...`",
     "no fence, a stub behind prose": f"{GOOD}\nThe signature is\ndef running_max(numbers): ...\n",
-    "no fence, a mistake behind prose": f"Here it is.\n{GOOD}\nA common mistake would be:\n{BAD}",
     "four spaces behind prose": f"The function is:\n\n{indented(GOOD)}\nIt keeps the largest number so far.",
     "four spaces, several paragraphs": f"First the idea.\n\nThen the code:\n\n{indented(SHORT)}\n\nDone.",
     "a tab behind prose": f"The function is:\n\n{indented(GOOD, chr(9))}\nDone.",
@@ -143,18 +120,6 @@ RIGHT = {
     "another function name": fenced(GOOD.replace("running_max", "rolling_maximum")),
     "another function name, tried out": fenced(
         GOOD.replace("running_max", "largest") + "\nassert largest([3, 1]) == [3, 3, 3], 'no such thing'\n"
-    ),
-    "an added file as a diff": (
-        fenced("--- /dev/null\n+++ b/x.py\n@@ -0,0 +1,5 @@\n" + indented(GOOD, "+"), "diff")
-    ),
-    "a changed file as a diff": fenced(
-        " def running_max(numbers):\n-    return [max(numbers) for _ in numbers]\n"
-        "+    result = []\n+    for number in numbers:\n+        result.append(max([*result[-1:], number]))\n"
-        "+    return result\n",
-        "diff",
-    ),
-    "a diff without a label": (
-        fenced("@@ -1,2 +1,5 @@\n-" + BAD.replace("\n", "\n-", 1) + indented(GOOD, "+"))
     ),
     "a notebook": fenced(f"!pip install numpy\n%matplotlib inline\n{GOOD}"),
     "a pip line": fenced(f"pip install more-itertools\n\n{GOOD}"),
@@ -199,14 +164,12 @@ WRONG = {
     ),
     "wrong and called corrected": f"{fenced(GOOD)}\nThis has a mistake. Corrected:\n{fenced(BAD)}",
     "right only in the thoughts": f"<think>\n{fenced(GOOD)}\n</think>\n{fenced(BAD)}",
-    "right only as another alternative": f"{fenced(BAD)}\nAlternatively:\n{fenced(GOOD)}",
     "a stub alone": fenced("def running_max(numbers):\n    pass\n"),
     "a signature alone": "The signature is `def running_max(numbers): ...`.",
     "words": "Keep the largest number so far in a variable and append it to a list.",
     "tests alone": fenced(TESTS),
     "wrong in JSON": '{"code": ' + repr(BAD).replace("'", '"') + "}",
     "broken JSON": '{"code": "' + GOOD.replace("\n", "\\n") + '"',
-    "the old side of a diff": fenced(indented(GOOD, "-") + indented(BAD, "+"), "diff"),
     "a wrong method": fenced(METHOD.replace("max(", "min(")),
     "a class that needs arguments": fenced(
         METHOD.replace(
@@ -277,12 +240,11 @@ def test_whatever_was_done_is_said() -> None:
     """Each change beyond opening a fence is named in words."""
     said = {name: extract(reply).changes for name, reply in RIGHT.items()}
     assert said["a notebook"] == ("left out notebook commands",)
-    assert said["a changed file as a diff"] == ("took the new side of a diff",)
     assert said["JSON"] == ("took the code out of JSON",)
     assert said["odd spaces"] == ("replaced invisible characters",)
     assert said["a class"] == ("Solution().running_max stands for running_max",)
     assert said["typing names"] == ("imported List from typing, which annotations name",)
-    assert said["one block"] == said["a common mistake"] == ()
+    assert said["one block"] == said["a correction"] == ()
 
 
 @pytest.mark.parametrize("character", ["\u200b", "\u00a0", "\ufeff", "\u200d", "\u3000"])
@@ -305,12 +267,13 @@ def test_as_written_changes_nothing(name: str) -> None:
     assert extraction.changes == ()
 
 
-def test_as_written_keeps_unfenced_tests() -> None:
-    """Prose around unfenced code is left out, the model's own tests are not."""
-    reply = f"Here is the function:\n{GOOD}\nassert running_max([1, 2]) == [2, 2]\n\nIt is linear.\n"
-    program = extract(reply, as_written=True).program
-    assert "assert running_max" in program
-    assert "linear" not in program
+def test_as_written_takes_the_first_block_or_the_whole_reply() -> None:
+    """The paper's rule: a later version does not count, and without a block prose is executed, too."""
+    assert extract(f"{fenced(BAD)}No.\n{fenced(GOOD)}", as_written=True).program == BAD
+    assert extract(f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}", as_written=True).program == GOOD
+    reply = f"{GOOD}\nassert running_max([1, 2]) == [2, 2]\n\nIt is linear.\n"
+    assert extract(reply, as_written=True).program == reply
+    assert extract("It is linear.", as_written=True).outcome is Outcome.NO_ANSWER
     assert "assert" not in extract(reply).program
 
 
