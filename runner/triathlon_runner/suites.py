@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem
 from triathlon_runner.datasets.user import UserDataSet
-from triathlon_runner.endpoints import Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model, ModelKind, Sampling
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import ProtocolHashes, UnitRecord

@@ -32,7 +32,7 @@ LAYERS = (
         "replies",
         "sandbox",
     ),
-    ("endpoints",),
+    ("llm",),
     ("serving", "grading", "suites_yaml"),
     ("models_yaml",),
     ("suites", "cluster"),

@@ -8,7 +8,7 @@ from support.loop_fakes import ADD
 from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError, official
-from triathlon_runner.endpoints import Chat, Completion
+from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.loop import LoopSuite
 from triathlon_runner.loop._prompt import with_official
 from triathlon_runner.loop._setting import Phrasing, Setting

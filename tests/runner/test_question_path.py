@@ -17,8 +17,8 @@ from support.hashes import hashes
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.metrics import Contribution
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord, Usage

@@ -10,8 +10,8 @@ from support.built_questions import source
 from support.hashes import hashes
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox

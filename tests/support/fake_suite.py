@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, ProtocolHashes, Reply, UnitRecord, Usage
 from triathlon_runner.schedule import OpenModel

@@ -12,8 +12,8 @@ from typing import cast
 from rich.console import Console
 
 from support.fake_suite import FakeSuite, entry_of
-from triathlon_runner.endpoints import Chat, Message, Model, ReplyCache, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Message, Model, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import (

@@ -21,7 +21,6 @@ from triathlon_runner.cli._options import (
     data_store,
     open_local_grader,
 )
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -40,6 +39,7 @@ from triathlon_runner.imports import (
     read_source,
     settings_of,
 )
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder

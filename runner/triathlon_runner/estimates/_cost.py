@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Manifest, Reply, Usage
 from triathlon_runner.schedule import Work, spread
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import EvolvedRecord, ProtocolHashes
 from triathlon_runner.replies import extract

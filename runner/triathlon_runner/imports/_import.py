@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
@@ -20,6 +19,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import Work

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.endpoints import Model, ModelUnavailableError, Sampling
+from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage

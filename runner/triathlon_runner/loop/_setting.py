@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 
 PAPER_LOOPS: Final = 10

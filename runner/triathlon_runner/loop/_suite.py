@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.loop import _judge
 from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
 from triathlon_runner.loop._setting import Phrasing, Setting

@@ -151,6 +151,9 @@ class Manifest(Strict):
     """Planned units without a result: their infrastructure failed; the next run tries them again."""
     open_reasons: dict[str, Count] = Field(default_factory=dict)
     outcomes: Outcomes
+    context_full: dict[str, Count] = Field(default_factory=dict)
+    """Of the last run with this model, where there were any: questions `refused` as longer than the context,
+    and replies `cut` because question and reply filled it."""
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""

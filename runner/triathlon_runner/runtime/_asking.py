@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import UNTAGGED
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from triathlon_runner.endpoints import Chat, Completion, Message
+from triathlon_runner.llm import Chat, Completion, Message
 from triathlon_runner.prompts import PromptSet, template_of
 from triathlon_runner.runtime._asking import QuestionKind, Style
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.records import (
     AnswerRecord,
     Outcome,

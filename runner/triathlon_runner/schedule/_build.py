@@ -7,9 +7,9 @@ from typing import Final
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.sandbox import try_language
 from triathlon_runner.schedule._open import why_not

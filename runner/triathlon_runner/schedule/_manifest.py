@@ -140,6 +140,7 @@ def write_manifest(
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
+        context_full=_context_full(opened) or (before.context_full if before else {}),
         usage=usage,
         cost_usd=price.cost_of(usage) if price is not None else None,
         identity=with_weights(work.identity, weights),
@@ -150,6 +151,13 @@ def write_manifest(
         ended="" if begins else now,
     )
     folder.write_manifest(manifest)
+
+
+def _context_full(opened: OpenModel | None) -> dict[str, int]:
+    """Returns how many questions were refused, and replies cut, because the context was full."""
+    stats = opened.stats if opened else None
+    counts = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _is_of_larger_run(

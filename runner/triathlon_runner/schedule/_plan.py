@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from triathlon_runner.endpoints import Model, ModelKind
+from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies
 from triathlon_runner.schedule._identity import identity_of

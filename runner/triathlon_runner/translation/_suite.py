@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from triathlon_runner import loop
-from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, ProtocolHashes, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox

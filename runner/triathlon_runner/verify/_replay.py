@@ -2,9 +2,9 @@
 
 from collections import defaultdict, deque
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, sampling_of
 from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature

@@ -9,9 +9,9 @@ from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite, analysis
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply, Usage
 from triathlon_runner.sandbox import open_sandbox

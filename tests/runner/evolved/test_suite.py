@@ -8,8 +8,8 @@ from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
-from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.evolved import EvolvedSuite
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox

@@ -5,7 +5,7 @@ import pytest
 from support.asl import asl
 from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, is_summary
-from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts

@@ -8,7 +8,7 @@ import pytest
 from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, cut, is_summary
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import Chat, Completion, EndpointError
+from triathlon_runner.llm import Chat, Completion, EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, LoopRecord, Outcome, ProtocolHashes, Reply

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from triathlon_runner.endpoints import Chat, Completion
+from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill

@@ -16,7 +16,9 @@ from support.runtime_models import (
     truths,
 )
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.endpoints import (
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,
@@ -24,8 +26,6 @@ from triathlon_runner.endpoints import (
     ModelUnavailableError,
     Sampling,
 )
-from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, ProtocolHashes, RuntimeRecord
 from triathlon_runner.runtime import (

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from support.hashes import hashes
-from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog

@@ -17,14 +17,14 @@ from support.hashes import hashes
 from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
-from triathlon_runner.endpoints import (
+from triathlon_runner.llm import (
     Answer,
-    ApiConfig,
     Chat,
     Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    OpenAI,
     Sampling,
     ServerUnreachableError,
     open_model,
@@ -70,6 +70,16 @@ async def test_a_larger_run_goes_on_from_a_smaller_one(tmp_path: Path) -> None:
     await bench.run()
     assert sorted(bench.model.asked) == list("abcd")
     assert [record.task_id for record in bench.records()] == list("abcd")
+
+
+async def test_a_locked_model_ends_itself_alone(tmp_path: Path) -> None:
+    """Another run holds one model's files: that is said and its units stay open; the others are asked."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
+    with bench.folder.locked("locked"):
+        summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code) == (len(bench.records()), summary.finished, 2)
+    assert summary.finished > 0 and "another triathlon run is writing" in summary.errors[0]
 
 
 async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
@@ -334,7 +344,7 @@ async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
     async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
                            else asked.prompt) as server:  # fmt: skip
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
             bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
             assert (await bench.run()).exit_code == 0
@@ -405,7 +415,7 @@ async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: 
         first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
     )
     async with ModelServer(lambda asked: answer) as server:
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=limits) as model:
             while not model.stats.stopped:
                 with pytest.raises(EndpointError) as caught:

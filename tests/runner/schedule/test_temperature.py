@@ -8,8 +8,8 @@ import pytest
 
 from support.fake_suite import FakeModel, FakeSuite, entry_of
 from triathlon_runner import catalogue
-from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
 from triathlon_runner.schedule._build import same_as_baseline, suites_at_temperature

@@ -12,8 +12,8 @@ from support.official_data import official_store
 from support.translations import TALLY, TASK
 from triathlon_runner import translation
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox, open_sandbox

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from support.spelling._record import SpellingRecord, SpellingStep
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Outcome, ProtocolHashes, Usage
 from triathlon_runner.suites import DataSetInfo, Task, asked_settings, graded_settings, request_settings

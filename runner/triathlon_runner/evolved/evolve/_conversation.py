@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import Chat, Message, Model, Sampling
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
+from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Reply, Strict, Usage
 from triathlon_runner.replies import extract_program

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import PredictionRecord, ProtocolHashes

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from support.hashes import hashes
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 from triathlon_runner.store import ResultsFolder
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from support.hashes import hashes
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 
 

@@ -13,9 +13,9 @@ from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
 from triathlon_runner.runtime._asking import Asker
