@@ -1,8 +1,4 @@
-"""Asking models: `async ask(prompt) -> Answer` through the `openai` package, a file a provider.
-
-`OpenModel.endpoint` asks a server without a cache and tells who it is: what looks at how a server behaves (a
-file of its own, `probe.py`) starts from there.
-"""
+"""Asking models: `async ask(prompt) -> Answer` through the `openai` package, a file a provider."""
 
 from typing import Annotated, Any, Final
 
@@ -26,10 +22,11 @@ from triathlon_runner.llm._api import (
     asking,
 )
 from triathlon_runner.llm._cache import CacheInfo, ReplyCache
-from triathlon_runner.llm._model import OpenModel, open_model
+from triathlon_runner.llm._model import OpenModel, open_model, probed
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic
 from triathlon_runner.llm.openai_chat import Azure, OpenAI
+from triathlon_runner.llm.probe import Report, probe
 from triathlon_runner.llm.provider import ApiConfig, domains_of_key, is_loopback
 
 PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic, "azure": Azure}
@@ -72,10 +69,13 @@ __all__ = [
     "OpenAI",
     "OpenModel",
     "ReplyCache",
+    "Report",
     "Sampling",
     "ServerUnreachableError",
     "asking",
     "domains_of_key",
     "is_loopback",
     "open_model",
+    "probe",
+    "probed",
 ]

@@ -269,6 +269,8 @@ class EndpointStats:
     """The last error of a request that is tried again, while the server has not answered any since."""
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
+    findings: list[str] = field(default_factory=list)
+    """What the server's list and its first replies show of how it behaves, each with the setting for it."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
     they lead to, all others as passed."""

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import stamina
 import stamina.instrumentation
 
-from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
     EMPTY_REPLIES_THAT_COUNT,
     Answer,
@@ -31,11 +30,13 @@ from triathlon_runner.llm._api import (
     Unreachable,
     request_in_flight,
 )
-from triathlon_runner.llm._errors import classify, read_failure
+from triathlon_runner.llm._checks import Reading, Seen, free_findings
+from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._lengths import Asked
 from triathlon_runner.llm._queue import RequestQueue, Slot, jitter, silent
 from triathlon_runner.llm._rates import exhausted_for
 from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm._server_info import NONSENSE, any_name_error, listed_names, lists_model
 from triathlon_runner.llm.provider import (
     ApiConfig,
     HttpReply,
@@ -46,9 +47,7 @@ from triathlon_runner.llm.provider import (
     ServerInfo,
     estimated_tokens,
 )
-from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
-from triathlon_runner.terminal import first_of
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
 
@@ -58,11 +57,10 @@ _BY_ANOTHER_MODEL: Final = 3
 """Stop the model after this many replies by another model if none was by the one asked for."""
 _BUSY: Final = (429, 502, 503, 504)
 """Statuses with which a server says that it cannot say now what it serves."""
-_NONSENSE: Final = "triathlon-no-such-model"
 _FIRST_SECONDS, _TIMES_THE_EXPECTED = 3600.0, 3.0
 """Longest wait for the first reply of a server of our own, and for later ones by its measured speed."""
-_LISTED: Final = 10
-"""Names that a message lists."""
+_LOOKED_AT: Final = 3
+"""First replies that are looked at for signs of a server that is set otherwise than its row says."""
 
 
 class Endpoint:
@@ -192,7 +190,7 @@ class Endpoint:
         try:
             reply = await self._client.send(request.path, request.body, self._seconds(request))
             self._queue.reached = self._queue.has_replied = True
-            parsed = self._read(request, reply)
+            parsed = self.read(request, reply)
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -205,17 +203,21 @@ class Endpoint:
             self._queue.wait_for_server(wait, "its limit of requests or tokens is used up")
         self._unexplained.clear()
         self._count(request, answer)
+        if self.stats.answered <= _LOOKED_AT and reply.status == 200:
+            reading = Reading(request, json_object(reply), parsed)
+            asked: ModelKind = "instruct" if request.question.is_chat else "base"
+            self._warn(self.seen(asked, {"plain": reading, "limit": reading}))
         if parsed.is_empty:
             empty = EmptyReply(answer)
             self.stats.last_error = empty.reason
             raise empty
         return answer
 
-    def _read(self, request: Request, reply: HttpReply) -> ParsedReply:
+    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
         body = None
         if reply.status == 200:
-            body = _json_object(reply)
+            body = json_object(reply)
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
                 return self.config.read(request, body)
         question = request.question
@@ -237,6 +239,13 @@ class Endpoint:
             stats.count_uncounted(request.question.estimated_tokens, written)
         if usage.output_tokens:
             self._slowest = max(self._slowest, answer.seconds / usage.output_tokens)
+
+    def count_probe(self, request: Request, parsed: ParsedReply | None, seconds: float) -> None:
+        """Counts a reply to a question of `probe`, for the budget."""
+        if parsed is None:
+            self.stats.count_lost_reply(request.question.estimated_tokens)
+        else:
+            self._count(request, Answer(parsed.reply, parsed.usage, seconds, parsed.served_model))
 
     def _seconds(self, request: Request) -> float:
         """Returns the longest wait for a reply; that of a server of our own follows from its speed."""
@@ -305,45 +314,56 @@ class Endpoint:
             f" {error.reason}; look at base_url and provider in the model's row (most addresses end with /v1)"
         )
 
-    # Who is behind the address
+    # Who is behind the address, and how it behaves
 
     @property
     def listed(self) -> str:
         """Which models the server lists, as part of a sentence; empty where it has no list."""
-        names = first_of([repr(remove_keys(name)) for name in self._server.listed], _LISTED)
-        return f"it lists {', '.join(names)}" if names else ""
+        return listed_names(self._server)
+
+    async def learn_server(self) -> ServerInfo:
+        """Asks the server what it serves and which models it lists."""
+        self._server = await self.config.server_info(self.fetch)
+        return self._server
+
+    @property
+    def lists_model(self) -> bool:
+        """Whether the server lists the row's model, or has no list."""
+        return lists_model(self._server, self.config)
 
     async def identify_server(self, kind: ModelKind) -> ServerInfo:
         """Asks the server which model it serves; see `OpenModel.identify_server`."""
-        self._server = await self.config.server_info(self.fetch)
-        names = {self.config.model, *self.config.served_as}
-        same = {f"{name}{tag}" for name in names for tag in ("", ":latest", "@main")}
-        if self._server.listed and not same & set(self._server.listed):
-            await self._ask_for_nonsense(kind)
+        await self.learn_server()
+        if not self.lists_model:
+            if await self.answers_to_any_name(kind):
+                error = ModelUnavailableError(any_name_error(self._server, self.config))
+                self._queue.stop(error)
+                raise error
+            name = repr(self.config.model)
+            self._say(
+                f"the server does not list {name} ({self.listed}); it is asked for by that name all the same"
+            )
+        self._warn(self.seen(kind, {}))
         return self._server
 
-    async def _ask_for_nonsense(self, kind: ModelKind) -> None:
-        """Asks for a model that nobody has, of a server that does not list ours.
-
-        Raises:
-            ModelUnavailableError: it answers all the same.
-        """
+    async def answers_to_any_name(self, kind: ModelKind) -> bool:
+        """Asks for a model that nobody has; returns whether there is an answer all the same."""
         prompt = Completion("1, 2,") if kind == "base" else Chat((Message("user", "Say yes."),))
         request = self.request(prompt, Sampling(max_tokens=1))
-        body = {**request.body, "model": _NONSENSE}
+        body = {**request.body, "model": NONSENSE}
         reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds)
-        name = repr(self.config.model)
-        if reply.status == 200 and b'"choices"' in reply.body:
-            error = ModelUnavailableError(
-                f"the server does not list {name} and answers to any name ({_NONSENSE!r} too), so which model"
-                f" replies is unknown; {self.listed}: ask for one of these, or name the one that replies with"
-                " `served_as: [NAME]` in the api block of its row"
-            )
-            self._queue.stop(error)
-            raise error
-        self._say(
-            f"the server does not list {name} ({self.listed}); it is asked for by that name all the same"
-        )
+        return reply.status == 200 and b'"choices"' in reply.body
+
+    def seen(self, kind: ModelKind, replies: Mapping[str, Reading]) -> Seen:
+        """Returns what the checks of `probe` look at."""
+        return Seen(self.config, kind, self._server, self._context, self._merges_system, replies)
+
+    def _warn(self, seen: Seen) -> None:
+        """Notes and shows what the checks find that need no question of their own."""
+        for finding in map(self.secrets.scrub_message, free_findings(seen)):
+            if finding not in self.stats.findings:
+                self.stats.findings.append(finding)
+                self._say(finding)
 
     async def fetch(
         self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
@@ -373,27 +393,3 @@ class Endpoint:
                 self._queue.failed(self.secrets.scrub_message(error.reason), error.retry_after)
                 self._queue.raise_if_stopped()
             await asyncio.sleep(self._limits.first_wait * jitter())
-
-
-def _json_object(reply: HttpReply) -> dict[str, Any]:
-    """Returns the object that a reply with status 200 holds.
-
-    Raises:
-        Malformed: it holds none.
-    """
-    if not reply.body.strip():
-        raise Malformed("an empty reply")
-    if reply.body.lstrip().startswith(b"data:"):
-        raise ModelUnavailableError(
-            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
-            " server, or ask it without the proxy that does so"
-        )
-    try:
-        body = parse_json(reply.body.decode("utf-8-sig"))
-    except ValueError as error:
-        # Keys are removed before the text is cut: half of one would no longer look like a key.
-        beginning = remove_keys(reply.body[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
-        raise Malformed(f"no JSON but {beginning!r} ({error})"[:300]) from None
-    if not isinstance(body, dict):
-        raise Malformed("no JSON object")
-    return body

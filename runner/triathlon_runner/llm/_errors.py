@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from triathlon_runner import terminal
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
+    Malformed,
     ModelUnavailableError,
     Retryable,
     Throttled,
@@ -19,7 +20,7 @@ from triathlon_runner.llm._api import (
 )
 from triathlon_runner.llm._lengths import Asked, is_about_length, too_long
 from triathlon_runner.llm._rates import retry_after
-from triathlon_runner.llm.provider import ApiConfig
+from triathlon_runner.llm.provider import ApiConfig, HttpReply
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
@@ -323,3 +324,27 @@ def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
     if setting is None:
         return None
     return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")
+
+
+def json_object(reply: HttpReply) -> dict[str, Any]:
+    """Returns the object that a reply with status 200 holds.
+
+    Raises:
+        Malformed: it holds none.
+    """
+    if not reply.body.strip():
+        raise Malformed("an empty reply")
+    if reply.body.lstrip().startswith(b"data:"):
+        raise ModelUnavailableError(
+            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
+            " server, or ask it without the proxy that does so"
+        )
+    try:
+        body = parse_json(reply.body.decode("utf-8-sig"))
+    except ValueError as error:
+        # Keys are removed before the text is cut: half of one would no longer look like a key.
+        beginning = remove_keys(reply.body[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
+        raise Malformed(f"no JSON but {beginning!r} ({error})"[:300]) from None
+    if not isinstance(body, dict):
+        raise Malformed("no JSON object")
+    return body

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -21,9 +22,16 @@ from triathlon_runner.llm._queue import Limits, RequestQueue, silent
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import (
     ApiConfig,
+    HttpReply,
+    Request,
     ServerInfo,
 )
-from triathlon_runner.records import Finish, Outcome
+from triathlon_runner.records import Finish, Outcome, Reply, Usage
+
+
+def probed(model_id: str) -> str:
+    """Returns the name under which the cache keeps what `probe` asked of a model."""
+    return f"{model_id} (probe)"
 
 
 class OpenModel:
@@ -54,10 +62,36 @@ class OpenModel:
             ModelUnavailableError: the server answers to any name, and does not list this one; a
                 `ServerUnreachableError` where it does not answer.
         """
-        server = await self.endpoint.identify_server(self.kind)
+        return self._identified(await self.endpoint.identify_server(self.kind))
+
+    async def learn_server(self) -> ServerInfo:
+        """Asks the server what it serves, and no question: `probe` judges by itself what that means."""
+        return self._identified(await self.endpoint.learn_server())
+
+    def _identified(self, server: ServerInfo) -> ServerInfo:
         if server.identity:
             self._identity["server"] = server.identity
         return server
+
+    async def raw_reply(self, request: Request, number: int) -> tuple[HttpReply, float | None]:
+        """Returns a reply as the server sends it, and how long it took: None where it was kept.
+
+        Replies are kept apart from those of runs; `number` makes equal questions separate ones.
+
+        Raises:
+            ServerUnreachableError: the server does not reply.
+        """
+        key = reply_key({**self._identity, "path": request.path, "raw": number}, request.payload)
+        if self._cache is not None and (kept := self._cache.get(key)):
+            self.stats.from_cache += 1
+            return HttpReply(200, kept.reply.text.encode(), {}), None
+        began, wait = time.monotonic(), self.endpoint.config.timeout_seconds
+        reply = await self.endpoint.fetch(request.path, request.body, seconds=wait)
+        seconds = time.monotonic() - began
+        if self._cache is not None and reply.status == 200:
+            text = Reply(text=reply.body.decode("utf-8", "replace"))
+            self._cache.put(key, probed(self.id), Answer(text, Usage(requests=1), seconds, ""))
+        return reply, seconds
 
     async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
         """Asks once; see `Model.ask`. `sample` makes no difference to a greedy question, `turn` does.

@@ -154,6 +154,8 @@ class Manifest(Strict):
     context_full: dict[str, Count] = Field(default_factory=dict)
     """Of the last run with this model, where there were any: questions `refused` as longer than the context,
     and replies `cut` because question and reply filled it."""
+    findings: tuple[str, ...] = ()
+    """What the server's list and its first replies showed of how it behaves, each with the row's setting."""
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""

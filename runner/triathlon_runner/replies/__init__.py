@@ -1,7 +1,13 @@
 """Replies as models and servers write them: markup is read by one table, and the program taken out."""
 
 from triathlon_runner.replies._fences import code_blocks
-from triathlon_runner.replies._markup import ended_text, final_answer, split_reasoning, visible_text
+from triathlon_runner.replies._markup import (
+    ended_text,
+    final_answer,
+    markers_in,
+    split_reasoning,
+    visible_text,
+)
 from triathlon_runner.replies._pieces import is_definition
 from triathlon_runner.replies._program import Extraction, extract, extract_program
 
@@ -13,6 +19,7 @@ __all__ = [
     "extract_program",
     "final_answer",
     "is_definition",
+    "markers_in",
     "split_reasoning",
     "visible_text",
 ]

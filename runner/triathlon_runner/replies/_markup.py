@@ -72,6 +72,19 @@ def split_reasoning(text: str) -> tuple[str, str]:
     return split.parts()
 
 
+def markers_in(text: str) -> list[str]:
+    """The markers of reasoning, and the tokens that end a turn, that a reply has as markup; each once."""
+    found = _Text(text)
+    return list(
+        dict.fromkeys(
+            marker[0]
+            for pattern in (REASONING_MARKERS, ENDS)
+            if pattern.search(text)
+            for marker in found.markers(pattern)
+        )
+    )
+
+
 @dataclass(slots=True)
 class _Split:
     """A text on its way through its markers of reasoning."""

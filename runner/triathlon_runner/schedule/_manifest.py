@@ -141,6 +141,7 @@ def write_manifest(
         open_reasons=dict(failures),
         outcomes=outcomes,
         context_full=_context_full(opened) or (before.context_full if before else {}),
+        findings=_findings(opened, before),
         usage=usage,
         cost_usd=price.cost_of(usage) if price is not None else None,
         identity=with_weights(work.identity, weights),
@@ -158,6 +159,13 @@ def _context_full(opened: OpenModel | None) -> dict[str, int]:
     stats = opened.stats if opened else None
     counts = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
     return {name: count for name, count in counts.items() if count}
+
+
+def _findings(opened: OpenModel | None, before: Manifest | None) -> tuple[str, ...]:
+    """Returns what is known of the server's behaviour: the last findings where it answered nothing now."""
+    if opened and opened.stats and (opened.stats.answered or opened.stats.findings):
+        return tuple(opened.stats.findings)
+    return before.findings if before else ()
 
 
 def _is_of_larger_run(

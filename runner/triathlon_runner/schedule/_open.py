@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from triathlon_runner import llm
 from triathlon_runner.llm import ApiConfig, Limits, Model, OpenAI, ReplyCache, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
@@ -68,6 +69,37 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
+        async with self.connect(row) as (connection, server), AsyncExitStack() as stack:
+            config = connection.endpoint.config
+            model: Model = connection
+            if server is None:
+                answering = await connection.identify_server()
+                weights, served_by = answering.identity, f"api {urlsplit(config.base_url).netloc}"
+                served_by += f" ({answering.name})" if answering.name else ""
+            else:
+                weights, served_by = config.revision, server.served_by
+                model = RestartingModel(connection, server)
+                group = await stack.enter_async_context(asyncio.TaskGroup())
+                stack.callback(group.create_task(server.watch()).cancel)
+            yield OpenModel(
+                model,
+                served_by=served_by,
+                served_model=config.model,
+                slots=config.concurrency or DEFAULT_CONCURRENCY,
+                weights=weights,
+                stats=connection.stats,
+                scrub_evidence=connection.scrub_evidence,
+                temperature=partial(self._registry.temperature, row),
+                max_tokens=self._registry.setting(row, "max_tokens"),
+            )
+
+    @asynccontextmanager
+    async def connect(self, row: ModelRow) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
+        """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
+
+        Raises:
+            UserError: as `open`.
+        """
         slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
         async with AsyncExitStack() as stack:
             server = None
@@ -99,27 +131,7 @@ class ModelOpener:
                     say=self._say,
                 )
             )
-            model: Model = connection
-            if server is None:
-                answering = await connection.identify_server()
-                weights, served_by = answering.identity, f"api {urlsplit(source.base_url).netloc}"
-                served_by += f" ({answering.name})" if answering.name else ""
-            else:
-                weights, served_by = source.revision, engine
-                model = RestartingModel(connection, server)
-                group = await stack.enter_async_context(asyncio.TaskGroup())
-                stack.callback(group.create_task(server.watch()).cancel)
-            yield OpenModel(
-                model,
-                served_by=served_by,
-                served_model=source.model,
-                slots=source.concurrency or slots,
-                weights=weights,
-                stats=connection.stats,
-                scrub_evidence=connection.scrub_evidence,
-                temperature=partial(self._registry.temperature, row),
-                max_tokens=self._registry.setting(row, "max_tokens"),
-            )
+            yield connection, server
 
     @staticmethod
     def _context_served(row: ModelRow) -> int | None:

@@ -1,0 +1,301 @@
+"""How a server behaves: one table of checks, and the small questions whose replies they look at.
+
+`probe` asks the questions; a run makes the checks that are `free` on the server's list and its first
+replies. A new check is one entry of `CHECKS`, and of `QUESTIONS` where it needs a question of its own.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from triathlon_runner.llm._api import ModelKind
+from triathlon_runner.llm.openai_chat import content_text
+from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
+from triathlon_runner.records import Finish
+from triathlon_runner.replies import markers_in
+
+LIMIT_FIELDS: Final = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
+"""Names of the token limit, each with the other."""
+_UNKNOWN_MARKER: Final = re.compile(r"\A\s*(<\|?[\w:-]+\|?>|\[[A-Z_]{3,}\])")
+_COINCIDENCE: Final = 64
+"""Tokens of a limit from which on a whole reply that has as many is no coincidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallQuestion:
+    """A small question; of the optional settings it has only those that are named."""
+
+    settings: tuple[str, ...] = ()
+    tokens: int = 48
+    number: int = 0
+    """Makes an equal question another one to the cache."""
+    system: bool = False
+    completes: bool = False
+    """Asked of the completions endpoint, whatever kind of model it is."""
+    temperature: float = 0.0
+
+
+QUESTIONS: Final[Mapping[str, SmallQuestion]] = {
+    "plain": SmallQuestion(tokens=256),
+    "greedy": SmallQuestion(("temperature", "top_p")),
+    "again": SmallQuestion(("temperature", "top_p"), number=1),
+    "sampled": SmallQuestion(("temperature", "top_p", "seed"), temperature=0.8),
+    "system": SmallQuestion(tokens=16, system=True),
+    "stop": SmallQuestion(("stop",), tokens=256),
+    "limit": SmallQuestion(tokens=1),
+    "completion": SmallQuestion(tokens=4, completes=True),
+}
+"""With the second try of a refused token limit and the question for a model that nobody has: at most ten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A reply as it is looked at: what it says, its text before markup was split off, or its error."""
+
+    request: Request
+    body: Mapping[str, Any] = field(default_factory=dict)
+    parsed: ParsedReply | None = None
+    error: str = ""
+    """In words, with the row's setting to change; beside a reply where that is by another name."""
+
+    @property
+    def text(self) -> str:
+        """The answer with all markup, as the server wrote it."""
+        for choice in self.body.get("choices") or [self.body]:
+            message = choice.get("message") or choice
+            return content_text(message.get("content") or message.get("text"))[0] or ""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """All that the checks look at."""
+
+    config: ApiConfig
+    kind: ModelKind
+    server: ServerInfo
+    context: int | None
+    """The row's."""
+    merges_system: bool
+    replies: Mapping[str, Reading]
+    refused_limit: str = ""
+    """Why the token limit was refused under the name that the row gives it."""
+    any_name: str = ""
+    """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
+
+    def parsed(self, question: str) -> ParsedReply | None:
+        reading = self.replies.get(question)
+        return reading.parsed if reading else None
+
+    def error(self, question: str) -> str:
+        """Returns why a question has no reply; empty where it has one, or was not asked."""
+        reading = self.replies.get(question)
+        return reading.error if reading and not reading.parsed else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a check saw, and where that is a finding the setting that fixes it."""
+
+    seen: str
+    setting: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.seen}: {self.setting}" if self.setting else self.seen
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the table."""
+
+    name: str
+    look: Callable[[Seen], Found]
+    questions: tuple[str, ...] = ()
+    kinds: tuple[ModelKind, ...] = ("instruct", "base")
+    free: bool = False
+    """Whether a run makes it of the server's list and its first replies, which stand for its questions."""
+
+
+def _who(seen: Seen) -> Found:
+    if seen.any_name:
+        return Found(seen.any_name, "ask for a listed name, or add `served_as: [NAME]` to its api block")
+    reading = seen.replies["plain"]
+    if "served_as" in reading.error:
+        return Found(reading.error, "the right name in `model`, or `served_as`, in its api block")
+    served = str(reading.body.get("model") or "")
+    parts = {
+        "answers as": repr(served) if served else "",
+        "server": seen.server.name,
+        "weights": seen.server.digest,
+        "quantization": seen.server.quantization,
+    }
+    stated = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+    missing = (
+        "" if seen.server.digest or seen.server.quantization else "; weights and quantization not stated"
+    )
+    return Found((stated or "no name in its replies") + missing)
+
+
+def _reasoning(seen: Seen) -> Found:
+    reading, parsed = seen.replies["plain"], seen.parsed("plain")
+    if parsed is None:
+        return Found("not known: no reply")
+    markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
+    unknown = _UNKNOWN_MARKER.match(parsed.reply.text)
+    if unknown and not markers:
+        return Found(
+            f"the answer begins with {unknown[1]!r}, which is no marker that is known here",
+            "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
+        )
+    if not markers and not parsed.reply.reasoning:
+        return Found("none in the text")
+    what = f"leaks into the text with {markers}" if markers else "in a field of its own"
+    if not parsed.reply.reasoning or seen.config.reasoning_max_tokens:
+        return Found(f"{what}; it is split off here")
+    return Found(
+        f"{what}, and takes its tokens from the answer's", "`reasoning_max_tokens: 8192` in its api block"
+    )
+
+
+def _stop(seen: Seen) -> Found:
+    if error := seen.error("stop"):
+        return _of_setting(error, "`unsupported: [stop]` in its api block")
+    parsed, plain = seen.parsed("stop"), seen.parsed("plain")
+    if parsed is None:
+        return Found("the row sends none" if "stop" in seen.config.unsupported else "never sent")
+    bites = parsed.reply.reasoning and not parsed.reply.text.strip() and parsed.reply.finish is Finish.STOP
+    ends_alike = plain and not plain.reply.text.strip() and plain.reply.finish is Finish.STOP
+    if bites and not ends_alike:
+        return Found(
+            "they end the reply inside its reasoning; chat servers are sent none here, replies are cut here",
+            "`unsupported: [stop]` in its api block says so of this server",
+        )
+    return Found("accepted")
+
+
+def _system(seen: Seen) -> Found:
+    setting = "`system_prompt: merge` in its row"
+    if error := seen.error("system"):
+        return Found(error, setting)
+    with_it, without = seen.parsed("system"), seen.parsed("plain")
+    if seen.merges_system:
+        return Found("stands before the user's text, as the row says")
+    if with_it and without and 0 < with_it.usage.input_tokens <= without.usage.input_tokens:
+        return Found("not read: the question has no more tokens with it than without", setting)
+    return Found("accepted")
+
+
+def _limit(seen: Seen) -> Found:
+    if error := seen.error("limit"):
+        return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
+    reading, parsed = seen.replies["limit"], seen.parsed("limit")
+    if seen.refused_limit:
+        return _of_setting(seen.refused_limit, "`max_tokens_field` in its api block")
+    if parsed is None:
+        return Found("not known: no reply")
+    limit, written = reading.request.question.sampling.max_tokens, parsed.usage.output_tokens
+    if not written:
+        estimate = estimated_tokens(parsed.reply.text, parsed.reply.reasoning)
+        written = estimate if estimate > 3 * limit + 5 else 0
+    name = next((name for name in LIMIT_FIELDS if name in reading.request.body), "max_tokens")
+    if written > limit:
+        return Found(
+            f"not obeyed: {written} tokens where {limit} were allowed as {name!r}",
+            f"`max_tokens_field: {LIMIT_FIELDS[name]}` in its api block",
+        )
+    if parsed.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
+        return Found(
+            "a reply that was cut at the limit is reported as complete",
+            "a `max_tokens` in its row that no answer reaches",
+        )
+    return Found("obeyed, and reported as `length`" if written or limit == 1 else "obeyed")
+
+
+def _usage(seen: Seen) -> Found:
+    parsed = seen.parsed("plain")
+    if parsed is None:
+        return Found("not known: no reply")
+    if parsed.usage.uncounted:
+        return Found(
+            "no token counts: costs are unknown, and `--budget` estimates them",
+            "what makes the server count, such as `body: {usage: {include: true}}`, in its api block",
+        )
+    counts = f"{parsed.usage.input_tokens} tokens in, {parsed.usage.output_tokens} out"
+    if parsed.usage.reasoning_tokens:
+        return Found(f"{counts}, {parsed.usage.reasoning_tokens} of them reasoning")
+    return Found(f"{counts}; reasoning tokens not counted apart" if parsed.reply.reasoning else counts)
+
+
+def _context(seen: Seen) -> Found:
+    stated = seen.server.context
+    if stated is None:
+        row = (
+            f"{seen.context} tokens by the row" if seen.context else "`context: N` in the row would state it"
+        )
+        return Found(f"not stated by the server; {row}")
+    if seen.context and seen.context > stated:
+        return Found(
+            f"{stated} tokens, but the model can do {seen.context} by the row",
+            f"start the server with more, or `context: {stated}` in its row",
+        )
+    return Found(f"{stated} tokens")
+
+
+def _greedy(seen: Seen) -> Found:
+    if error := seen.error("greedy"):
+        return _of_setting(error, "`unsupported: [temperature]` in its api block")
+    if "temperature" in seen.config.unsupported:
+        return Found("the row sends no temperature, so that answers vary")
+    first, second = seen.parsed("greedy"), seen.parsed("again")
+    if not first or not second:
+        return Found("not known: no reply")
+    if first.reply == second.reply:
+        return Found("equal")
+    return Found(
+        "they differ: one sample a task is a matter of luck",
+        "`concurrency: 1` in its row, where batches make the difference",
+    )
+
+
+def _sampled(seen: Seen) -> Found:
+    if error := seen.error("sampled"):
+        return _of_setting(error, "`unsupported: [seed]` in its api block")
+    left_out = [name for name in ("temperature", "seed") if name in seen.config.unsupported]
+    return Found(f"accepted; {' and '.join(left_out)} left out by the row" if left_out else "accepted")
+
+
+def _completions(seen: Seen) -> Found:
+    if seen.kind == "base":
+        return Found("there")
+    return Found("not there; `kind: base` cannot be asked" if seen.error("completion") else "there")
+
+
+def _of_setting(error: str, setting: str) -> Found:
+    """Returns a refusal with the setting that its message names, else with the usual one."""
+    named = re.search(r"`(?:unsupported|max_\w+)[^`]*`[^;]* block", error)
+    return Found(error, named[0] if named else setting)
+
+
+CHECKS: Final = (
+    Check("who answers", _who, ("plain",), free=True),
+    Check("reasoning", _reasoning, ("plain",), free=True),
+    Check("stop strings", _stop, ("plain", "stop")),
+    Check("system role", _system, ("plain", "system"), ("instruct",)),
+    Check("reply limit", _limit, ("limit",), free=True),
+    Check("usage", _usage, ("plain",), free=True),
+    Check("context length", _context, free=True),
+    Check("temperature and seed", _sampled, ("sampled",)),
+    Check("two greedy answers", _greedy, ("greedy", "again")),
+    Check("completions endpoint", _completions, ("completion",)),
+)
+
+
+def free_findings(seen: Seen) -> list[str]:
+    """Returns what a run finds in its server's list and in a reply, each with the setting that fixes it."""
+    free = (check for check in CHECKS if check.free and seen.replies.keys() >= set(check.questions))
+    found = ((check.name, check.look(seen)) for check in free)
+    return [f"{name}: {each}" for name, each in found if each.setting]

@@ -1,0 +1,157 @@
+"""`triathlon probe`: asks a server at most ten small questions and makes the checks of `_checks.py`."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from triathlon_runner.json_text import parse_json
+from triathlon_runner.llm._api import (
+    Chat,
+    Completion,
+    EndpointError,
+    Message,
+    ModelUnavailableError,
+    OtherModel,
+    Retryable,
+    Sampling,
+)
+from triathlon_runner.llm._checks import CHECKS, LIMIT_FIELDS, QUESTIONS, Found, Reading, SmallQuestion
+from triathlon_runner.llm._model import OpenModel
+from triathlon_runner.llm._server_info import any_name_error
+from triathlon_runner.llm.provider import HttpReply, Request
+from triathlon_runner.pasted_keys import remove_keys
+
+_STOP: Final = "[/DONE]"
+_TASK: Final = (
+    "Write a Python function `double(x)` that returns twice x. Think about it first. End with the line"
+    f" {_STOP} behind the function."
+)
+_TEXT: Final = "def double(x):\n    "
+_SYSTEM: Final = "You are a programmer who answers in short sentences and writes Python without comments."
+_OPTIONAL: Final = ("temperature", "top_p", "seed", "stop")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the checks found, by their names."""
+
+    found: Mapping[str, Found]
+    raw: str
+    """The body of one reply as it came, without keys."""
+
+    @property
+    def has_findings(self) -> bool:
+        return any(found.setting for found in self.found.values())
+
+
+async def probe(model: OpenModel, *, may_ask: Callable[[], bool] = lambda: True) -> Report:
+    """Asks the small questions one by one and makes the checks.
+
+    Args:
+        model: The model, opened and not yet identified.
+        may_ask: Asked before each question; those that it does not allow are left out.
+
+    Raises:
+        ModelUnavailableError: the plain question has no answer, so that nothing can be said of the others.
+    """
+    prober = _Prober(model)
+    endpoint = model.endpoint
+    server = await model.learn_server()
+    replies: dict[str, Reading] = {}
+    plain = await prober.read("plain")
+    refused = ""
+    if not plain.parsed and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
+        refused, prober.limit_field = plain.error, other[1]
+        plain = await prober.read("plain")
+    if not plain.parsed:
+        raise ModelUnavailableError(plain.error)
+    replies["plain"] = plain
+    is_any = not endpoint.lists_model and may_ask() and await endpoint.answers_to_any_name(model.kind)
+    checks = [check for check in CHECKS if model.kind in check.kinds]
+    wanted = dict.fromkeys(name for check in checks for name in check.questions if prober.can_ask(name))
+    for name in wanted:
+        if name not in replies and may_ask():
+            replies[name] = await prober.read(name)
+    any_name = any_name_error(server, endpoint.config) if is_any else ""
+    seen = replace(endpoint.seen(model.kind, replies), refused_limit=refused, any_name=any_name)
+    found = {}
+    for check in checks:
+        unasked = wanted.keys() & set(check.questions) - replies.keys()
+        found[check.name] = Found("not asked", "a larger `--budget`") if unasked else check.look(seen)
+    return Report(
+        found, endpoint.secrets.scrub_message(remove_keys(json.dumps(plain.body, ensure_ascii=False)))
+    )
+
+
+class _Prober:
+    """Asks single questions, and reads their replies however they come."""
+
+    def __init__(self, model: OpenModel) -> None:
+        self._model, self._endpoint = model, model.endpoint
+        self.limit_field = ""
+        """Name of the token limit where the row's was refused."""
+
+    def can_ask(self, name: str) -> bool:
+        """Whether a question makes sense for this row."""
+        config, is_base = self._endpoint.config, self._model.kind == "base"
+        if name == "stop":
+            return "stop" not in config.unsupported and config.provider != "anthropic"
+        return name != "completion" or (not is_base and config.provider == "openai")
+
+    async def read(self, name: str) -> Reading:
+        """Asks a question once.
+
+        Raises:
+            ServerUnreachableError: the server does not reply at all.
+        """
+        asked, endpoint = QUESTIONS[name], self._endpoint
+        request = self._request(asked)
+        reply, seconds = await self._model.raw_reply(request, asked.number)
+        error, parsed, body = "", None, _object(reply)
+        try:
+            parsed = endpoint.read(request, reply)
+        except OtherModel as other:
+            error = str(other)
+            known = endpoint.config.model_copy(update={"served_as": (other.served,)})
+            parsed = known.read(request, body)
+        except (Retryable, EndpointError) as failure:
+            error = str(failure)
+        if seconds is not None and reply.status == 200:
+            endpoint.count_probe(request, parsed, seconds)
+        return Reading(request, body, parsed, endpoint.secrets.scrub_message(error))
+
+    def _request(self, asked: SmallQuestion) -> Request:
+        """Returns the request as a run would send it, without the settings that are not asked about."""
+        endpoint, is_base = self._endpoint, self._model.kind == "base"
+        completes = asked.completes or is_base
+        system = (Message("system", _SYSTEM),) if asked.system else ()
+        prompt = Completion(_TEXT) if completes else Chat((*system, Message("user", _TASK)))
+        seed = 7 if "seed" in asked.settings else None
+        stop = (_STOP,) if "stop" in asked.settings else ()
+        sampling = Sampling(asked.tokens, asked.temperature, 0.95 if asked.temperature else 1.0, stop, seed)
+        request = endpoint.request(prompt, sampling)
+        body = {
+            name: value
+            for name, value in request.body.items()
+            if name not in _OPTIONAL or name in asked.settings or name in endpoint.config.body
+        }
+        if stop and not completes:  # a run sends chat servers none
+            body["stop"] = list(stop)
+        question = request.question
+        for name in LIMIT_FIELDS.keys() & body.keys():
+            if asked.tokens == 1:  # without what the row adds for reasoning
+                body[name] = 1
+                question = replace(question, sampling=replace(sampling, max_tokens=1))
+            body[self.limit_field or name] = body.pop(name)
+        return Request(question, request.path, body)
+
+
+def _object(reply: HttpReply) -> dict[str, Any]:
+    """Returns the object that a reply holds; empty where it holds none."""
+    try:
+        body = parse_json(reply.body.decode("utf-8-sig"))
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,242 @@
+"""`triathlon probe`: each fault of a server is one finding, with the setting of the row that fixes it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.model_server import ModelServer, Script, model_server_process
+from support.server_replies import Asked, Response, Said, Status
+from support.small_run import SmallRun
+from triathlon_runner.llm import (
+    Anthropic,
+    EndpointError,
+    Limits,
+    ModelKind,
+    OpenAI,
+    ReplyCache,
+    Report,
+    open_model,
+    probe,
+)
+
+MODEL = "scripted"
+LISTED = {"GET /v1/models": {"data": [{"id": MODEL, "max_model_len": 4096}]}}
+LIMITS = Limits(attempts=1, first_wait=0.01, first_contact_seconds=0.2, outage_seconds=0.5)
+
+
+def good(asked: Asked) -> Said:
+    """A whole reply within the limit, or one that is cut there and says so."""
+    texts = [asked.prompt, *(each["content"] for each in asked.body.get("messages", []))]
+    limit = asked.body.get("max_tokens", asked.body.get("max_completion_tokens", 99))
+    said = Said("def double(x):\n    return 2 * x", input_tokens=sum(map(len, texts)), output_tokens=12)
+    return replace(said, text="def", finish="length", output_tokens=limit) if limit < 12 else said
+
+
+def refusing(name: str, **error: Any) -> Script:
+    """A server that refuses a field of the body."""
+
+    def answer(asked: Asked) -> Response:
+        refusal = Status(400, f"Unsupported parameter: {name!r} is not supported with this model.", **error)
+        return refusal if name in asked.body else good(asked)
+
+    return answer
+
+
+def with_reply(**changes: Any) -> Script:
+    return lambda asked: replace(good(asked), **changes)
+
+
+def only(question: Callable[[Asked], bool], response: Callable[[Asked], Response]) -> Script:
+    """Answers well, but for one question."""
+    return lambda asked: response(asked) if question(asked) else good(asked)
+
+
+def has_system(asked: Asked) -> bool:
+    return any(each["role"] == "system" for each in asked.body.get("messages", []))
+
+
+def thinking(asked: Asked) -> Said:
+    """Reasoning that restates the stop string, in a field of its own; a stop string cuts inside it."""
+    return replace(good(asked), reasoning="So I end with", text="" if "stop" in asked.body else "42")
+
+
+def counting(asked: Asked) -> Said:
+    return replace(good(asked), text=f"{asked.number}")
+
+
+async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
+    paths, kind = {**LISTED, **row.pop("paths", {})}, row.pop("kind", "instruct")
+    context, merges = row.pop("context", None), row.pop("merges_system", False)
+    may_ask = row.pop("may_ask", lambda: True)
+    async with ModelServer(script, paths=paths, port=row.pop("port", 0)) as server:
+        config = row.pop("of", OpenAI)(base_url=server.base_url, model=MODEL, **row)
+        cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
+        opened = open_model(
+            "m", kind, config, cache=cache, limits=LIMITS, context=context, merges_system=merges
+        )
+        async with opened as model:
+            return await probe(model, may_ask=may_ask), server
+
+
+NO_SYSTEM = only(has_system, lambda _: Status(400, "System role not supported"))
+OTHER_LIST = {"GET /v1/models": {"data": [{"id": "x", "max_model_len": 9}]}}
+HARMONY = "<|channel|>analysis<|message|>"
+ROOM, FIELD = "reasoning_max_tokens: 8192", "max_tokens_field: max_completion_tokens"
+FAULTS: list[tuple[str, Script, dict[str, Any], str, str]] = [
+    # check, server, row, what is seen, setting
+    ("reasoning", with_reply(text="<think>hm</think>42"), {}, "leaks into the text with '<think>'", ROOM),
+    ("reasoning", with_reply(text=f"{HARMONY}hm"), {}, HARMONY, ROOM),
+    ("reasoning", with_reply(reasoning="hm"), {}, "in a field of its own", ROOM),
+    ("reasoning", with_reply(text="<ponder>hm</ponder>42"), {}, "begins with '<ponder>'", "CONTRIBUTING"),
+    ("stop strings", thinking, {"reasoning_max_tokens": 9}, "inside its reasoning", "unsupported: [stop]"),
+    ("stop strings", refusing("stop"), {"kind": "base"}, "refuses 'stop'", "unsupported: [stop]"),
+    ("system role", NO_SYSTEM, {}, "role `system`", "system_prompt: merge"),
+    ("system role", with_reply(input_tokens=10), {}, "not read", "system_prompt: merge"),
+    ("reply limit", lambda asked: replace(good(asked), output_tokens=300), {}, "not obeyed: 300", FIELD),
+    ("reply limit", with_reply(finish="stop"), {}, "reported as complete", "`max_tokens`"),
+    ("reply limit", refusing("max_tokens"), {}, "refuses 'max_tokens'", FIELD),
+    ("usage", with_reply(changes={"usage": None}), {}, "no token counts", "body:"),
+    ("context length", good, {"context": 8192}, "4096 tokens, but the model can do 8192", "context: 4096"),
+    ("temperature and seed", refusing("seed"), {}, "refuses 'seed'", "unsupported: [seed]"),
+    ("two greedy answers", counting, {}, "differ", "concurrency: 1"),
+    ("who answers", with_reply(model="other-7b"), {}, "answered by 'other-7b'", "served_as"),
+    ("who answers", good, {"paths": OTHER_LIST}, "answers to any name", "served_as"),
+]
+
+
+@pytest.mark.parametrize(("check", "server", "row", "seen", "setting"), FAULTS)
+async def test_a_fault_is_one_finding(
+    check: str, server: Script, row: dict[str, Any], seen: str, setting: str
+) -> None:
+    """It names the row's setting, and no other check is led astray by it."""
+    report, _ = await probed(server, **row)
+    found = {name: each for name, each in report.found.items() if each.setting}
+    assert list(found) == [check]
+    assert seen in found[check].seen
+    assert setting in found[check].setting
+
+
+@pytest.mark.parametrize(
+    ("server", "row"),
+    [
+        (good, {}),
+        (good, {"kind": "base"}),
+        (with_reply(text="<think>hm</think>42"), {"reasoning_max_tokens": 8192}),
+        (refusing("seed"), {"unsupported": ("seed",)}),
+        (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
+        (NO_SYSTEM, {"merges_system": True}),
+        (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
+        (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
+    ],
+)
+async def test_no_finding(server: Script, row: dict[str, Any]) -> None:
+    """A good server has none, nor one whose row has the setting for its fault; ten questions at most."""
+    report, model_server = await probed(server, **row)
+    assert not report.has_findings, {name: str(found) for name, found in report.found.items()}
+    assert len(model_server.requests) <= 10
+
+
+def every_fault(asked: Asked) -> Response:
+    """All faults at once that do not exclude each other."""
+    if has_system(asked):
+        return Status(400, "System role not supported")
+    for name in ("temperature", "seed"):
+        if name in asked.body:
+            return Status(400, f"Unsupported parameter: {name!r}", param=name)
+    if "stop" in asked.body:
+        return Said("<think>So I end with", changes={"usage": None}, model="other-7b")
+    text = f"<think>hm {asked.number}</think>" + 9 * "very long "
+    return Said(text, changes={"usage": None}, model="other-7b")
+
+
+async def test_every_fault_at_once() -> None:
+    """Each is found, whatever else is wrong."""
+    report, server = await probed(every_fault, context=8192)
+    fine = {name for name, found in report.found.items() if not found.setting}
+    assert fine == {"completions endpoint"}
+    assert "temperature" in report.found["temperature and seed"].setting
+    assert "very long" in report.raw
+    assert len(server.requests) <= 10
+
+
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+async def test_no_answer(kind: ModelKind) -> None:
+    """Without an answer to the plainest question nothing is said about the rest."""
+    with pytest.raises(EndpointError, match="does not know the model"):
+        await probed(lambda _: Status(404, "model not found"), kind=kind)
+
+
+async def test_replies_are_kept(tmp_path: Path) -> None:
+    """A second call to the same server asks nothing again."""
+    _, first = await probed(good, tmp_path)
+    port = int(first.base_url.removesuffix("/v1").rpartition(":")[2])
+    again, second = await probed(lambda _: Status(500), tmp_path, port=port)
+    assert len(first.requests) == 8
+    assert not second.requests
+    assert not again.has_findings
+
+
+async def test_the_budget_ends_the_questions() -> None:
+    """What could not be asked is said to be open."""
+    left = iter([True, True])
+    report, server = await probed(good, may_ask=lambda: next(left, False))
+    assert len(server.requests) == 3
+    assert report.found["two greedy answers"].seen == "not asked"
+
+
+async def test_another_provider() -> None:
+    """Questions go through the provider's own protocol."""
+    message = {
+        "type": "message",
+        "model": MODEL,
+        "content": [{"type": "text", "text": "42"}],
+        "stop_reason": "max_tokens",
+        "usage": {"input_tokens": 20, "output_tokens": 1},
+    }
+    many = {**message, "usage": {"input_tokens": 30, "output_tokens": 1}}
+    paths = {"POST /v1/messages": [message, many, message]}
+    report, server = await probed(good, of=Anthropic, paths=paths)
+    assert not report.has_findings, {name: str(found) for name, found in report.found.items()}
+    assert len(server.asked) == 6
+
+
+def test_exit_codes_and_output(tmp_path: Path) -> None:
+    """0 all well, 1 findings, 2 no answer or a user's error; --json has the same."""
+    place = SmallRun(tmp_path)
+    options = ("probe", "--model", MODEL, "--json", "--price", "1,2", "--budget", "1", "--base-url")
+    with model_server_process("runner.llm.test_probe:good") as url:
+        well = place.call(*options, url)
+        again = place.call("probe", "--model", MODEL, "--base-url", url)
+    with model_server_process("runner.llm.test_probe:every_fault") as url:
+        faults = place.call("probe", "--model", MODEL, "--base-url", url, "--ask-again")
+    nobody = place.call("probe", "--model", MODEL, "--base-url", "http://127.0.0.1:9/v1")
+    assert (well.exit_code, again.exit_code, faults.exit_code, nobody.exit_code) == (0, 0, 1, 2), well.output
+    (result,) = json.loads(well.stdout)
+    assert result["answered"] == 8 and result["usd"] > 0
+    assert {check["finding"] for check in result["checks"]} == {False}
+    assert "8 replies of an earlier call, which --ask-again replaces" in again.output
+    assert "system_prompt: merge" in faults.output
+    assert "refused the connection" in nobody.output
+    assert "expected --models, or --model and --base-url" in str(place.call("probe").exception)
+
+
+def test_a_run_warns(tmp_path: Path) -> None:
+    """The first replies of a run show what is free to see; it stands in the manifest."""
+    place = SmallRun(tmp_path)
+    with model_server_process("runner.llm.test_probe:leaking") as url:
+        run = place.call(
+            "run", "--model", MODEL, "--base-url", url, "--suites", "evolved/core-seeds", "--limit", "1"
+        )
+    manifest = json.loads((place.results / "runs/scripted/evolved/core-seeds.manifest.json").read_text())
+    (finding,) = manifest["findings"]
+    assert finding.startswith("reasoning: leaks into the text with '<think>'")
+    assert "reasoning_max_tokens" in finding
+    assert finding in run.output.replace("\n", " ")
+
+
+def leaking(asked: Asked) -> Said:
+    return replace(good(asked), text="<think>hm</think>def f(): pass")
