@@ -40,12 +40,12 @@ class SmallQuestion:
 
 
 QUESTIONS: Final[Mapping[str, SmallQuestion]] = {
-    "plain": SmallQuestion(tokens=256),
+    "plain": SmallQuestion(tokens=128),
     "greedy": SmallQuestion(("temperature", "top_p")),
     "again": SmallQuestion(("temperature", "top_p"), number=1),
     "sampled": SmallQuestion(("temperature", "top_p", "seed"), temperature=0.8),
     "system": SmallQuestion(tokens=16, system=True),
-    "stop": SmallQuestion(("stop",), tokens=256),
+    "stop": SmallQuestion(("stop",), tokens=128),
     "limit": SmallQuestion(tokens=1),
     "completion": SmallQuestion(tokens=4, completes=True),
 }
