@@ -12,9 +12,7 @@ from triathlon_runner.endpoints import ApiConfig, Limits, Model, ReplyCache, ope
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
-from triathlon_runner.serving import Machine, Server, serve
-
-DEFAULT_CONCURRENCY = 32
+from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, serve
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -68,20 +66,20 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
+        slots = self._registry.setting(row, "concurrency")
         async with AsyncExitStack() as stack:
             server = None
             if row.api is not None:
-                changes = {"concurrency": row.api.concurrency or slots, **self._changes}
+                changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **self._changes}
                 source, engine, limits = row.api.model_copy(update=changes), "", self._limits
             else:
-                server = await stack.enter_async_context(self._serve(row))
+                server = await stack.enter_async_context(self._serve(row, slots))
                 engine, limits = server.served_by, RESTARTING_LIMITS
                 source = ApiConfig(
                     base_url=server.base_url,
                     model=server.model,
                     revision=server.weights,
-                    concurrency=slots,
+                    concurrency=slots or await server.at_once(),
                 ).model_copy(update=self._changes)
             connection = await stack.enter_async_context(
                 open_model(
@@ -109,7 +107,7 @@ class ModelOpener:
                 model,
                 served_by=served_by,
                 served_model=source.model,
-                slots=source.concurrency or slots,
+                slots=source.concurrency or DEFAULT_AT_ONCE,
                 weights=weights,
                 stats=connection.stats,
                 temperature=partial(self._registry.temperature, row),
@@ -117,7 +115,7 @@ class ModelOpener:
             )
 
     @asynccontextmanager
-    async def _serve(self, row: ModelRow) -> AsyncIterator[Server]:
+    async def _serve(self, row: ModelRow, slots: int | None) -> AsyncIterator[Server]:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         async with serve(
             row.serve,
@@ -126,5 +124,6 @@ class ModelOpener:
             log=self._cache / "logs" / f"{row.id}.log",
             report=self._say,
             machine=self._machine,
+            concurrency=slots,
         ) as server:
             yield server

@@ -37,9 +37,7 @@ def _on_signal(_number: int, _frame: object) -> None:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Linux only; elsewhere only the process group is ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _family() -> list[int]:
@@ -64,8 +62,6 @@ def _send(number: int) -> None:
 
 def _end_family(grace: float) -> None:
     _ignore_signals()
-    if sys.platform != "linux":
-        os.killpg(0, signal.SIGTERM)
     _send(signal.SIGTERM)
     deadline = time.monotonic() + grace
     while _family() and time.monotonic() < deadline:
