@@ -12,8 +12,8 @@ from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
-from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import (
     CTRL_C,
