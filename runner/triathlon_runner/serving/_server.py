@@ -1,24 +1,23 @@
 """A vLLM server that we start, watch and always stop."""
 
 import asyncio
+import json
 import math
 import re
 import socket
 import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from triathlon_runner.serving._children import Child, last_lines, spawn
 from triathlon_runner.serving._config import ServeConfig, ServerLostError, ServingError, absolute
 from triathlon_runner.serving._launch import LOOPBACK, MOST_AT_ONCE, Machine, ServerPlan, plan_server
 from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
-
-if TYPE_CHECKING:
-    import httpx2
 
 DEFAULT_AT_ONCE: Final = 32
 """Questions that a model is asked at once where nothing says how many."""
@@ -118,7 +117,11 @@ class Server:
     @property
     def base_url(self) -> str:
         """Ends in /v1; the same after a restart."""
-        return f"http://{LOOPBACK}:{self._port}/v1"
+        return f"{self._root}/v1"
+
+    @property
+    def _root(self) -> str:
+        return f"http://{LOOPBACK}:{self._port}"
 
     @property
     def served_by(self) -> str:
@@ -135,7 +138,7 @@ class Server:
         """What is wrong with it; None where it answers a one-token question within `seconds`."""
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
-        return await _fault(self.base_url, self.model, seconds=seconds)
+        return await _fault(self._root, self.model, seconds=seconds)
 
     async def at_once(self) -> int:
         """Returns how many questions it can be given at once, where the row does not say.
@@ -145,16 +148,14 @@ class Server:
         """
         if self._plan.allocation.device == "cpu":
             return DEFAULT_AT_ONCE
-        async with _client() as client:
-            tokens = _cache_tokens(await _metrics(client, self.base_url))
+        tokens = _cache_tokens(await _metrics(self._root))
         most = self._plan.arguments["max-num-seqs"]
         room = max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION)
         return min(room, most if isinstance(most, int) else MOST_AT_ONCE)
 
     async def report_reuse(self) -> None:
         """Reports how much of the prompts was found in the cache of prefixes, where vLLM says it."""
-        async with _client() as client:
-            metrics = await _metrics(client, self.base_url)
+        metrics = await _metrics(self._root)
         asked, reused = _sum("prefix_cache_queries", metrics), _sum("prefix_cache_hits", metrics)
         if asked > 0:
             share = f"{reused / asked:.0%} of {asked:,.0f} prompt tokens were in the prefix cache"
@@ -219,7 +220,7 @@ class Server:
     async def _until_ready(self, child: Child, started: float) -> None:
         timeout = self._config.start_timeout
         deadline, next_report = started + timeout, started + _REPORT_SECONDS
-        while not await _reachable(self.base_url):
+        while not await _reachable(self._root):
             now = time.monotonic()
             if child.exit_status is not None:
                 raise self._failure(f"ended with status {child.exit_status} while starting")
@@ -264,65 +265,66 @@ _CACHE = re.compile(r"^vllm:cache_config_info\{(.*)\}", re.MULTILINE)
 _CACHE_SIZE = re.compile(r'\b(block_size|num_gpu_blocks)="(\d+)"')
 
 
-def _client() -> "httpx2.AsyncClient":
-    """A client for plain HTTP on loopback: no proxies, no certificates (slow to read)."""
+async def _request(url: str, seconds: float, question: Mapping[str, Any] | None = None) -> tuple[int, str]:
+    """Returns status and text of an answer; raises TimeoutError or ConnectionError where none comes."""
     import httpx2  # noqa: PLC0415  takes long to import, and few commands serve
 
-    return httpx2.AsyncClient(trust_env=False, verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-
-
-async def _reachable(base_url: str) -> bool:
-    """Whether /health says that the server has loaded its model."""
-    import httpx2  # noqa: PLC0415
-
+    # Plain HTTP on loopback: no proxies, no certificates (slow to read).
+    verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        async with _client() as client:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=_CHECK_SECONDS)
-    except httpx2.HTTPError:
+        async with httpx2.AsyncClient(trust_env=False, verify=verify, timeout=seconds) as client:
+            method = "GET" if question is None else "POST"
+            answer = await client.request(method, url, json=question)
+    except httpx2.TimeoutException:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+    except httpx2.HTTPError as error:
+        raise ConnectionError(str(error) or type(error).__name__) from None
+    return answer.status_code, answer.text
+
+
+async def _reachable(root: str) -> bool:
+    """Whether /health says that the server has loaded its model."""
+    try:
+        return (await _request(f"{root}/health", _CHECK_SECONDS))[0] == HTTPStatus.OK
+    except (TimeoutError, ConnectionError):
         return False
-    return health.status_code == httpx2.codes.OK
 
 
-async def _fault(base_url: str, model: str, *, seconds: float) -> str | None:
+async def _fault(root: str, model: str, *, seconds: float) -> str | None:
     """What is wrong with the server; None where it is healthy and completes a text in the model's name.
 
     Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and a
     restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
     """
-    import httpx2  # noqa: PLC0415
-
-    async with _client() as client:
-        before = _sum(_ALL_TOKENS, await _metrics(client, base_url))
-        try:
-            health = await client.get(base_url.removesuffix("/v1") + "/health", timeout=seconds)
-            if health.status_code != httpx2.codes.OK:
-                return f"/health answers {health.status_code}"
-            question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
-            answer = await client.post(f"{base_url}/completions", json=question, timeout=seconds)
-        except httpx2.TimeoutException:
-            is_working = _sum(_ALL_TOKENS, await _metrics(client, base_url)) > before
-            return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
-        except httpx2.HTTPError as error:
-            return f"the connection of a probe failed: {str(error) or type(error).__name__}"
-    if answer.status_code != httpx2.codes.OK:
-        return f"a probe question is answered with {answer.status_code}: {answer.text[:300]!r}"
+    before = _sum(_ALL_TOKENS, await _metrics(root))
     try:
-        body = answer.json()
-        text, named = body["choices"][0]["text"], body["model"]
+        status, _ = await _request(f"{root}/health", seconds)
+        if status != HTTPStatus.OK:
+            return f"/health answers {status}"
+        question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
+        status, text = await _request(f"{root}/v1/completions", seconds, question)
+    except TimeoutError:
+        is_working = _sum(_ALL_TOKENS, await _metrics(root)) > before
+        return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
+    except ConnectionError as error:
+        return f"the connection of a probe failed: {error}"
+    if status != HTTPStatus.OK:
+        return f"a probe question is answered with {status}: {text[:300]!r}"
+    try:
+        body = json.loads(text)
+        completed, named = body["choices"][0]["text"], body["model"]
     except (ValueError, LookupError, TypeError):
-        text, named = None, None
-    if not isinstance(text, str):
-        return f"a probe question is answered with {answer.text[:300]!r}, expected a completion"
+        completed, named = None, None
+    if not isinstance(completed, str):
+        return f"a probe question is answered with {text[:300]!r}, expected a completion"
     return None if named == model else f"the probe's answer is by {named!r}, expected {model!r}"
 
 
-async def _metrics(client: "httpx2.AsyncClient", base_url: str) -> str:
+async def _metrics(root: str) -> str:
     """What the server says of itself at /metrics; empty where it does not answer."""
-    import httpx2  # noqa: PLC0415
-
     try:
-        return (await client.get(base_url.removesuffix("/v1") + "/metrics", timeout=_METRICS_SECONDS)).text
-    except httpx2.HTTPError:
+        return (await _request(f"{root}/metrics", _METRICS_SECONDS))[1]
+    except (TimeoutError, ConnectionError):
         return ""
 
 
@@ -335,5 +337,4 @@ def _sum(counter: str, metrics: str) -> float:
 def _cache_tokens(metrics: str) -> int:
     """Tokens whose keys and values the engines can hold; 0 where the metrics do not say."""
     engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics)]
-    sizes = [int(size["block_size"]) * int(size["num_gpu_blocks"]) for size in engines if len(size) == 2]
-    return sum(sizes)
+    return sum(int(size["block_size"]) * int(size["num_gpu_blocks"]) for size in engines if len(size) == 2)

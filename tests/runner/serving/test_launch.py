@@ -14,7 +14,7 @@ _ALLOCATIONS = {
     "cuda": GpuAllocation("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25),
 }
 _HUB = Loadable("org/name", "huggingface org/name@abc", commit="abc")
-_RAY = {"args": {"distributed-executor-backend": "ray"}}
+_RAY: dict[str, Any] = {"args": {"distributed-executor-backend": "ray"}}
 
 
 def _plan(
