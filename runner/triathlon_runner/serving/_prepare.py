@@ -170,7 +170,7 @@ def cpu_overrides(requirements: Iterable[str]) -> list[str]:
     torch is asked for without its local label (`2.13.0+cpu` → `2.13.0`): the CPU build is taken where an
     index offers it, the common one else, and both have what the CPU kernels link to.
     """
-    torch = [re.sub(r"\+\w+", "", line) for line in requirements if re.match(r"torch\b", line)]
+    torch = [re.sub(r"\+\w+", "", line) for line in requirements if re.match(r"torch(?![\w-])", line)]
     return [*torch, *(f"{name}; python_version < '0'" for name in _NOT_ON_A_CPU)]
 
 
