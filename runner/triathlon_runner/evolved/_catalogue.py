@@ -68,8 +68,13 @@ class _Set:
     def seeds(self) -> str | None:
         """The id of the suite that its problems stem from."""
         if self.user_data is not None:
-            return None
+            return self.user_data.seeds
         return f"{self.family}{'seeds' if self.core else seed_of(self.name)}"
+
+    @property
+    def transformation(self) -> str:
+        """How its problems were evolved; for a built-in set its name says it."""
+        return self.name if self.user_data is None else self.user_data.transformation or ""
 
 
 def _reader_of(file: DataFile, load: Load) -> Read:
@@ -193,6 +198,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         variant_kind="temperatures" if warm else None,
         set_name=problem_set.name,
         seeds=problem_set.seeds,
+        transformation=problem_set.transformation,
         averaged=problem_set.user_data is None and problem_set.name in {"seeds", SEED, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, problem_set, prompts),
     )
