@@ -1,7 +1,9 @@
-"""`triathlon evolve`: new problems from seeds and a strong model, for a person to review."""
+"""`triathlon evolve`: new problems from seeds and a strong model, for a person to accept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import json
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +23,7 @@ from triathlon_runner.cli._options import (
     open_local_grader,
 )
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
+from triathlon_runner.datasets.official import ACCEPTED
 from triathlon_runner.datasets.user import with_inputs
 from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
@@ -30,15 +33,12 @@ from triathlon_runner.evolved.evolve import (
     Job,
     Progress,
     Workspace,
-    apply_decisions,
     cost,
     estimate,
     make_jobs,
     parameter_types,
-    read_decisions,
     run,
     summary,
-    write_review,
 )
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
@@ -52,6 +52,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.suites import Programs, SuiteEntry
+from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1
@@ -61,12 +62,12 @@ _CHECK_SECONDS = 0.1
 @app.command(
     epilog=examples(
         "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-        "triathlon evolve --model gpt-4-turbo --out new --apply",
+        "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
     )
 )
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
-    out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],
+    out: Annotated[Path, typer.Option(help="Folder for the sets and the history of each problem.")],
     seeds: Annotated[
         str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=complete_suites)
     ] = "evolved/core-seeds",
@@ -78,20 +79,17 @@ def evolve(
         float | None, typer.Option(min=0, help="USD; no request is sent once it is spent.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Take over what was accepted in review.")] = False,
     models_file: ModelsFile = Common.models_file,
     data: Data = None,
 ) -> None:
-    """Evolves problems, executes and repairs them, and writes a review page; goes on where it stopped.
+    """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
 
-    Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to mend.
+    Every line of a set has a field `accepted`: null until you set it to true or false. Only accepted problems
+    become tasks.
+
+    Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to fix.
     """
     screen, workspace = console(), Workspace(out)
-    if apply:
-        applied = apply_decisions(workspace)
-        counts = {name: len(getattr(applied, name)) for name in ("accepted", "refused", "undecided")}
-        screen.print_message(", ".join(f"{count} {name}" for name, count in counts.items()))
-        return
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
@@ -103,8 +101,44 @@ def evolve(
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
-        read_decisions(workspace)
-        raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
+        open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace, budget))
+        for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
+            screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
+        for job, reason in open_jobs.items():
+            screen.print_message(f"open: {job}: {reason}")
+        raise typer.Exit(1 if open_jobs else 0)
+
+
+def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
+    """Yields how many problems await a decision, how to decide, and each set's row of suites.yaml."""
+    if histories := workspace.histories():
+        yield summary(histories)
+    decisions = workspace.decisions()
+    for path, counts in decisions.items():
+        yield f"{path}: {counts[True]} accepted, {counts[False]} refused, {counts[None]} await a decision"
+    if any(counts[None] for counts in decisions.values()):
+        yield (
+            f'Decide by setting "{ACCEPTED}" to true or false in each line;'
+            f" {workspace.root / 'history'} has all questions and replies."
+        )
+        yield f"""To accept all of a file: sed -i 's/"{ACCEPTED}": null/"{ACCEPTED}": true/' FILE"""
+    if decisions:
+        yield f"Rows for {suites_file}:"
+    yield from (_row_of_suites_yaml(path, seeds, suites_file.parent) for path in decisions)
+
+
+def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
+    """Returns the row that makes suites of a file of problems, whose name is the transformation."""
+    fields = {
+        "id": f"{seeds.set_name:.49}-{path.stem}",
+        "title": json.dumps(f"{path.stem}, evolved from {seeds.title}", ensure_ascii=False),
+        "problems": json.dumps(os.path.relpath(path, folder), ensure_ascii=False),
+        "seeds": seeds.id,
+        "transformation": path.stem,
+    }
+    if seeds.private:
+        fields["private"] = "true"
+    return "- {" + ", ".join(f"{key}: {value}" for key, value in fields.items()) + "}"
 
 
 def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
@@ -179,10 +213,10 @@ async def _evolve(
     listed: models_yaml.Registry,
     row: models_yaml.ModelRow,
     jobs: Sequence[Job],
-    problems: Sequence[Problem],
     workspace: Workspace,
     budget: float | None,
-) -> int:
+) -> dict[str, str]:
+    """Runs the jobs and returns why some stay open, by job."""
     screen, cache = console(), cache_folder()
 
     def show(progress: Progress) -> None:
@@ -205,13 +239,7 @@ async def _evolve(
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
             evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
             progress = await run(evolver, jobs, show)
-    histories = workspace.histories()
-    if histories:
-        screen.print_message(summary(histories))
-        screen.print_message(f"review: {write_review(workspace, problems)}")
-    for job, reason in progress.open.items():
-        screen.print_message(f"open: {job}: {reason}")
-    return 1 if progress.open else 0
+    return progress.open
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import pytest
 
 import core_checks as checks
 from triathlon_runner.datasets import core
-from triathlon_runner.evolved.evolve import mutants
+from core_checks._mutants import mutants
 from triathlon_runner.sandbox import open_sandbox
 
 PROGRAM = """

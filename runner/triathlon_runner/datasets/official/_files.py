@@ -72,8 +72,9 @@ def file_problems(path: Path) -> Iterator[FileProblem]:
             yield row
     if not any(decisions):
         raise UserError(
-            f"expected accepted problems in {str(path)!r}, got none: {decisions.count(None)} await a decision,"
-            f" {decisions.count(False)} are refused; set {ACCEPTED!r} to true in the lines that are to be tasks"
+            f"expected accepted problems in {str(path)!r}, got none: {decisions.count(None)} await a"
+            f" decision, {decisions.count(False)} are refused; set {ACCEPTED!r} to true in the lines that are"
+            " to be tasks"
         )
 
 

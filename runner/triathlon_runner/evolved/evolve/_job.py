@@ -6,17 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.user import Transformation
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve._draft import functions_in
 
-Transformation = Literal[
-    "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
-]
 TRANSFORMATIONS: Final[tuple[Transformation, ...]] = get_args(Transformation)
-"""EvoEval's seven transformations (section 3) and decompose (section 4.2)."""
 PRESERVING: Final = frozenset({"verbose", "concise"})
 """The meaning stays: reference and inputs are the seed's own."""
 
@@ -30,7 +27,7 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Names the job's files: `difficult/core-seeds-fence-posts`."""
+        """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
         return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
 
 
