@@ -132,10 +132,10 @@ def read_catalogue(suites_file: Path) -> Catalogue:
             are none.
     """
     listed = read_suites_file(suites_file)
-    known = {entry.id: entry for entry in entries()}
+    known = {entry.id for entry in entries()} | {entry.set_name for entry in entries()}
     for data in listed:
         for suite in Catalogue((data,)).entries():
-            if suite.user_data and (suite.id in known or data.id.startswith(_RESERVED)):
+            if suite.user_data and ({suite.id, data.id} & known or data.id.startswith(_RESERVED)):
                 raise UserError(
                     f"{data.listed_at}: expected an id that no built-in data set has and that does not begin"
                     f" with {_RESERVED!r}, got {data.id!r}; rename it"

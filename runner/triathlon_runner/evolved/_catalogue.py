@@ -11,10 +11,13 @@ from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
-from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING, seed_of
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
+
+SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
+SEED: Final = "humaneval"
+_OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 
 Inputs = Literal["base", "all"]
 
@@ -69,7 +72,7 @@ class _Set:
         """The id of the suite that its problems stem from."""
         if self.user_data is not None:
             return self.user_data.seeds
-        return f"{self.family}{'seeds' if self.core else seed_of(self.name)}"
+        return f"{self.family}{'seeds' if self.core else _OTHER_SEEDS.get(self.name, SEED)}"
 
     @property
     def transformation(self) -> str:

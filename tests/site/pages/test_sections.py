@@ -10,8 +10,8 @@ import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_pages, rendered_texts, rich_results, small_results
-from triathlon_runner.evolved import analysis
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
+from triathlon_site import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board.evolved import evolved_sections, share
@@ -99,7 +99,7 @@ def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
         "What helper functions change",
     ]
     units = {m: {file.suite: file.tasks for file in own.files[m]} for m in own.models}
-    found = analysis.measured(units, dict.fromkeys(own.models, "instruct"))["core"]
+    found = analysis.measured(own.plan.suites, units, dict.fromkeys(own.models, "instruct"))
     drops = cells(sections["Drops"])
     assert drops["strong"][0] == f"{-_change(found, 'strong', 'difficult'):.1f}".replace("-", "−")
     assert found.drops

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from triathlon_runner.endpoints import ModelKind
-from triathlon_runner.evolved import analysis
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
+from triathlon_site import analysis
 
 
 def _records(
