@@ -114,7 +114,7 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
 
 def _root(suite: SuiteEntry, by_id: Mapping[str, SuiteEntry]) -> SuiteEntry:
     """The suite whose problems a user's own were evolved from, perhaps in several steps; else itself."""
-    while suite.user_data is not None and suite.seeds in by_id:
+    while suite.user_data is not None and suite.seeds is not None and suite.seeds in by_id:
         suite = by_id[suite.seeds]
     return suite
 

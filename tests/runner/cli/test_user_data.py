@@ -91,6 +91,24 @@ def test_they_are_seeds_to_evolve(place: Place) -> None:
     assert "2/2 evolved, 0 dropped, 0 open" in said
 
 
+def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
+    """The mean over both sets ranks; private seeds give a row of a private set."""
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
+    said = place.call(*evolve, "--transformations", "verbose")
+    (row,) = (line for line in said.splitlines() if line.startswith("- {"))
+    assert row.endswith("seeds: evolved/mine, transformation: verbose, private: true}")
+    file = place.root / "new" / "verbose.jsonl"
+    file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
+    (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
+    place.call("run", "--suites", "evolved/mine,evolved/mine-verbose", "--profile", "standard")
+    page = place.site()["evolved-mine.html"]
+    assert "Mean pass@1" in page and "mine verbose" in page
+    assert "The same problems in other words" in page
+    parents = [line["parents"] for line in place.lines("good", "evolved/mine-verbose")]
+    assert sorted(map(str, parents)) == ["['mine/slug']", "['mine/total']"]
+
+
 @pytest.mark.parametrize(
     ("problem", "message"),
     [

@@ -156,3 +156,23 @@ def test_only_the_first_sample_is_paired() -> None:
     assert found.board["i"]["subtle"] == 25.0
     assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
     assert found.paired("i", "subtle", "difficult") == analysis.Paired(0, 1, 0, 1)
+
+
+def test_each_set_falls_from_its_own_seeds() -> None:
+    """MBPP Pro is held against MBPP+, HumanEval Pro against HumanEval, and neither against the other."""
+    results = {
+        "i": {
+            "evolved/humaneval": _units("h0+ h1+"),
+            "evolved/humaneval-pro": _units("p0+ p1-", p0=("h0",), p1=("h1",)),
+            "evolved/mbpp-plus": _units("m2+ m3-"),
+            "evolved/mbpp-pro": _units("q2- q3-", q2=("m2",), q3=("m3",)),
+        }
+    }
+    found = analysis.measured([entry for entry in SETS if not entry.core], results, {})
+    assert {name: one.change for name, one in found.changes.items()} == {
+        "humaneval-pro": -50.0,
+        "mbpp-pro": -100.0,
+    }
+    assert found.same_seeds["mbpp-pro"]["i"].problems == 2
+    assert found.paired("i", "mbpp-plus", "mbpp-pro") == analysis.Paired(0, 1, 0, 1)
+    assert found.paired("i", "humaneval", "mbpp-pro") is None

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import History, Job, Workspace
 from triathlon_runner.evolved.evolve._draft import read_problem
-from triathlon_runner.evolved.evolve._job import Transformation
 from triathlon_runner.evolved.evolve._refine import Written
 from triathlon_runner.records import Usage
 
