@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.analysis import _board, _families
 from triathlon_site.analysis._board import Board, Change, Drops, Placed

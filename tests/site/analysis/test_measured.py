@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from triathlon_runner import catalogue
-from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
 
 KINDS: dict[str, ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from triathlon_runner.endpoints import ModelKind
+from support.hashes import hashes
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 from triathlon_site import analysis
 
@@ -17,7 +18,7 @@ def _records(
             suite="evolved/x",
             model="m",
             task_id=task,
-            protocol="",
+            protocol=hashes(""),
             outcome=Outcome.PASSED if passed else Outcome.FAILED,
             prompt="",
             reply=Reply(text=""),

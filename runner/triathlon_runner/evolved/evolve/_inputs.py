@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, parse
-from triathlon_runner.extraction import code_blocks, visible_text
+from triathlon_runner.replies import code_blocks, visible_text
 
 _MAX_LENGTH: Final = 2000
 """Characters of one input; models like to write walls of numbers."""

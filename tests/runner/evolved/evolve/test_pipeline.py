@@ -9,10 +9,10 @@ import pytest_asyncio
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
-from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.evolved.evolve import Job, evolve
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._refine import DroppedError, Written
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.endpoints import ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
 from triathlon_site import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from statistics import fmean, stdev
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
+from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
@@ -28,6 +29,8 @@ from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_d
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
+ALL_QUESTIONS: Final = {"runtime/dreval": 3152}
+"""REval, table I."""
 MOST_BARS: Final = 12
 """Models whose bars fit beside each other."""
 
@@ -59,15 +62,47 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Chain of thought, and repeats at the paper's temperature: a table for each that has results."""
+    """Questions that were not asked, chain of thought, repeats: a table for each that has results."""
+    for suite in board.plan.suites:
+        if left_out := _left_out(board.of_suite(suite.id)):
+            yield _not_asked(suite.id, left_out, models)
+        of_reval = suite.record is RuntimeRecord
+        if of_reval and any(file.repeats for file in board.of_suite(suite.id).values()):
+            yield _repeats(board, suite, "", models)
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     for variant in variants_of(board, "sampling"):
-        yield _repeats(board, variant, models)
+        thinking = " with a chain of thought" if variant.title.startswith("cot") else ""
+        yield _repeats(board, variant.entry, thinking, models)
+
+
+def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
+    """By model, what its manifest says of its questions, where programs were left out."""
+    questions = {
+        model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
+    }
+    return {model: found for model, found in questions.items() if found.get("left_out_programs")}
+
+
+def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
+    of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
+    asked = {model: Value(f"{found.get('count', 0):,}{of}") for model, found in left_out.items()}
+    reasons = {
+        model: Value("; ".join(f"{task}: {why}" for task, why in found["left_out_programs"].items()))
+        for model, found in left_out.items()
+    }
+    return model_table(
+        "Questions that were not asked",
+        "Where a library that a program imports is not installed, its questions cannot be built; the extra"
+        " `official` installs those that DREval and ClassEval need.",
+        models,
+        list(left_out),
+        {"questions asked": asked, "programs left out": reasons},
+    )
 
 
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = [metric for metric in variant.entry.metrics if not metric.id.endswith("_f1")]
+    metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
     differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
     first = metrics[0]
     order = [model for model in board.models if model in differences[first]]
@@ -88,20 +123,23 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     )
 
 
+def _columns(suite: SuiteEntry) -> list[Metric]:
+    return [metric for metric in suite.metrics if metric.role != "beside"]
+
+
 def _ratio(file: FileAggregate, metric: Metric) -> float:
     """The metric in per cent of its maximum."""
     part = total(file, metric.id)
     return 100 * metric.scale * part.numerator / (part.denominator or 1) / metric.maximum
 
 
-def _repeats(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = variant.entry.metrics
-    files = {model: file.repeats for model, file in board.of_suite(variant.entry.id).items() if file.repeats}
+def _repeats(board: Board, suite: SuiteEntry, thinking: str, models: Models) -> Section:
+    metrics = _columns(suite)
+    files = {model: file.repeats for model, file in board.of_suite(suite.id).items() if file.repeats}
     spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
     counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}
-    thinking = " with a chain of thought" if variant.title.startswith("cot") else ""
     return model_table(
-        f"Repeated at temperature 0.8{thinking}",
+        f"Repeated at temperature {suite.sampling.temperature:g}{thinking}",
         "As REval’s table III: mean and standard deviation over the repeats. They say how much sampling"
         " moves a score; how much the choice of programs does, the intervals above say.",
         models,
