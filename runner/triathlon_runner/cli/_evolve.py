@@ -84,8 +84,8 @@ def evolve(
 ) -> None:
     """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
 
-    Every line of a set has a field `accepted`: null until you set it to true or false. Only accepted problems
-    become tasks.
+    Every line of a set has a field `accepted`: null until you set it to true or false.
+    Only accepted problems become tasks.
 
     Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to fix.
     """

@@ -101,7 +101,8 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     file = place.root / "new" / "verbose.jsonl"
     file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
     (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
-    place.call("run", "--suites", "evolved/mine,evolved/mine-verbose", "--profile", "standard")
+    suites = ("--suites", "evolved/mine,evolved/mine-verbose")
+    place.call("run", "--models", "good", *suites, "--profile", "standard")
     page = place.site()["evolved-mine.html"]
     assert "Mean pass@1" in page and "mine verbose" in page
     assert "The same problems in other words" in page
