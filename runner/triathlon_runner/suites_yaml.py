@@ -1,5 +1,6 @@
 """suites.yaml: data sets of the user's own, each a suite in loop, runtime and evolved."""
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -31,6 +32,12 @@ class DataSetRow(BaseModel):
     """The suite whose problems these were evolved from, such as `evolved/humaneval`."""
     transformation: Transformation | None = None
     """How they were evolved; with `combine` and `decompose` the board shows more."""
+
+    def as_yaml(self) -> str:
+        """One line of suites.yaml, without what is as by default."""
+        fields = self.model_dump(exclude_defaults=True).items()
+        texts = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields]
+        return f"- {{{', '.join(texts)}}}"
 
 
 class _Rows(RootModel[tuple[DataSetRow, ...]]):

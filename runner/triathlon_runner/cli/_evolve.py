@@ -1,7 +1,6 @@
 """`triathlon evolve`: new problems from seeds and a strong model, for a person to accept."""
 
 import asyncio
-import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -22,9 +21,8 @@ from triathlon_runner.cli._options import (
     data_store,
     open_local_grader,
 )
-from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
+from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import ACCEPTED
-from triathlon_runner.datasets.user import with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
@@ -32,10 +30,10 @@ from triathlon_runner.evolved.evolve import (
     Job,
     Progress,
     Workspace,
+    choose_seeds,
     cost,
     estimate,
     make_jobs,
-    parameter_types,
     run,
     summary,
 )
@@ -52,7 +50,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.suites import Programs, SuiteEntry
-from triathlon_runner.suites_yaml import suites_file_beside
+from triathlon_runner.suites_yaml import DataSetRow, suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1
@@ -94,9 +92,7 @@ def evolve(
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems, left_out = asyncio.run(_read_seeds(entry, data_store(data)))
-    for line in left_out:
-        screen.print_message(line)
+    problems = asyncio.run(_read_seeds(entry, data_store(data)))
     jobs = make_jobs(problems, names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
@@ -129,16 +125,17 @@ def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> I
 
 def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
     """Returns the row that makes suites of a file of problems, whose name is the transformation."""
-    fields = {
-        "id": f"{seeds.set_name:.49}-{path.stem}",
-        "title": json.dumps(f"{path.stem}, evolved from {seeds.title}", ensure_ascii=False),
-        "problems": json.dumps(os.path.relpath(path, folder), ensure_ascii=False),
-        "seeds": seeds.id,
-        "transformation": path.stem,
-    }
-    if seeds.private:
-        fields["private"] = "true"
-    return "- {" + ", ".join(f"{key}: {value}" for key, value in fields.items()) + "}"
+    row = DataSetRow.model_validate(
+        {
+            "id": f"{seeds.set_name:.49}-{path.stem}",
+            "title": f"{path.stem}, evolved from {seeds.title}",
+            "problems": os.path.relpath(path, folder),
+            "seeds": seeds.id,
+            "transformation": path.stem,
+            "private": seeds.private,
+        }
+    )
+    return row.as_yaml()
 
 
 def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
@@ -153,46 +150,23 @@ def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bo
         )
 
 
-async def _read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Problem], list[str]]:
-    """Returns the functions of a suite, and a line for each of a user's own problems that is no seed."""
+async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
+    """Returns the functions of a suite that can be evolved; says which cannot, and why."""
     suite = entry.build(store)
     if not isinstance(suite, Programs):
         raise UserError(
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
-    functions = suite.functions()
     if entry.user_data is not None:
         async with open_local_grader() as grader:
             await check_references(entry.user_data.read(), grader, store.cache / "references")
-        return _seeds_of_user(entry.id, functions)
-    problems = [problem for problem in functions if isinstance(problem, Problem)]
-    if len(problems) < len(functions):
-        raise UserError(
-            f"the problems of {entry.id!r} are graded by assertions, and evolving needs inputs to run the"
-            " reference on; name another suite at --seeds, such as evolved/humaneval"
-        )
-    return problems, []
-
-
-def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple[list[Problem], list[str]]:
-    """Returns the seeds, and why others are none. Inputs come from the file or from calls in its tests."""
-    seeds, left_out = [], []
-    for problem in map(with_inputs, functions):
-        if not parameter_types(problem):
-            why = (
-                "its prompt has no function with parameters to rewrite; write the problem in the format of"
-                " HumanEval or EvalPlus"
-            )
-        elif not problem.inputs:
-            why = "its tests call it with no plain values to run the reference on; add them as base_input"
-        else:
-            seeds.append(problem)
-            continue
-        left_out.append(f"left out: {problem.task_id}: {why}")
+    seeds, left_out = choose_seeds(suite.functions())
     if not seeds:
-        none = f"expected problems in {suite_id!r} that can be evolved, got none"
+        none = f"expected problems in {entry.id!r} that can be evolved, got none"
         raise UserError("\n".join([none, *left_out]))
-    return seeds, left_out
+    for line in left_out:
+        console().print_message(line)
+    return seeds
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:

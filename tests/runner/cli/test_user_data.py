@@ -85,7 +85,7 @@ def test_they_are_seeds_to_evolve(place: Place) -> None:
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     some = ("--transformations", "verbose")
     said = " ".join(place.call(*evolve, *some, "--dry-run").split())
-    assert "left out: Mbpp/17: its prompt has no function with parameters to rewrite" in said
+    assert "left out: Mbpp/17: the prompt has no function with parameters to rewrite" in said
     assert "2 problems to evolve" in said
     said = place.call(*evolve, *some)
     assert "2/2 evolved, 0 dropped, 0 open" in said
@@ -97,7 +97,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     said = place.call(*evolve, "--transformations", "verbose")
     (row,) = (line for line in said.splitlines() if line.startswith("- {"))
-    assert row.endswith("seeds: evolved/mine, transformation: verbose, private: true}")
+    assert row.endswith('private: true, seeds: "evolved/mine", transformation: "verbose"}')
     file = place.root / "new" / "verbose.jsonl"
     file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
     (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
@@ -117,7 +117,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
         (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
         (
             {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"},
-            "mine/slug: its tests call it with no plain values",
+            "mine/slug: the tests call it with no plain values",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """Evolving new problems from seeds with a strong model (EvoEval, section 2), for a person to accept."""
 
 from triathlon_runner.evolved.evolve._files import History, Workspace, summary
-from triathlon_runner.evolved.evolve._job import TRANSFORMATIONS, Job, make_jobs, parameter_types
+from triathlon_runner.evolved.evolve._job import TRANSFORMATIONS, Job, choose_seeds, make_jobs
 from triathlon_runner.evolved.evolve._pipeline import evolve
 from triathlon_runner.evolved.evolve._run import Evolver, Progress, cost, estimate, run
 
@@ -12,11 +12,11 @@ __all__ = [
     "Job",
     "Progress",
     "Workspace",
+    "choose_seeds",
     "cost",
     "estimate",
     "evolve",
     "make_jobs",
-    "parameter_types",
     "run",
     "summary",
 ]

@@ -66,8 +66,8 @@ def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
         assert "0/2 evolved" not in again
     assert "work/concise.jsonl: 0 accepted, 0 refused, 1 await a decision" in again
     assert "sed -i" in again
-    row = '{id: seeds-concise, title: "concise, evolved from Core seeds: '
-    assert f"- {row}" in again and 'problems: "work/concise.jsonl", seeds: evolved/core-seeds' in again
+    row = '- {id: "seeds-concise", title: "concise, evolved from Core seeds: '
+    assert row in again and 'problems: "work/concise.jsonl", seeds: "evolved/core-seeds"' in again
 
 
 def test_a_budget_needs_a_price(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from triathlon_runner.evolved.evolve import (
     History,
     Progress,
     Workspace,
+    choose_seeds,
     cost,
     estimate,
     make_jobs,
@@ -120,8 +121,10 @@ def test_jobs() -> None:
     assert len(make_jobs([SEED, other, third], ["subtle", "verbose"], limit=2)) == 4
     with pytest.raises(UserError, match="'sbutle'; there are difficult"):
         make_jobs([SEED], ["sbutle"])
-    with pytest.raises(UserError, match="'s/d' has no function"):
-        make_jobs([Problem("s/d", "d", '"""Write a function d."""\n', "", ())], ["subtle"])
+    bare = Problem("s/d", "d", '"""Write a function d."""\n', "", ())
+    seeds, left_out = choose_seeds([SEED, other, bare])
+    assert seeds == [SEED]
+    assert [line.partition(": the ")[0] for line in left_out] == ["left out: s/b", "left out: s/d"]
     with pytest.raises(UserError, match="combine needs two seeds"):
         make_jobs([SEED, third], ["combine"])
 
