@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import asl_of_counts
+from triathlon_site import analysis
 from triathlon_site.csv_file import Record
 from triathlon_site.published._read import Published, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, smallest_ranks

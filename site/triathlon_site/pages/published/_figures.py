@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from triathlon_runner.evolved import analysis
+from triathlon_site import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, curves, dots, radar, scatter
 from triathlon_site.pages.board.evolved import far_below, region_border
 from triathlon_site.pages.published._tables import rows_of

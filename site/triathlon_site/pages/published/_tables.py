@@ -5,8 +5,8 @@ from decimal import Decimal
 from math import isnan
 from typing import Final
 
-from triathlon_runner.evolved import analysis
 from triathlon_runner.loop import sensitivity
+from triathlon_site import analysis
 from triathlon_site.csv_file import Record
 from triathlon_site.published import Published, PublishedBoard, is_model, number_in, whole_number
 from triathlon_site.render import Section, Value, formats

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.evolved import analysis
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
+from triathlon_site import analysis
 from triathlon_site.figures import DotRow, Point, arrows, scatter
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
@@ -31,7 +31,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
-    (analyses,) = analysis.measured(units, kinds).values()
+    analyses = analysis.measured(board.plan.suites, units, kinds)
     for make in (_drops, _old_and_new, _pairs, _retold, _compositions, _decompositions, _tools):
         yield from make(board, analyses, models)
     yield from _sampled(board, models)
@@ -39,7 +39,8 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Relative decreases per set and model; the mean over the models first."""
-    changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING)
+    added = (name for name, entry in analyses.sets.items() if entry.user_data)
+    changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING, *added)
     sets = [name for name in changed if name in analyses.changes]
     seeds = dict.fromkeys(analyses.seed_of(name) for name in sets)
     order = [m for m in board.models if any(analyses.board.get(m, {}).get(seed) for seed in seeds)]
@@ -47,7 +48,9 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         return
     means = {name: (-analyses.changes[name].change, analyses.changes[name].models) for name in sets}
     columns = {set_title(name): _drops_of(board, analyses, name) for name in sets}
-    both: dict[str, Mapping[str, float]] = {"mean of the five": {}, "to the average": {}}
+    both: dict[str, Mapping[str, float]] = {}
+    if board.plan.family != "added":
+        both = {"mean of the five": {}, "to the average": {}}
     if drops := analyses.drops:
         both = {"mean of the five": drops.of_five_sets, "to the average": drops.per_model}
         means["five"] = drops.overall, drops.models
@@ -58,8 +61,12 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         "Drops",
         f"How much less of each changed set a model solves than of {_seeds(analyses, sets)}, in per cent"
         " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
-        " were evolved from. A minus sign: solves more. To the average: from the seeds to the EvoEval"
-        " average, which has the seeds among its six sets.",
+        " were evolved from. A minus sign: solves more."
+        + (
+            " To the average: from the seeds to the EvoEval average, which has the seeds among its six sets."
+            if both
+            else ""
+        ),
         models,
         order,
         columns
@@ -68,8 +75,8 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
             for title, of in both.items()
         },
         above=(
-            (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + 2 - len(mean))),
-            (Value("On the same seeds"), *same_seeds, UNKNOWN, UNKNOWN),
+            (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + len(both) - len(mean))),
+            (Value("On the same seeds"), *same_seeds, *[UNKNOWN] * len(both)),
         ),
     )
 
@@ -167,7 +174,7 @@ def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     models_with_pairs: set[str] = set()
     for entry in board.plan.suites:
         name = entry.set_name
-        if entry.id != entry.seeds:
+        if name != analyses.seed_of(name):
             found = {m: analyses.paired(m, analyses.seed_of(name), name) for m in board.models}
             pairs = {model: pair for model, pair in found.items() if pair}
             models_with_pairs |= pairs.keys()
@@ -206,12 +213,12 @@ def _retold(board: Board, analyses: analysis.Measured, models: Models) -> Iterat
         for name, changes in analyses.rewordings.items()
         for kind, c in changes.items()
     ]
-    seed = set_title(analyses.seed)
     figures = []
-    for name in analysis.SEMANTIC_PRESERVING:
-        svg = arrows(f"{seed} and {name}", (seed, name), _dots(board, analyses, analyses.seed, name, models))
-        caption = f"pass@1 in per cent, from {_set(analyses.seed)} to the same told {name}."
-        figures.append(Figure(svg, caption))
+    for name in analyses.made_by(*analysis.SEMANTIC_PRESERVING):
+        seed, title = analyses.seed_of(name), set_title(name)
+        dots = _dots(board, analyses, seed, name, models)
+        svg = arrows(f"{set_title(seed)} and {title}", (set_title(seed), title), dots)
+        figures.append(Figure(svg, f"pass@1 in per cent, from {_set(seed)} to the same told {title}."))
     text = (
         "Mean relative change of pass@1 from the seeds, for models that follow instructions and base models."
     )
@@ -244,22 +251,25 @@ def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> 
 
 def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Table 3 of EvoEval."""
-    solved: dict[str, Value] = {}
-    failed: dict[str, Value] = {}
-    for model in board.models:
-        if counts := analyses.decompositions.get(model):
-            passed = counts.passed_both + counts.passed_one + counts.passed_none
-            if passed or counts.failed_both:
+    columns: dict[str, dict[str, Value]] = {}
+    for name, by_model in analyses.decompositions.items():
+        of = f"{set_title(name)}, " if len(analyses.decompositions) > 1 else ""
+        for model in board.models:
+            counts = by_model.get(model)
+            passed = counts.passed_both + counts.passed_one + counts.passed_none if counts else 0
+            if counts and (passed or counts.failed_both):
+                solved = columns.setdefault(f"{of}seed solved: both halves", {})
                 solved[model] = share(counts.passed_both, passed)
+                failed = columns.setdefault(f"{of}seed failed: both halves", {})
                 failed[model] = share(counts.failed_both, counts.n - passed)
     text = (
         "Seeds cut into two halves. Of the seeds that a model solves, the share with both halves solved:"
         " who solves a whole should solve its halves. Of those that it does not solve, the share with both"
         " halves solved: the parts are there, putting them together is not."
     )
-    if solved:
-        columns = {"seed solved: both halves": solved, "seed failed: both halves": failed}
-        yield model_table("Decomposition", text, models, solved, columns)
+    if columns:
+        order = [model for model in board.models if any(model in column for column in columns.values())]
+        yield model_table("Decomposition", text, models, order, columns)
 
 
 def share(part: int, whole: int) -> Value:
