@@ -162,8 +162,8 @@ def check_statement(submission: Submission, engine_version: int, marked: Mapping
     if not wrong and statement.engine_version == engine_version:
         return []
     message = (
-        f"expected what this check states: engine {engine_version}, passed {sorted(marked)!r:.200}; got engine"
-        f" {statement.engine_version}, passed {sorted(statement.sha256)!r:.200};"
+        f"expected what this check states: engine {engine_version}, passed {sorted(marked)!r:.200}; got"
+        f" engine {statement.engine_version}, passed {sorted(statement.sha256)!r:.200};"
         f" {how_to_grade_again(submission.model)}, or leave it out"
     )
     return [Problem(VERIFIED, message)]
