@@ -69,7 +69,7 @@ def _forms(key: str) -> set[str]:
 def _any_form(character: str) -> str:
     r"""A character as it is, or as JSON (`\u002f`), an address (`%2F`) or HTML (`&#47;`) has it.
 
-    A NUL may follow, as in UTF-16. Repetitions are bounded, so that no text takes longer than in proportion to it.
+    A NUL may follow, as in UTF-16. Repetitions are bounded: time is in proportion to the text.
     """
     number = ord(character)
     in_address = "".join(f"%(?:25){{0,3}}{byte:02x}" for byte in character.encode())
