@@ -179,7 +179,7 @@ async def test_tests_that_are_code(sandbox: Sandbox, program: str, outcome: Outc
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
 
-def test_blank_lines_are_read_once() -> None:
+async def test_blank_lines_are_read_once() -> None:
     """Whether a program imports NumPy is found in one pass."""
     assert chosen_libraries("numpy" + "\n" * 100_000) == frozenset()
     assert chosen_libraries("def f():\n    import numpy as np\n") == {"numpy"}
