@@ -33,7 +33,7 @@ _ZSTD: Final = 93
 """How a zip file names this compression."""
 _LOCAL_HEADER: Final = 30
 """Bytes before a member's name; the last four say how long name and extra field are."""
-_MANGLED: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, BadZipFile, struct.error)
+_MANGLED: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, BadZipFile, struct.error, ValueError)
 _ENCODINGS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -108,7 +108,10 @@ def parse_foreign_json(text: bytes) -> Any:
         ValueError: it is no JSON, or is nested too deeply.
     """
     value = parse_json(text)
-    return _without_surrogates(value) if _SURROGATE.search(text) else value
+    try:
+        return _without_surrogates(value) if _SURROGATE.search(text) else value
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -41,8 +41,9 @@ class LanguageSpec:
     """Debian's package."""
     reserves_memory: bool = False
     """The interpreter reserves address space that it never uses: only what it may write counts."""
-    last_line: str = r"^.*$"
-    """Regular expression for a line that can end a program, for code without a fence."""
+    last_line: str = r".*"
+    """Regular expression for a line that can end a program, for code without a fence; all of it but blank
+    space at its end."""
     file_tag: str = ""
     """What a program begins with, such as PHP's tag."""
     reserved_words: str = ""
@@ -73,7 +74,7 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         harness="harness.php",
         libraries=("/usr/lib/php", "/etc/php", "/usr/share/php"),
         package="php-cli",
-        last_line=r"^.*[}>]\s*$",
+        last_line=r".*[}>]",
         file_tag="<?php",
         lists_are_maps=True,
     ),
@@ -87,7 +88,7 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         harness="harness.rb",
         libraries=("/usr/lib/ruby", "/usr/share/rubygems-integration", "/var/lib/gems"),
         package="ruby",
-        last_line=r"^end\s*$",
+        last_line=r"end",
         reserved_words="""
             alias and begin break case class def do else elsif end ensure false for if in module next nil not
             or redo rescue retry return self super then true undef unless until when while yield
@@ -97,14 +98,14 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         title="JavaScript",
         fence_labels=frozenset({"javascript", "js", "node", "nodejs"}),
         version_program="function version() { return process.versions.node; }",
-        definition=r"\bfunction\s*\*?\s*{name}\b|\b{name}\s*=\s*(async\s*)?(function\b|\(|\w+\s*=>)",
+        definition=r"\bfunction(\s*\*)?\s*{name}\b|\b{name}\s*=\s*(async\s*)?(function\b|\(|\w+\s*=>)",
         opening="function {name}({parameters}) {{\n",
         command=("node", "--stack-size=3900", "--max-old-space-size=3072"),
         harness="harness.js",
         libraries=("/usr/share/nodejs", "/usr/share/node_modules"),
         package="nodejs",
         reserves_memory=True,
-        last_line=r"^.*\}\s*[;)]*\s*$",
+        last_line=r".*\}\s*[;)]*|\s*[;)]+",
         reserved_words="""
             await break case catch class const continue debugger default delete do else enum export extends
             false finally for function if implements import in instanceof interface let new null package
@@ -122,7 +123,7 @@ LANGUAGES: Final[dict[Language, LanguageSpec]] = {
         harness="harness.pl",
         libraries=("/usr/share/perl", "/usr/share/perl5", "/usr/lib/perl5", "/etc/perl"),
         package="perl",
-        last_line=r"^(.*\}|1;)\s*$",
+        last_line=r".*\}|1;",
         has_truth_values=False,
         has_number_type=False,
     ),

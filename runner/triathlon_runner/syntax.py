@@ -232,26 +232,27 @@ def missing_names(program: str) -> set[str]:
             table = symtable.symtable(program, "<program>", "exec")
         except _NO_PROGRAM:
             return set()
-    if _most_children(table) > _MAX_CHILDREN:
+    tables = _with_inner(table)
+    if any(len(inner.get_children()) > _MAX_CHILDREN for inner in tables):
         return set()
     bound = {
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()
     }
-    return set(_global_reads(table)) - bound - _BUILTINS
+    read = {
+        symbol.get_name()
+        for inner in tables
+        for symbol in inner.get_symbols()
+        if symbol.is_referenced() and (inner is table or symbol.is_global())
+    }
+    return read - bound - _BUILTINS
 
 
-def _most_children(table: symtable.SymbolTable) -> int:
-    children = table.get_children()
-    return max([len(children), *map(_most_children, children)])
-
-
-def _global_reads(table: symtable.SymbolTable) -> Iterator[str]:
-    is_top = table.get_type() == "module"
-    for symbol in table.get_symbols():
-        if symbol.is_referenced() and (is_top or symbol.is_global()):
-            yield symbol.get_name()
-    for child in table.get_children():
-        yield from _global_reads(child)
+def _with_inner(table: symtable.SymbolTable) -> list[symtable.SymbolTable]:
+    """The table of a program and those of all scopes in it, however deeply they are nested."""
+    tables = [table]
+    for inner in tables:  # which grows meanwhile
+        tables += inner.get_children()
+    return tables
 
 
 def lines_of(statement: ast.stmt) -> range:

@@ -24,7 +24,7 @@ from rich.text import Text
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories: control (C0, C1), format (bidirectional overrides, zero width), lone surrogates,
 line and paragraph separators."""
-_COMMAND: Final = re.compile(r"^(\s*)::|##\[", re.MULTILINE)
+_COMMAND: Final = re.compile(r"^([^\S\n]*)::|##\[", re.MULTILINE)
 _KEPT: Final = frozenset("\n\t")
 _WIDTH_OF_FILES: Final = 10_000
 """Columns where the output is no terminal: no message and no row of a table is broken there, for `grep`."""

@@ -102,6 +102,8 @@ def test_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (b"PK\x03\x04....", "is the file whole"),
         (zipped({"a": b"", "b": b""}), r"a zip of 2 files \(a, b\)"),
         (encrypted(zipped({"a": b"x"})), "is encrypted"),
+        (zipped({"é": b"x"}).replace("é".encode(), b"\xff\xfe"), "invalid start byte"),
+        (zipped({"a": b"x"})[:-6] + b"\xff\xff\xff\x7f\0\0", "negative seek value"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str) -> None:
@@ -118,8 +120,9 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, said: str)
     [
         (encrypted(zipped({"samples/a_epoch_1.json": b"{}"})), "is encrypted"),
         (zipped({f"samples/a_epoch_{'9' * 5000}.json": b"{}"}), "has no output"),
+        (zipped({"samples/é": b"{}"}).replace("é".encode(), b"\xff\xfe"), "invalid start byte"),
     ],
-    ids=["encrypted", "an epoch of 5,000 digits"],
+    ids=["encrypted", "an epoch of 5,000 digits", "a name that is no UTF-8"],
 )
 def test_an_odd_inspect_log_is_a_users_error(tmp_path: Path, content: bytes, said: str) -> None:
     """No traceback, whatever its members are called."""
@@ -135,6 +138,23 @@ def test_loops_of_5000_digits_are_unknown(tmp_path: Path) -> None:
     path.write_text('{"%s": [{"task_id": "a", "initial_prompt": "", "cycles": []}]}' % ("9" * 5000))
     (loop,) = imported_from("evaloop", path)
     assert loop.sustained_loops is None
+
+
+@pytest.mark.parametrize("generation", ["5", '[{"input_idx": 1e999, "results": []}]', "[5]"])
+def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -> None:
+    """Numbers where lists belong, and those that are no index."""
+    for question in ("coverage", "state", "path", "output"):
+        (tmp_path / f"{question}@x").mkdir()
+        log = f'{{"task_id": "DREval/0", "generation": {generation}}}\n'
+        (tmp_path / f"{question}@x/1.jsonl").write_text(log)
+    with pytest.raises(UserError, match="line 1: expected REval's results"):
+        list(FORMATS["reval"].read(tmp_path))
+
+
+def test_half_an_emoji_in_too_many_lists_is_no_json() -> None:
+    """As lists that are nested too deeply for Python's own reader are."""
+    with pytest.raises(ValueError, match="recursion"):
+        parse_foreign_json(b"[" * 900 + rb'"\ud800"' + b"]" * 900)
 
 
 def test_half_an_emoji_is_replaced() -> None:

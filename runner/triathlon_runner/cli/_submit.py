@@ -25,6 +25,7 @@ from triathlon_runner.submit import (
     SubmissionReport,
     check_plan,
     check_protocol,
+    check_statement,
     check_texts,
     read_submission,
     statement,
@@ -73,6 +74,10 @@ def check_command(
     submission, problems = submission_at(folder)
     screen = Screen(stderr=True) if as_json or printed else console()
     checks = asyncio.run(_check_all(submission, data_store(data), screen))
+    own_statement = submission.folder.verified(submission.model)
+    if submission.suites and own_statement.absolute() != (statement_file or folder).absolute():
+        marked = {check.suite: check.sha256 for check in checks if check.marked}
+        problems += check_statement(submission, ENGINE_VERSION, marked)
     has_row = submission.model in models_yaml.load(models_file, missing_ok=True).ids
     report = SubmissionReport(submission.model, ENGINE_VERSION, checks, problems, has_row)
     if statement_file is not None:

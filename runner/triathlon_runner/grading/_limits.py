@@ -22,7 +22,7 @@ TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 An interpreter's start costs up to 0.1 s. What a test's text compares with is small, and as objects a result
 can take ten times its bytes here.
 """
-_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
+_NUMPY = re.compile(r"^[ \t]*(import|from)[ \t]+numpy\b", re.MULTILINE)
 
 
 def chosen_libraries(program: str) -> frozenset[str]:

@@ -161,12 +161,12 @@ def _log(path: Path) -> dict[tuple[str, int], tuple[str, ...]]:
     for where, row in json_lines(path):
         if "task_id" not in row:  # the last line holds the metrics
             continue
-        for generation in row.get("generation") or ():
-            try:
+        try:
+            for generation in row.get("generation") or ():
                 unit = (str(row["task_id"]), int(generation["input_idx"]))
                 replies[unit] = tuple(_generated(result) for result in generation["results"])
-            except (LookupError, TypeError, ValueError) as error:
-                raise UserError(f"{where}: expected REval's results, got {error!r}") from None
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            raise UserError(f"{where}: expected REval's results, got {error!r}") from None
     return replies
 
 

@@ -4,7 +4,6 @@ import base64
 import os
 import re
 from collections.abc import Iterable
-from urllib.parse import quote, quote_plus
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm.provider import ApiConfig
@@ -56,25 +55,28 @@ def _pattern(keys: Iterable[str]) -> re.Pattern[str]:
 
 
 def _forms(key: str) -> set[str]:
-    r"""Patterns of a key as it is, in JSON (`\/`, `\u0041`), in an address, in base64 and in hex."""
+    """Patterns of a key whose characters are each written in any way, and of the key in base64 and in hex."""
     raw = key.encode()
-    json_form = "".join(
-        (r"(?:\\?" if each in '"\\/' else "(?:") + rf"{re.escape(each)}|\\u(?i:{ord(each):04x}))"
-        if ord(each) < 0x10000
-        else re.escape(each)
-        for each in key
-    )
-    forms = {json_form, re.escape(repr(key)[1:-1])}
-    forms |= {
-        f"(?i:{re.escape(form)})" for form in (quote(key, safe=""), quote(key), quote_plus(key), raw.hex())
-    }
-    forms.add("".join(f"%(?i:{byte:02x})" for byte in raw))
+    forms = {f"(?i:{''.join(map(_any_form, key))})", f"(?i:{raw.hex()})"}
     for offset in range(3):  # where in a group of three bytes the key begins; the ends depend on neighbours
         encoded = base64.b64encode(b"\0" * offset + raw).decode()
         inner = encoded[-(-8 * offset // 6) : 8 * (offset + len(raw)) // 6]
         if len(inner) >= _SHORTEST_SCRUBBED:
             forms |= {re.escape(inner), re.escape(inner.translate(str.maketrans("+/", "-_")))}
     return forms
+
+
+def _any_form(character: str) -> str:
+    r"""A character as it is, or as JSON (`\u002f`), an address (`%2F`) or HTML (`&#47;`) has it.
+
+    A NUL may follow, as in UTF-16. Repetitions are bounded: time is in proportion to the text.
+    """
+    number = ord(character)
+    in_address = "".join(f"%(?:25){{0,3}}{byte:02x}" for byte in character.encode())
+    return (
+        rf"(?:\\{{0,4}}(?:{re.escape(character)}|u{number:04x}|x{number:02x})|{in_address}"
+        rf"|&#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});?{r'|[+]' * (character == ' ')})\0?"
+    )
 
 
 def _line(variable: str, config: ApiConfig) -> str:

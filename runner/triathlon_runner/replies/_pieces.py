@@ -323,11 +323,16 @@ def is_complete(code: str, name: str) -> bool:
 
 
 def is_definition(code: str) -> bool:
-    """Whether it parses and defines a function or class with a body."""
+    """Whether it parses and defines a function or class with a body, or names a lambda, at any depth."""
     tree = parse_or_none(code)
-    return tree is not None and any(
-        isinstance(part, Function | ast.ClassDef) and not _is_stub(part) for part in tree.body
-    )
+    return tree is not None and any(map(_defines, ast.walk(tree)))
+
+
+def _defines(node: ast.AST) -> bool:
+    match node:
+        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
+            return not all(map(_does_nothing, body))
+    return isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda)
 
 
 def _is_stub(function: Function | ast.ClassDef) -> bool:

@@ -20,6 +20,7 @@ from triathlon_runner.runtime._claims import (
     inlined,
     is_assertion,
     is_value,
+    refuse_growth,
 )
 from triathlon_runner.runtime._expressions import (
     MAX_TEXT,
@@ -117,6 +118,7 @@ def fill(question: MaskedTest, answer: str) -> Filled:
     """
     tree = parse_answer(answer)
     with reading_an_answer():
+        refuse_growth(tree.body, question.known)
         reader = _Reader(question)
         for statement in tree.body:
             reader.read(statement)

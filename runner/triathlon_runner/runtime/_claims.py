@@ -77,6 +77,8 @@ Definitions = Mapping[str, ast.expr]
 """Names of a test with the expression that each stands for."""
 _LARGEST: Final = 2_000
 """Parts of an expression that a name stands for: names of names could double it without end."""
+_LARGEST_ANSWER: Final = 50_000
+"""Parts of an answer's syntax tree; one of 20,000 characters without names has some 10,000."""
 
 
 def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
@@ -99,8 +101,34 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 def define(known: dict[str, ast.expr], name: str, value: ast.expr) -> None:
     """Adds a name, unless what it stands for becomes too large."""
     expression = inlined(value, known)
-    if sum(1 for _ in ast.walk(expression)) <= _LARGEST:
+    if _size(expression) <= _LARGEST:
         known[name] = expression
+
+
+def refuse_growth(body: Iterable[ast.stmt], known: Definitions) -> None:
+    """Raises InvalidAnswerError where an answer becomes too large once its names are what they stand for."""
+    sizes = {name: _size(value) for name, value in known.items()}
+
+    def whole_size(statement: ast.stmt) -> int:
+        return _size(statement) + sum(sizes.get(name, 0) for name in _loads(statement))
+
+    statements = list(body)
+    for statement in statements:
+        match statement:
+            case ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name)):
+                sizes[name] = max(sizes.get(name, 0), whole_size(statement))
+    if sum(map(whole_size, statements)) > _LARGEST_ANSWER:
+        raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
+
+
+def _size(node: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(node))
+
+
+def _loads(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
 
 
 class _Inline(ast.NodeTransformer):

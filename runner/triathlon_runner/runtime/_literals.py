@@ -24,6 +24,8 @@ MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 60
 _MAX_BITS: Final = 10_000
 """Of a power's value."""
+_MOST_PRODUCTS: Final = 200
+"""Of a text: `[[0] * 3] * 3` has two."""
 TOLERANCE: Final = 1e-6
 """Floats are equal to 1e-6, as in REval's own evaluation."""
 
@@ -79,7 +81,8 @@ def read_literal(text: str) -> Any:
     plain = _ENUM.sub(r"\1", _CLASS.sub(r"\1", text.strip()))
     try:
         tree = parse_expression(plain)
-        if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
+        parts = list(ast.walk(tree))
+        if len(parts) > MAX_NODES or sum(isinstance(part, ast.Mult) for part in parts) > _MOST_PRODUCTS:
             raise NotALiteralError("too many parts")
         return _value(tree, 0)
     except (SyntaxError, ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
@@ -125,12 +128,27 @@ def _operation(operation: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(operation, ast.Pow):
         allowed = numbers and abs(right) * (math.log2(abs(left) + 1) + 1) <= _MAX_BITS
     elif isinstance(operation, ast.Mult) and is_text:
-        allowed = isinstance(count, int) and len(sequence) * count <= MAX_NODES
+        allowed = isinstance(count, int) and _size(sequence) * count <= MAX_NODES
     else:
         allowed = numbers or (isinstance(operation, ast.Add) and is_text and type(left) is type(right))
     if compute is None or not allowed:
         raise NotALiteralError("an operation that is no part of a literal")
     return compute(left, right)
+
+
+def _size(value: Any) -> int:
+    """Returns how many values a value holds at any depth, which hashing it visits; counts to MAX_NODES."""
+    size, waiting = 0, [value]
+    while waiting and size <= MAX_NODES:
+        item = waiting.pop()
+        size += len(item) if isinstance(item, (str, bytes)) else 1
+        if isinstance(item, dict):
+            waiting += (*item.keys(), *item.values())
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            waiting += item
+        elif isinstance(item, Named):
+            waiting += (*item.arguments, *(content for _, content in item.keywords))
+    return size
 
 
 def _values(nodes: list[ast.expr], depth: int) -> list[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,8 @@ from triathlon_runner.store import (
     DamagedLineError,
     ResultsFolder,
     UnreadableManifestError,
+    how_to_grade_again,
+    read_graded_again,
     read_records,
 )
 from triathlon_runner.terminal import counted
@@ -140,6 +142,31 @@ def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
                         f"expected no key, got {why}; look at the line: replace a key of yours at its"
                         " provider, and run the suite anew; nothing else of this suite is checked before",
                     )
+
+
+def check_statement(submission: Submission, engine_version: int, marked: Mapping[str, str]) -> list[Problem]:
+    """Returns a problem where the submission's own statement marks results that this check does not mark.
+
+    Args:
+        submission: Without a link in it.
+        engine_version: Of this check.
+        marked: SHA-256 of the file of each suite that this check marks.
+    """
+    try:
+        statement = read_graded_again(submission.folder, submission.model)
+    except UserError as error:
+        return [Problem(VERIFIED, str(error))]
+    if statement is None:
+        return []
+    wrong = sorted(suite for suite, sha256 in statement.sha256.items() if marked.get(suite) != sha256)
+    if not wrong and statement.engine_version == engine_version:
+        return []
+    message = (
+        f"expected what this check states: engine {engine_version}, passed {sorted(marked)!r:.200}; got"
+        f" engine {statement.engine_version}, passed {sorted(statement.sha256)!r:.200};"
+        f" {how_to_grade_again(submission.model)}, or leave it out"
+    )
+    return [Problem(VERIFIED, message)]
 
 
 def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:

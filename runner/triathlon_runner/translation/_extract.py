@@ -48,5 +48,8 @@ def _unfenced(text: str, language: Language) -> str:
     spec = LANGUAGES[language]
     tag = text.find(spec.file_tag) if spec.file_tag else -1
     begin = tag if 0 <= tag < start.start() else text.rfind("\n", 0, start.start()) + 1
-    ends = list(re.compile(spec.last_line, re.MULTILINE).finditer(text, start.end()))
-    return text[begin : ends[-1].end()] if ends else text[begin:]
+    last = re.compile(spec.last_line)
+    lines = text[start.end() :].split("\n")
+    while len(lines) > 1 and not last.fullmatch(lines[-1].rstrip()):
+        lines.pop()
+    return text[begin : start.end()] + "\n".join(lines) if len(lines) > 1 else text[begin:]

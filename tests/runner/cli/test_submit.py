@@ -171,6 +171,24 @@ def test_open_units_are_taken_without_the_mark(place: SmallRun) -> None:
     assert "30 of 40" in board and "m✓" not in board
 
 
+@pytest.mark.parametrize("lines", [30, 40], ids=["units open", "another engine"])
+def test_a_statement_of_ones_own_is_refused(place: SmallRun, lines: int) -> None:
+    """A board reads it as the check's: it has to say what the check says."""
+    receipt = place.results / "runs/m/verified.json"
+    own = only(place, WHOLE)[:lines]
+    write_results(place, WHOLE, own, outcomes=counts(own), open_units=40 - lines)
+    check(place, "--statement", str(receipt))
+    assert check(place)[0] == 0
+    stated = json.loads(receipt.read_text())
+    if lines == 30:
+        stated["predicate"] |= {"result": "PASSED", "passedTests": [WHOLE], "failedTests": []}
+    else:
+        stated["predicate"]["configuration"][0]["annotations"]["version"] = "999"
+    receipt.write_text(json.dumps(stated))
+    code, document = check(place)
+    assert code == 1 and "expected what this check states" in document["problems"][0]["message"]
+
+
 def test_results_that_lost_all_their_lines_are_refused(place: SmallRun) -> None:
     """The manifest counts two units, the file has none."""
     (place.results / f"runs/m/{SEEDS}.jsonl").write_text("")

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, _answer_keys, grade_by_tests
+from triathlon_runner.grading._limits import chosen_libraries
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
 
@@ -176,3 +177,9 @@ async def test_tests_that_are_code(sandbox: Sandbox, program: str, outcome: Outc
     """A `check(candidate)` judges from another process; what the program does to its own changes nothing."""
     verdict = await grade_by_tests(sandbox, program, CHECK, ("f",), limits=Limits(cpu_seconds=1))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
+
+
+async def test_blank_lines_are_read_once() -> None:
+    """Whether a program imports NumPy is found in one pass."""
+    assert chosen_libraries("numpy" + "\n" * 100_000) == frozenset()
+    assert chosen_libraries("def f():\n    import numpy as np\n") == {"numpy"}

@@ -58,6 +58,9 @@ def spellings(key: str) -> Iterator[str]:
     yield json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")
     yield "".join(f"\\u{ord(letter):04X}" for letter in key)
     yield from (quote(key), quote(key, safe=""), quote_plus(key), quote(key, safe="").lower())
+    yield from (quote(key, safe="+"), quote(quote(key, safe=""), safe=""))
+    yield from ("".join(f"&#{ord(letter)};" for letter in key), "".join(f"&#x{ord(x):X};" for x in key))
+    yield from (json.dumps(json.dumps(key))[3:-3], key.encode("utf-16-le").decode("latin-1"))
     yield "".join(f"%{byte:02x}" for byte in key.encode())
     yield key.encode().hex()
     for before in (b"", b"u", b"u:"):

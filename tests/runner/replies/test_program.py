@@ -396,6 +396,11 @@ def test_a_body_that_cannot_be_joined_is_code() -> None:
     assert (result.outcome, result.program) == (None, "return a + b")
 
 
+def test_functions_in_functions_are_read_at_any_depth() -> None:
+    """As deep as Python parses them."""
+    assert extract(f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```").program.startswith("def add")
+
+
 @pytest.mark.parametrize(
     "broken",
     [

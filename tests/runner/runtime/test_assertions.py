@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from itertools import pairwise
 
 import pytest
 import pytest_asyncio
@@ -143,6 +144,7 @@ async def test_right_values_in_any_form(sandbox: Sandbox, masked: Masked, answer
     assert (found.outcome, found.why) == (Outcome.PASSED, "")
 
 
+NAMES_OF_NAMES = "a = [1, 1]\n" + "\n".join(f"{name} = [{old}, {old}]" for old, name in pairwise("abcdeghi"))
 WRONG = [
     (CALL, "4", "AssertionError"),
     (CALL, "3\n4", "statement that the question does not have"),
@@ -177,7 +179,9 @@ WRONG = [
     (CALL, "assert f(1, y=2) == " + "-" * 3000 + "3", "nested too deep|does not parse"),
     (CALL, "x" * 30_000, "are no assertion"),
     (CALL, "assert f(1, y=2) == 3\x00", "does not parse"),
-    (CALL, "a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)), "states nothing"),
+    (CALL, "a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)), "too large"),
+    (CALL, f"{NAMES_OF_NAMES}\nassert f(1, y=2) == [{'i, ' * 3_000}]", "too large"),
+    (CALL, f"assert f(1, y=2) == [{'i, ' * 3_000}]\n{NAMES_OF_NAMES}", "too large"),
     (RESULT, "result = self.box.put('b')\nassertEqual(result, 1)", "does not have"),
     (RESULT, "self.box = None\nassertEqual(result, 1)", "does not have"),
     (RESULT, "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)", "AssertionError"),

@@ -37,6 +37,15 @@ def test_unfenced_code_is_found_between_prose(language: Language) -> None:
     assert program.strip() == code.strip()
 
 
+@pytest.mark.parametrize("language", [Language.PHP, Language.RUBY, Language.JAVASCRIPT, Language.PERL])
+@pytest.mark.parametrize("end", ["}" + " " * 50_000 + "x", "} " * 25_000 + "x", "}" + "\n" * 50_000 + "x"])
+def test_an_end_is_looked_for_once(language: Language, end: str) -> None:
+    """Blank space behind what may end a program, or begin one, is not read again from each of its places."""
+    code = TALLY[language]
+    assert taken(f"{code}\n{end}", language)[1] is None
+    assert taken(f"```\nfunction{' ' * 50_000}y\n```\n```\nfunction y\n```", language)[1] is not None
+
+
 def test_the_last_version_counts() -> None:
     """As in Python: a model corrects itself further down."""
     wrong = "```php\n<?php function tally() { return 0; }\n```"
