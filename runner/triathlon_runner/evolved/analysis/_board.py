@@ -14,13 +14,6 @@ SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
 SEED: Final = "humaneval"
 _OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
-_BASE_FAMILIES: Final = frozenset(
-    {
-        *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
-        *("mistral-7b", "stable-code-3b"),
-    }
-)
-"""The others are asked by instruction; the Qwen rows are the chat models."""
 FAR: Final = 1.5
 """Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
 paper draws its two regions by eye and gives no rule."""
@@ -35,12 +28,6 @@ Region = Literal["aligned", "better on the old"]
 def seed_of(name: str) -> str:
     """The official set whose problems this one's were evolved from; its own name where they are the seeds."""
     return _OTHER_SEEDS.get(name, SEED)
-
-
-def kind_of(model: str) -> ModelKind:
-    """Whether a published row is a base model or follows instructions."""
-    family = model.rpartition(" ")[0] or model
-    return "base" if family in _BASE_FAMILIES else "instruct"
 
 
 def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:

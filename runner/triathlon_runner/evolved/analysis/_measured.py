@@ -144,16 +144,19 @@ class Measured:
         return self._by_set(_families.decomposition, "decompose").get("decompose", {})
 
     @cached_property
+    def by_kind(self) -> dict[str, dict[str, Change]]:
+        """By set and kind of model, the mean relative change: verbose, concise and subtle from the seeds
+        (section 4.1), tool_use from the same problems without helper functions (section 4.3: 59.2 % more for
+        instruct models, 122.0 % for base models)."""
+        before = dict.fromkeys((*_board.SEMANTIC_PRESERVING, "subtle"), self.seed)
+        before["tool_use"] = "tool_use-main_only"
+        by_set = {n: _board.change_by_kind(self.board, self.kinds, n, old) for n, old in before.items()}
+        return {name: changes for name, changes in by_set.items() if changes}
+
+    @cached_property
     def helped_by_tools(self) -> Change | None:
         """tool_use against the same problems without helper functions (section 4.3: 80.1 % more)."""
         return _board.change(self.board, "tool_use-main_only", "tool_use")
-
-    @cached_property
-    def rewordings(self) -> dict[str, dict[str, Change]]:
-        """By set (verbose, concise, and subtle as the paper compares it) and kind of model (section 4.1)."""
-        names = (*_board.SEMANTIC_PRESERVING, "subtle")
-        by_set = {name: _board.change_by_kind(self.board, self.kinds, name, self.seed) for name in names}
-        return {name: changes for name, changes in by_set.items() if changes}
 
     @cached_property
     def regions(self) -> dict[str, Placed]:
