@@ -172,7 +172,9 @@ def _name_source(path: Path, today: date) -> None:
     lines = [line for line in path.read_text("utf-8").splitlines(True) if not line.startswith(f"{_TABLE},")]
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    replace_file(path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE, "baseline", _SHOWN))]))
+    replace_file(
+        path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE, "baseline", _SHOWN))])
+    )
 
 
 def _line(cells: Sequence[str]) -> str:

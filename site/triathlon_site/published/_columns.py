@@ -104,7 +104,7 @@ def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[Publish
         table: its name.
         listed: `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
             one has its default. Where nothing is listed, every column of numbers is a score and the first is
-            the headline.
+            the headline. A headline without a maximum has its largest number.
         rows: of the table.
 
     Raises:
@@ -119,6 +119,10 @@ def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[Publish
         raise _wrong(table, f"expected columns of {table}.csv ({', '.join(names)})", unknown[0])
     if sum(column.headline for column in columns) > 1:
         raise _wrong(table, "expected at most one headline", listed)
+    if endless := [column for column in columns if column.headline and math.isinf(column.maximum)]:
+        columns[columns.index(endless[0])] = replace(
+            endless[0], maximum=max((number_in(row, endless[0].id) for row in rows), default=1.0)
+        )
     return tuple(replace(column, decimals=_decimals(column, rows)) for column in columns)
 
 
@@ -143,8 +147,7 @@ def _is_score(name: str, names: Sequence[str], rows: Sequence[Record]) -> bool:
 
 def _guessed(name: str, rows: Sequence[Record]) -> PublishedColumn:
     most = max(number_in(row, name) for row in rows if row[name])
-    maximum = next((limit for limit in (1.0, 100.0) if most <= limit), math.inf)
-    return PublishedColumn(name, name.replace("_", " "), maximum)
+    return PublishedColumn(name, name.replace("_", " "), 1.0 if most <= 1 else max(most, 100.0))
 
 
 def _number(text: str) -> float | None:

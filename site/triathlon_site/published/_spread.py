@@ -28,9 +28,7 @@ class Spread(NamedTuple):
     high: Array
 
 
-def spread(
-    column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record
-) -> Spread | None:
+def spread(column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record) -> Spread | None:
     """Draws of a row's score; None where the tasks behind it are not known.
 
     The column's `tasks` are a whole number; the name of a column that has one; several columns, as `a+b`,
@@ -54,10 +52,12 @@ def exact(column: PublishedColumn, columns: Mapping[str, PublishedColumn], recor
     value = column.value(record)
     if not column.tasks.isdecimal() or math.isnan(value):
         return value
-    tasks, half = int(column.tasks), 0.5 * 10.0 ** -len(record[column.id].partition(".")[2])
+    tasks, half = int(column.tasks), 0.5 * 10.0**-column.decimals / (100 if column.maximum == 1 else 1)
     solved = column.maximum * round(value / column.maximum * tasks) / tasks
-    one_count = column.maximum / tasks > 2 * half
-    return solved if one_count and abs(solved - value) <= half * 1.001 else value
+    tells = (
+        column.maximum / tasks > 4 * half
+    )  # else most numbers are near some count, also means over samples
+    return solved if tells and abs(solved - value) <= half * 1.001 else value
 
 
 def sustained(record: Record) -> tuple[int, ...]:
@@ -72,7 +72,10 @@ def _binomial(column: PublishedColumn, tasks: int, record: Record) -> Spread:
     passed = column.value(record) / column.maximum * tasks
     random = generator("published", column.id, record["model"])
     return Spread(
-        *(column.maximum * random.beta(passed + more, tasks - passed + less, size=DRAWS) for more, less in ENDS)
+        *(
+            column.maximum * random.beta(passed + more, tasks - passed + less, size=DRAWS)
+            for more, less in ENDS
+        )
     )
 
 

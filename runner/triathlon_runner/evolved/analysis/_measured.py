@@ -147,7 +147,8 @@ class Measured:
     def by_kind(self) -> dict[str, dict[str, Change]]:
         """By set and kind of model, the mean relative change: verbose, concise and subtle from the seeds
         (section 4.1), tool_use from the same problems without helper functions (section 4.3: 59.2 % more for
-        instruct models, 122.0 % for base models)."""
+        instruct models, 122.0 % for base models).
+        """
         before = dict.fromkeys((*_board.SEMANTIC_PRESERVING, "subtle"), self.seed)
         before["tool_use"] = "tool_use-main_only"
         by_set = {n: _board.change_by_kind(self.board, self.kinds, n, old) for n, old in before.items()}

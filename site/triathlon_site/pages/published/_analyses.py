@@ -1,4 +1,4 @@
-"""What is computed from published tables: sentences, sections and figures, by the columns that a table has."""
+"""What is computed from published tables, by the columns that they have: sentences, sections, figures."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -43,7 +43,9 @@ def analyses(table: PublishedTable) -> Iterator[Section]:
     if not columns.keys() >= {analysis.SEED, *analysis.SEMANTIC_ALTERING}:
         return
     scores = {name: table.scores(column) for name, column in columns.items()}
-    rows = {m: {name: of[m] for name, of in scores.items() if m in of} for m in (r.name for r in table.models)}
+    rows = {
+        m: {name: of[m] for name, of in scores.items() if m in of} for m in (r.name for r in table.models)
+    }
     titles = {name: column.title for name, column in columns.items()}
     kinds = {row.name: KINDS.get(row.record.get("prompted", ""), "") for row in table.models}
     known: dict[str, ModelKind] = {
@@ -62,14 +64,16 @@ def analyses(table: PublishedTable) -> Iterator[Section]:
 
 def _arrows(table: PublishedTable, old: PublishedColumn, new: PublishedColumn) -> Figure:
     rows = [
-        DotRow(row.name, (row.value(old.id), row.value(new.id))) for row in table.models if new.id in row.scores
+        DotRow(row.name, (row.value(old.id), row.value(new.id)))
+        for row in table.models
+        if new.id in row.scores
     ]
     svg = arrows(f"{old.title} and {new.title}", (old.title, new.title), rows)
     return Figure(svg, f"From {old.title} to {new.title}, in per cent.")
 
 
 def figures(table: PublishedTable) -> Iterator[Figure]:
-    """Curves where there are counts, the headline against the baseline, several scores of few models as bars."""
+    """Curves of counts, the headline against the baseline, several scores of few models as bars."""
     score, base = table.headline, table.baseline
     if score is None:
         return
@@ -78,14 +82,14 @@ def figures(table: PublishedTable) -> Iterator[Figure]:
     if series:
         drawn = [Series(name, curve, muted=place >= COLOURED) for place, (name, curve) in enumerate(series)]
         caption = (
-            f"Tasks that still pass in each loop, in per cent: the {COLOURED} best of {len(series)} models with"
-            " published curves, the others in grey."
+            f"Tasks that still pass in each loop, in per cent: the {COLOURED} best of {len(series)} models"
+            " with published curves, the others in grey."
         )
         yield Figure(curves("Share of tasks that still pass after each loop", drawn), caption)
     if base:
         yield _against(table, base, score)
     same = [c for c in table.columns if c.ranked and c is not score and c.maximum == score.maximum == 100]
-    if 1 < len(same) and len(models) <= MOST_BARS:
+    if len(same) > 1 and len(models) <= MOST_BARS:
         yield _bars(table, same, score)
 
 
@@ -118,4 +122,6 @@ def _bars(table: PublishedTable, columns: list[PublishedColumn], score: Publishe
     ]
     titles = [column.title for column in columns]
     svg = bars(f"{', '.join(titles)} and {score.title}", titles, score.title, rows)
-    return Figure(svg, f"Bars: {', '.join(titles)}; line: {score.title}; ordered by {order.title}, in per cent.")
+    return Figure(
+        svg, f"Bars: {', '.join(titles)}; line: {score.title}; ordered by {order.title}, in per cent."
+    )

@@ -37,7 +37,9 @@ def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str,
         return
     drops = analysis.drops(rows)
     columns = {
-        titles[name]: {m: analysis.relative_drop(rows[m][analysis.SEED], rows[m][name]) for m in drops.per_model}
+        titles[name]: {
+            m: analysis.relative_drop(rows[m][analysis.SEED], rows[m][name]) for m in drops.per_model
+        }
         for name in analysis.SEMANTIC_ALTERING
     }
     columns |= {"mean of the five": dict(drops.of_five_sets), "to the average": dict(drops.per_model)}

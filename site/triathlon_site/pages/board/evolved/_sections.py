@@ -63,15 +63,12 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     yield model_table(
         "Drops",
         f"How much less of each changed set a model solves than of {_seeds(analyses, sets)}, in per cent"
-        " of the latter, with a 95 % interval. On the same seeds: against only those seeds that the set’s problems"
+        " of the latter, with a 95 % interval. On the same seeds: against only those that the set’s problems"
         " were evolved from. A minus sign: solves more. To the average: from the seeds to the EvoEval"
         " average, which has the seeds among its six sets.",
         models,
         order,
-        columns
-        | {
-            title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()
-        },
+        columns | {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()},
         above=(
             (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + 2 - len(mean))),
             (Value("Lowest to highest"), *ranges),

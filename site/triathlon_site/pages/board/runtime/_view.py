@@ -177,7 +177,16 @@ CONSISTENCY: Final = FrontColumn(
     small="DREval IC",
     data="DREval",
     within="runtime (DREval)",
-    published=(("reval", "ic"),),  # on no board, because REval's code has other right answers
+)
+REVAL: Final = FrontColumn(
+    id="reval_ic",
+    name="REval’s IC, as published",
+    tasks=154,
+    board="runtime-dreval",
+    column="",  # REval's code has other right answers than ours
+    small="IC as REval published it",
+    in_index=False,
+    published=(("reval", "ic"),),
 )
 RUNTIME = DisciplineView(
     figures_title="Question by question",
@@ -191,7 +200,7 @@ RUNTIME = DisciplineView(
     loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
     names_endings=False,
     articles={RuntimeRecord: Article("board/runtime_unit", runtime_rows)},
-    front=(OUTPUT, INPUT, CONSISTENCY),
+    front=(OUTPUT, INPUT, CONSISTENCY, REVAL),
 )
 
 PREDICTION = DisciplineView(
