@@ -121,7 +121,7 @@ def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[Publish
         raise _wrong(table, "expected at most one headline", listed)
     if endless := [column for column in columns if column.headline and math.isinf(column.maximum)]:
         columns[columns.index(endless[0])] = replace(
-            endless[0], maximum=max((number_in(row, endless[0].id) for row in rows), default=1.0)
+            endless[0], maximum=max((float(row[endless[0].id] or 0) for row in rows), default=1.0)
         )
     return tuple(replace(column, decimals=_decimals(column, rows)) for column in columns)
 

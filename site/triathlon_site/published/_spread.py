@@ -45,7 +45,7 @@ def spread(column: PublishedColumn, columns: Mapping[str, PublishedColumn], reco
 
 
 def exact(column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record) -> float:
-    """The score as it was before it was rounded, where the number of solved tasks tells it: ranks go by it."""
+    """The score before it was rounded, where the number of solved tasks tells it: ranks go by it."""
     if "+" in column.tasks:
         parts = [columns[name] for name in column.tasks.split("+")]
         return float(np.mean([exact(part, columns, record) for part in parts]))
@@ -54,9 +54,7 @@ def exact(column: PublishedColumn, columns: Mapping[str, PublishedColumn], recor
         return value
     tasks, half = int(column.tasks), 0.5 * 10.0**-column.decimals / (100 if column.maximum == 1 else 1)
     solved = column.maximum * round(value / column.maximum * tasks) / tasks
-    tells = (
-        column.maximum / tasks > 4 * half
-    )  # else most numbers are near some count, also means over samples
+    tells = column.maximum / tasks > 4 * half  # else most numbers are near some count
     return solved if tells and abs(solved - value) <= half * 1.001 else value
 
 
@@ -102,8 +100,8 @@ def _asl(column: PublishedColumn, record: Record) -> Spread | None:
     of_counts = asl_of_counts(counts, PAPER_LOOPS) if sum(counts) else 0.0
     if score and not of_counts:
         raise UserError(
-            f"published figures of {record['model']!r}: expected {column.id} 0, since no task sustains a loop,"
-            f" got {record[column.id]!r}; correct the table in results/published/"
+            f"published figures of {record['model']!r}: expected {column.id} 0, since no task sustains a"
+            f" loop, got {record[column.id]!r}; correct the table in results/published/"
         )
     factor = score / of_counts if of_counts else 1.0
 

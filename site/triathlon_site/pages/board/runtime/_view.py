@@ -1,8 +1,6 @@
 """The runtime discipline on the pages: its four questions, and its variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
-from statistics import fmean, stdev
 from typing import Final
 
 from triathlon_runner.metrics import Metric
@@ -15,11 +13,12 @@ from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
-    UNKNOWN,
     count_cell,
     difference_cells,
+    mean_of,
     model_table,
-    score_cell,
+    repeats_cell,
+    repeats_of,
 )
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
@@ -28,6 +27,13 @@ from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_d
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
+AVERAGE: Final = "average_accuracy"
+TABLE_III: Final = {
+    metric: place
+    for place, metric in enumerate((*QUESTIONS[:1], "coverage_f1", *QUESTIONS[1:], AVERAGE, "ic"))
+}
+"""The order of REval's columns."""
+PLAIN: Final = "as on this board"
 MOST_BARS: Final = 12
 """Models whose bars fit beside each other."""
 
@@ -40,11 +46,13 @@ def question_columns(board: Board) -> list[ColumnScores]:
 
 def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
     """Bars of the best models, and dots of all where they are many."""
-    columns = [*question_columns(board), board.headline]
+    average = [column for column in board.shown if column.column.id.endswith(f":{AVERAGE}")]
+    columns = [*question_columns(board), *average, board.headline]
+    shown = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
     titles = [column.column.title for column in columns[:-1]]
     rows = [DotRow(models[m].name, tuple(share_of_maximum(column, m) for column in columns)) for m in shown]
     title = "The four questions and incremental consistency"
-    caption = "Bars: accuracy in each question, in per cent. Line: incremental consistency."
+    caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
     if len(rows) <= MOST_BARS:
         figures = [Figure(bars(title, titles, "IC", rows), caption)]
     else:
@@ -52,18 +60,17 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
         text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
         svg = bars(f"{title}: {best}", titles, "IC", rows[:MOST_BARS])
         figures = [
-            Figure(svg, f"{caption} {best.capitalize()} models."),
+            Figure(svg, f"{caption} {best.capitalize()} models, by average."),
             Figure(dots(title, (*titles, "IC"), rows), text),
         ]
     yield from (figure for figure in figures if figure.svg)
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Chain of thought, and repeats at the paper's temperature: a table for each that has results."""
+    """What a chain of thought changes, and the scores in all settings."""
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
-    for variant in variants_of(board, "sampling"):
-        yield _repeats(board, variant, models)
+    yield from _all_settings(board, models)
 
 
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
@@ -94,34 +101,36 @@ def _ratio(file: FileAggregate, metric: Metric) -> float:
     return 100 * metric.scale * part.numerator / (part.denominator or 1) / metric.maximum
 
 
-def _repeats(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = variant.entry.metrics
-    files = {model: file.repeats for model, file in board.of_suite(variant.entry.id).items() if file.repeats}
-    spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
-    counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}
-    thinking = " with a chain of thought" if variant.title.startswith("cot") else ""
-    return model_table(
-        f"Repeated at temperature 0.8{thinking}",
-        "As REval’s table III: mean and standard deviation over the repeats. They say how much sampling"
-        " moves a score; how much the choice of programs does, the intervals above say.",
-        models,
-        files,
-        {**spreads, "repeats": counts},
+def _all_settings(board: Board, models: Models) -> Iterator[Section]:
+    """REval's table III in one piece: every setting that has results, the mean of its models first."""
+    plain = board.plan.suites[0]
+    variants = [variant for kind in ("style", "sampling") for variant in variants_of(board, kind)]
+    settings = {PLAIN: plain} | {variant.title: variant.entry for variant in variants}
+    metrics = sorted(plain.metrics, key=lambda metric: TABLE_III.get(metric.id, 0))
+    rows: list[tuple[Value, ...]] = []
+    for setting, entry in settings.items():
+        files = board.of_suite(entry.id)
+        scores = {
+            m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items() if file.units
+        }
+        if len(scores) > 1:
+            means = zip(*([mean_of(repeats) for repeats in of] for of in scores.values()), strict=True)
+            cells = [
+                repeats_cell([mean_of(column)], metric) for column, metric in zip(means, metrics, strict=True)
+            ]
+            rows.append((Value("Average"), Value(setting), *cells, count_cell(len(scores))))
+        for model in (model for model in board.models if model in scores):
+            name = Value(models[model].name, link=models[model].page)
+            cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
+            rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
+    text = (
+        "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how much"
+        " sampling moves a score; how much the choice of programs does, the intervals above say. The"
+        " average of the models has their number in the last column."
     )
-
-
-def _spread(scores: Sequence[float], metric: Metric) -> Value:
-    """A repeat without one readable answer has no F1: its score is not a number, and it is not counted."""
-    known = [score for score in scores if not isnan(score)]
-    if not known:
-        return UNKNOWN
-    few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
-    if len(known) < 2:
-        return score_cell(fmean(known), metric.maximum, f"one repeat{few}")
-    deviation = stdev(known)
-    small = f"± {formats.score(deviation, metric.maximum)}{few}"
-    details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
-    return score_cell(fmean(known), metric.maximum, small, **details)
+    if rows:
+        head = ("Model", "asked", *(metric.title for metric in metrics), "repeats")
+        yield Section("All settings", text, head, tuple(rows))
 
 
 def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
