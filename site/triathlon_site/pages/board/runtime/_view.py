@@ -13,9 +13,10 @@ from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
+    UNKNOWN,
+    average_cell,
     count_cell,
     difference_cells,
-    mean_of,
     model_table,
     repeats_cell,
     repeats_of,
@@ -114,19 +115,16 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
             m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items() if file.units
         }
         if len(scores) > 1:
-            means = zip(*([mean_of(repeats) for repeats in of] for of in scores.values()), strict=True)
-            cells = [
-                repeats_cell([mean_of(column)], metric) for column, metric in zip(means, metrics, strict=True)
-            ]
-            rows.append((Value("Average"), Value(setting), *cells, count_cell(len(scores))))
+            by_metric = zip(*scores.values(), strict=True)
+            cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
+            rows.append((Value("Average"), Value(setting), *cells, UNKNOWN))
         for model in (model for model in board.models if model in scores):
             name = Value(models[model].name, link=models[model].page)
             cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
             rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
     text = (
-        "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how much"
-        " sampling moves a score; how much the choice of programs does, the intervals above say. The"
-        " average of the models has their number in the last column."
+        "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how"
+        " much sampling moves a score; how much the choice of programs does, the intervals above say."
     )
     if rows:
         head = ("Model", "asked", *(metric.title for metric in metrics), "repeats")
