@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.clients.server import fixed_server
 
-from triathlon_runner.endpoints import ApiConfig, Chat, Message, ReplyCache, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, OpenAI, ReplyCache, Sampling, open_model
 
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
 HERE = Path(__file__).resolve().parent / "clients"
@@ -36,7 +36,7 @@ PEERS = ("lm_eval", "inspect_ai", "openai")
 
 async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str, float]:
     """The runner's own way of asking: seconds and CPU seconds."""
-    server = ApiConfig(base_url=base_url, model="scripted", concurrency=slots)
+    server = OpenAI(base_url=base_url, model="scripted", concurrency=slots)
     with tempfile.TemporaryDirectory() as folder:
         opened = ReplyCache(Path(folder) / "replies.sqlite") if cached else nullcontext()
         with opened as cache:

@@ -24,14 +24,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from support.model_server import model_server_process
 from support.virtual_server import FAULTS, VirtualServer, ask
 from support.virtual_time import run_virtually
-from triathlon_runner.endpoints import ApiConfig, Chat, Message, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, OpenAI, Sampling, open_model
 
 AT_ONCE, WORKERS, HANG_SECONDS = 32, 96, 20.0
 
 
 async def real(base_url: str, chains: int, length: int, pause: float) -> tuple[float, list[str], int]:
     """Seconds, the replies in order, and tries that gave no answer."""
-    config = ApiConfig(base_url=base_url, model="scripted", concurrency=AT_ONCE)
+    config = OpenAI(base_url=base_url, model="scripted", concurrency=AT_ONCE)
     replies = [""] * (chains * length)
     left = iter(range(chains))
     async with open_model("m", "instruct", config, say=print) as model:
@@ -52,8 +52,8 @@ def measure_real(chains: int, length: int, pause: float) -> None:
     """Prints a line for each kind of server."""
     print(f"real client and server; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     calm, expected = 0.0, [""]
-    for name in ("calm", "faults", "hangs_too"):
-        with model_server_process(f"support.faulty_server:{name}") as base_url:
+    for name in ("echo", "faults", "hangs_too"):
+        with model_server_process(f"support.server_scripts:{name}") as base_url:
             seconds, replies, retries = asyncio.run(real(base_url, chains, length, pause))
         calm, expected = (calm, expected) if calm else (seconds, replies)
         equal = "equal replies" if replies == expected else "OTHER REPLIES"

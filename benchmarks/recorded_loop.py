@@ -31,12 +31,12 @@ import platformdirs
 
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import ApiConfig
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import CachingGrader, VerdictCache
 from triathlon_runner.imports._foreign import ForeignLoop
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._readers import read_evaloop
+from triathlon_runner.llm import OpenAI
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import open_sandbox
@@ -80,7 +80,7 @@ async def differences(
         count = recorded[foreign.task_id]
         async with limit:
             try:
-                record = await graded(foreign, 0, work, grader, work.settings_hash)
+                record = await graded(foreign, 0, work, grader, work.protocol)
             except NotInEvidenceError:
                 return Difference(model, foreign.task_id, count, "more, the program that failed there passes")
         assert isinstance(record, LoopRecord)
@@ -122,7 +122,7 @@ async def measure(options: argparse.Namespace) -> bool:
         row = ModelRow(
             id="recorded",
             name="Recorded",
-            api=ApiConfig(base_url="http://localhost/v1", model="recorded"),
+            api=OpenAI(base_url="http://localhost/v1", model="recorded"),
         )
         work = Work(row, built, {"imported": "evaloop"})
         caching = CachingGrader(grader, VerdictCache(options.verdicts))

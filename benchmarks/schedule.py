@@ -27,8 +27,8 @@ from rich.console import Console
 from support.fake_suite import FakeModel, FakeSuite, entry_of
 from support.model_server import ModelServer
 from support.server_replies import Hang
-from triathlon_runner.endpoints import ApiConfig, Chat, Message, Model, Sampling, open_model
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Message, Model, OpenAI, Sampling, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,
@@ -119,7 +119,7 @@ def waiting(seconds: int) -> str:
 
     async def wait() -> float:
         async with ModelServer(lambda _: Hang(3600)) as server:
-            config = ApiConfig(base_url=server.base_url, model="scripted", concurrency=64)
+            config = OpenAI(base_url=server.base_url, model="scripted", concurrency=64)
             async with open_model("m", "instruct", config) as model:
                 chats = [Chat((Message("user", str(n)),)) for n in range(1064)]
                 tasks = [asyncio.create_task(model.ask(chat, Sampling(8))) for chat in chats]

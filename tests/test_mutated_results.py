@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.hashes import hashes
 from support.small_run import SmallRun, made
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
@@ -79,7 +80,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
             suite=suite,
             model="recorded-model",
             served_model="recorded-model",
-            protocol="ab" * 8,
+            protocol=hashes("ab" * 8),
             settings={"recorded": "a"},
             data=DataSetRecord(name="a", version="1", sha256="ab" * 32),
             tasks_in_suite=3,

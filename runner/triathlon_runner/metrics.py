@@ -48,13 +48,13 @@ def pass_at_k_by_task(units: Iterable[Sampled], k: int) -> dict[str, float]:
     }
 
 
-Role = Literal["headline", "baseline", "column", "unranked", "curve", "upper_end", "side"]
+Role = Literal["headline", "baseline", "column", "unranked", "curve", "upper_end", "beside"]
 """What a metric is on a board.
 
 headline: the one score that stands for its discipline. baseline: the plain pass@1 that rank shifts are
 counted from, and the first point of a degradation curve. curve: a further point of it, shown in figures only.
 unranked: a column in which more is not better. upper_end: the other end of a metric known as a range.
-side: in a smaller table of the board only.
+beside: a figure to read another by, such as what a constant answer scores; no column of its own.
 """
 
 

@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
-from triathlon_runner.endpoints import ApiConfig, ModelKind
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
 from triathlon_runner.records import Usage
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.terminal import shortened
@@ -75,7 +76,12 @@ class ModelRow(Settings):
     notes: str | None = None
     """What a reader of the board should know, such as who packaged the weights."""
     serve: ServeConfig | None = None
-    api: ApiConfig | None = None
+    api: ApiBlock | None = None
+    context: Annotated[int, Field(gt=0, le=_MOST_TOKENS)] | None = None
+    """Tokens that the model can read and write together, by its makers. A question that exceeds them is its
+    outcome `context_overflow`; left out, your own server that refuses a long question stops the model."""
+    system_prompt: Literal["merge"] | None = None
+    """`merge`: the instructions stand before the user's text, for a model that takes no system prompt."""
     group: str | None = None
     """The same text in rows of one model with different effort or token budgets: the site draws their scores
     by tokens. It shapes no answer."""
@@ -95,7 +101,7 @@ class ModelRow(Settings):
 
 def row_without_server(model_id: str, kind: ModelKind) -> ModelRow:
     """The row of a model whose replies are stored and which is not asked."""
-    unused = ApiConfig(base_url="http://localhost/v1", model=model_id)
+    unused = OpenAI(base_url="http://localhost/v1", model=model_id)
     return ModelRow(id=model_id, name=model_id, kind=kind, api=unused)
 
 
@@ -266,9 +272,10 @@ def single(
             f"expected --model to name no model of models.yaml, got {model!r}: its results would be those of"
             f" {name!r} there; run that one with --models {name}, without --base-url"
         )
-    content = {"base_url": base_url, "model": model, "key_env": key_env}
+    host = urlsplit(base_url).hostname  # both options are typed by one person: the host may have that key
+    content = {"base_url": base_url, "model": model, "key_env": key_env, "send_key_to": host}
     try:
-        row = ModelRow(id=name, name=model, api=ApiConfig.model_validate(content), price=price)
+        row = ModelRow(id=name, name=model, api=OpenAI.model_validate(content), price=price)
     except ValidationError as error:
         fault = error.errors()[0]
         option = "--" + "-".join(str(part) for part in fault["loc"]).replace("_", "-")

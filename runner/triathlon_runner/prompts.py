@@ -6,6 +6,7 @@ folder (`--prompts`) holds `<discipline>/<name>.txt` for the templates to replac
 
 import functools
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -34,6 +35,7 @@ ESSENTIAL: Final = frozenset(
 """Values that differ from task to task: a replacement of a template that uses one must use it too."""
 
 BUILT_IN: Final = "built-in"
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=False)
 
@@ -75,6 +77,19 @@ class PromptSet:
             raise UserError(
                 f"prompt {name!r} of the set {self.name!r}: {error}. It may use {names}; mend the template."
             ) from error
+
+
+def template_of(text: str, values: Mapping[str, str]) -> str:
+    """Returns a text with places `{name}`, as the authors' files have them, as one of our templates.
+
+    Args:
+        text: Of the file.
+        values: By the name in the file, the name that we have for the value.
+    """
+    replaced = _PLACEHOLDER.sub(
+        lambda place: f"{{{{ {values[place[1]]} }}}}" if place[1] in values else place[0], text
+    )
+    return f"{replaced}\n"  # rendering leaves out the last line end
 
 
 def load_prompts(discipline: str, folder: Path | None = None, package: str = "") -> PromptSet:

@@ -6,6 +6,7 @@ stands in the fields below and in the methods of the record type.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +14,11 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem
 from triathlon_runner.datasets.user import UserDataSet
-from triathlon_runner.endpoints import Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model, ModelKind, Sampling
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import ProtocolHashes, UnitRecord
 from triathlon_runner.sandbox import Language
 
 GradedWhere = Literal["outside", "in part"]
@@ -61,6 +62,51 @@ class DataSetInfo:
         )
 
 
+def asked_settings(data: DataSetInfo, sampling: Sampling, prompts: str, **more: Any) -> dict[str, Any]:
+    """Returns what the hash `asked` covers.
+
+    Args:
+        data: Its SHA-256 stands for the questions that are made of it.
+        sampling: Temperature and top-p count, token limit and stop strings do not.
+        prompts: Hash of the templates and demonstrations of both kinds of model.
+        more: What else shapes a question, such as the style.
+    """
+    return {
+        "data": data.sha256,
+        "prompts": prompts,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        **more,
+    }
+
+
+def digest_of(texts: Sequence[Any]) -> str:
+    """Returns a hash of questions or truths, given as texts, numbers and sequences of them."""
+    return hashlib.sha256(json.dumps(texts, ensure_ascii=True).encode()).hexdigest()
+
+
+def graded_settings(
+    data: DataSetInfo, rule: Literal["value", "authors"] = "value", **more: Any
+) -> dict[str, Any]:
+    """Returns what the hash `graded` covers.
+
+    Args:
+        data: Its SHA-256 stands for the truths that are in it or come of executing it.
+        rule: `authors` where an answer counts as their program reads it, else what it states counts.
+        more: What else decides which answers are right, such as the inputs.
+    """
+    return {"data": data.sha256, "rule": rule, **more}
+
+
+def request_settings(kind: ModelKind, sampling: Sampling) -> dict[str, Any]:
+    """Returns how a model of this kind is asked, which neither hash covers."""
+    return {
+        "api": "completions" if kind == "base" else "chat",
+        "max_tokens": sampling.max_tokens,
+        "stop": list(sampling.stop),
+    }
+
+
 class Suite(Protocol):
     """One data set with one set of settings. Building one reads its data; running one asks and executes."""
 
@@ -74,10 +120,16 @@ class Suite(Protocol):
 
     def tasks(self) -> Sequence[Task]: ...
 
-    def settings(self, kind: ModelKind, judge: str | None = None, /) -> Mapping[str, Any]:
-        """Returns all that shapes a result for models of this kind: prompts, sampling, data hash.
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the protocol's two hashes cover, under `asked` and `graded`: the same everywhere.
 
-        JSON-serialisable. Its hash is the field `protocol` of every record and manifest.
+        Known before `prepare`. JSON-serialisable, as `settings`.
+        """
+        ...
+
+    def settings(self, kind: ModelKind, judge: str | None = None, /) -> Mapping[str, Any]:
+        """Returns what else shapes a result, for models of this kind: `api`, `max_tokens`, `stop`, `judge`.
 
         Args:
             kind: Instruct or base.
@@ -92,7 +144,7 @@ class Suite(Protocol):
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         judge: Model | None = None,
         /,
     ) -> UnitRecord:
@@ -103,7 +155,7 @@ class Suite(Protocol):
             sample: Its number, from 0.
             model: Is asked.
             grader: Grades programs.
-            settings_hash: For the record's field `protocol`.
+            protocol: For the record's field `protocol`.
             judge: The LLM judge. Without one a suite that compares texts says less, never something else;
                 other suites ignore it.
 

@@ -13,6 +13,8 @@ from typing import Any
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Import = ast.Import | ast.ImportFrom
 _BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+_MAX_CHILDREN = 200
+"""Functions in one scope whose names are looked up: `symtable` reads all of them for each name."""
 _NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises for text that it cannot parse."""
 
@@ -47,7 +49,7 @@ def tree_text(program: str) -> str:
     tree = parse_or_none(program)
     try:
         return ast.dump(tree) if tree is not None else program
-    except RecursionError:
+    except (RecursionError, ValueError):  # too deep, or an integer of more digits than Python prints
         return program
 
 
@@ -224,16 +226,23 @@ def _needs_arguments(method: Function) -> bool:
 
 
 def missing_names(program: str) -> set[str]:
-    """Global names that the program reads and nothing in it binds."""
+    """Global names that the program reads and nothing in it binds; none where it has very many functions."""
     with warnings.catch_warnings(action="ignore"):
         try:
             table = symtable.symtable(program, "<program>", "exec")
         except _NO_PROGRAM:
             return set()
+    if _most_children(table) > _MAX_CHILDREN:
+        return set()
     bound = {
         s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()
     }
     return set(_global_reads(table)) - bound - _BUILTINS
+
+
+def _most_children(table: symtable.SymbolTable) -> int:
+    children = table.get_children()
+    return max([len(children), *map(_most_children, children)])
 
 
 def _global_reads(table: symtable.SymbolTable) -> Iterator[str]:
@@ -243,12 +252,6 @@ def _global_reads(table: symtable.SymbolTable) -> Iterator[str]:
             yield symbol.get_name()
     for child in table.get_children():
         yield from _global_reads(child)
-
-
-def text_of(program: str, statement: ast.stmt) -> str:
-    """The statement's lines, decorators included."""
-    lines = lines_of(statement)
-    return "\n".join(program.split("\n")[lines.start - 1 : lines.stop - 1])
 
 
 def lines_of(statement: ast.stmt) -> range:

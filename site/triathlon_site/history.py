@@ -69,7 +69,9 @@ def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.units:
-            state = SuiteState(protocol=file.protocol, sha256=file.sha256[:HASH_DIGITS], tasks=file.units)
+            state = SuiteState(
+                protocol=str(file.protocol), sha256=file.sha256[:HASH_DIGITS], tasks=file.units
+            )
             suites.setdefault(file.model, {})[file.suite] = state
     return Snapshot(places=places, suites=suites)
 

@@ -10,16 +10,19 @@ PACKAGE = Path(triathlon_runner.__file__).parent
 
 DECIDED = (1, "7f112282f39570f32349416c41976eeb700a0fb98ab456b0dac261fa5b067fdb")
 SOURCES = (
-    "extraction/**/*.py",
     "grading/**/*.py",
     "languages.py",
     "loop/_judge.py",
     "loop/_prompt.py",
+    "replies/**/*.py",
+    "runtime/_answer.py",
     "runtime/_assertions.py",
     "runtime/_check.py",
-    "runtime/_fillings.py",
+    "runtime/_claims.py",
+    "runtime/_expressions.py",
     "runtime/_grade.py",
     "runtime/_literals.py",
+    "runtime/_masked.py",
     "runtime/_sandboxed/literal.py",
     "runtime/_sandboxed/programs.py",
     "runtime/_states.py",

@@ -29,15 +29,15 @@ LAYERS = (
         "store",
         "metrics",
         "prompts",
-        "extraction",
+        "replies",
         "sandbox",
-        "endpoints",
     ),
+    ("llm",),
     ("serving", "grading", "suites_yaml"),
     ("models_yaml",),
     ("suites", "cluster"),
     ("loop", "runtime", "evolved"),
-    ("translation", "sandbox.attacks"),
+    ("translation",),
     ("catalogue",),
     ("schedule",),
     ("estimates", "verify", "gate"),
@@ -46,11 +46,6 @@ LAYERS = (
 )
 """From the bottom up. A part imports from the layers below its own, and from no part of its own layer."""
 HEIGHT = {part: height for height, layer in enumerate(LAYERS) for part in layer}
-
-
-def part_of(module: tuple[str, ...]) -> str:
-    """`("sandbox", "_run")` -> sandbox; the attacks are tests of the sandbox and stand above grading."""
-    return ".".join(module[:2]) if module[:2] == ("sandbox", "attacks") else module[0]
 
 
 def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
@@ -77,7 +72,7 @@ def parts() -> dict[str, list[Path]]:
     for path in sorted(RUNNER.rglob("*.py")):
         module = path.relative_to(RUNNER).with_suffix("").parts
         if module != ("__init__",):
-            files.setdefault(part_of(module), []).append(path)
+            files.setdefault(module[0], []).append(path)
     return files
 
 
@@ -89,7 +84,7 @@ def test_imports_point_down(part: str) -> None:
         f"{path.relative_to(RUNNER)} imports {'.'.join(module)}"
         for path in parts()[part]
         for module in imported_modules(path)
-        if part_of(module) != part and HEIGHT.get(part_of(module), len(LAYERS)) >= HEIGHT[part]
+        if module[0] != part and HEIGHT.get(module[0], len(LAYERS)) >= HEIGHT[part]
     ]
     assert not wrong
 

@@ -62,7 +62,7 @@ def test_a_row_without_a_name_is_called_by_its_id(tmp_path: Path) -> None:
 def test_the_projects_own_file_is_good() -> None:
     """models.yaml of the checkout loads, and holds the default model and a dozen others."""
     listed = models_yaml.load(Path(__file__).parents[2] / "models.yaml")
-    assert listed.models[0].id == "smollm2-135m-instruct"
+    assert listed.models[0].id == "qwen2.5-coder-0.5b-instruct"
     assert len(listed.models) >= 13
 
 

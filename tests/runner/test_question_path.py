@@ -13,11 +13,12 @@ from typing import Final, get_args
 import pytest
 
 from support.code_path import CallFollower, documented_path, documented_steps
+from support.hashes import hashes
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.metrics import Contribution
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import AnswerRecord, Reply, StatementRecord, UnitRecord, Usage
@@ -32,8 +33,9 @@ from triathlon_runner.runtime import (
     Value,
 )
 from triathlon_runner.runtime._asking import KINDS, STYLES, Asker, QuestionKind, Style
-from triathlon_runner.runtime._assertions import Filled, Masked
+from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.runtime._sandboxed import programs
 from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS
@@ -52,15 +54,15 @@ MARK: Final = "marked"
 MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
 
 STEPS: Final = {
-    "coverage": (1, 2, 5),
-    "state": (1, 2, 3, 5),
-    "path": (1, 2, 5),
-    "output": (1, 2, 4, 5),
-    "predict-output": (2, 4, 6),
-    "predict-input": (2, 4, 6),
+    "coverage": (1, 2, 6),
+    "state": (1, 2, 3, 6),
+    "path": (1, 2, 6),
+    "output": (1, 2, 4, 5, 6),
+    "predict-output": (2, 4, 5, 7),
+    "predict-input": (2, 5, 7),
 }
 """Which steps of the document each kind of question takes."""
-EXECUTED: Final = 4
+EXECUTED: Final = 5
 """The step in which an assertion is executed: in the sandbox it takes the path of a program."""
 SANDBOX: Final = {
     file
@@ -168,7 +170,7 @@ def rightly(kind: QuestionKind, truth: str) -> str:
 
 @pytest.mark.parametrize("style", STYLES)
 async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
-    """From question to score: 6 files for coverage and path, 10 for a state, 13 for the output."""
+    """From question to score: 6 files for coverage and path, 10 for a state, 15 for the output."""
     source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source.build(sandbox)
@@ -177,11 +179,11 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
         model = ScriptedModel(truths(questions, style), rule, style, model_kind)
         with follower:
-            records = [await suite.run(task.task_id, 0, model, grader, "p") for task in suite.tasks()]
+            records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
             scores = [metric.score(records) for metric in METRICS]
         assert scores[0] == score
     assert {kind: follower.passed(kind) for kind in KINDS} == {kind: documented(kind) for kind in KINDS}
-    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [6, 10, 6, 13]
+    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [6, 10, 6, 15]
 
 
 @dataclass
@@ -208,17 +210,17 @@ class Predictor:
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Asked, right: str, style: Style
 ) -> None:
-    """From question to score a prediction goes through 13 files, whichever side of the assertion it is."""
+    """From question to score a prediction of an output goes through 15 files, of an input through 13."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
     follower = QuestionFollower()
     wrong = right.replace("['marked'", "['also', 'marked'")
     for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
         with follower:
-            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, "p")
+            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
             record = await asyncio.create_task(unit)
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score
     kind = f"predict-{asked}"
     assert follower.passed(kind) == documented(kind)
-    assert len(documented(kind) - SANDBOX) == 13
+    assert len(documented(kind) - SANDBOX) == {"output": 15, "input": 13}[asked]

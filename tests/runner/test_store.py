@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from support.results import fake_manifest
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, RecordedTask, UnitRecord
@@ -23,7 +24,12 @@ from triathlon_runner.store import (
 
 def record(task_id: str, sample: int = 0) -> UnitRecord:
     return UnitRecord(
-        suite="loop/core", model="m", task_id=task_id, sample=sample, protocol="p", outcome=Outcome.PASSED
+        suite="loop/core",
+        model="m",
+        task_id=task_id,
+        sample=sample,
+        protocol=hashes("p"),
+        outcome=Outcome.PASSED,
     )
 
 

@@ -7,10 +7,11 @@ from typing import Final
 import pytest
 
 from support.built_questions import source
+from support.hashes import hashes
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox
@@ -46,7 +47,7 @@ async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling,
         grader = ProgramGrader(sandbox, root / "keys")
         data = DataStore(cache=root / "data", fetch=False)
         built = await build_suite(entry, data, grader, PROFILES["standard"].with_own(limit=1))
-        await built.suite.run(built.chosen[0].task_id, 0, model, grader, "hash")
+        await built.suite.run(built.chosen[0].task_id, 0, model, grader, hashes("hash"))
     return entry.sampling_of(kind), model.asked
 
 

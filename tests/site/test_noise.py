@@ -53,8 +53,7 @@ def test_copies_of_one_reply_have_no_budget() -> None:
     greedy = fake_manifest("a", SUITE, list(fake_records(FakeModel("a"), suite)))
     files = [repeated("a", [4, 2, 0, 1])]
     assert score_noise([replace(files[0], manifest=greedy)]) == []
-    row_settings = {**greedy.settings, "row_settings": {"temperature": 0.7}}
-    warm = greedy.model_copy(update={"settings": row_settings})
+    warm = greedy.model_copy(update={"settings": {"asked": {"temperature": 0.7}}})
     unset = greedy.model_copy(update={"identity": {"unsupported": ["temperature"]}})
     for manifest in (warm, unset):
         assert score_noise([replace(files[0], manifest=manifest)]) == score_noise(files)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from triathlon_runner.records import Usage
-from triathlon_site.load import FileAggregate, Parts
+from triathlon_site.load import NO_PROTOCOL, FileAggregate, Parts
 
 
 def aggregate(
@@ -44,7 +44,7 @@ def aggregate(
         suite=suite,
         file="",
         sha256="",
-        protocol="",
+        protocol=NO_PROTOCOL,
         manifest=None,
         frame=pd.DataFrame(columns),
         metrics=parts,

@@ -1,18 +1,20 @@
 """A provider of a made-up protocol, to show what one takes: this file, and one line in the table."""
 
 import json
-from collections.abc import Mapping
+from typing import Any
 
-from triathlon_runner.endpoints import ApiConfig, Chat
-from triathlon_runner.endpoints.provider import Client, HttpReply, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.llm import ApiConfig, Chat
+from triathlon_runner.llm.provider import Fetch, ParsedReply, Question, Request, ServerInfo
 from triathlon_runner.records import Reply, Usage
 
 
-class Brackets:
-    def __init__(self, config: ApiConfig) -> None:
-        self._config = config
+class Brackets(ApiConfig):
+    provider: str = "brackets"
 
-    def headers(self, key: str) -> Mapping[str, str]:
+    loudness: int = 1
+    """An option that rows of other providers may not have."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
         return {"X-Bracket-Key": key}
 
     def request(self, question: Question) -> Request:
@@ -20,9 +22,8 @@ class Brackets:
         body = {"say": question.prompt.messages[-1].content, "most": question.sampling.max_tokens}
         return Request(question, "/say", body)
 
-    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
-        said = json.loads(reply.body)
-        return ParsedReply(Reply(text=said["said"]), Usage(requests=1), self._config.model)
+    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+        return ParsedReply(Reply(text=body["said"]), Usage(requests=1), self.model)
 
-    async def server_info(self, client: Client) -> ServerInfo:
-        return ServerInfo("brackets", digest=json.loads((await client.get("/who")).body)["digest"])
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
+        return ServerInfo("brackets", digest=json.loads((await fetch("/who")).body)["digest"])

@@ -5,12 +5,19 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import Answer, Chat, Completion, Message, Model, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
+from triathlon_runner.records import Outcome, ProtocolHashes, Reply, UnitRecord, Usage
 from triathlon_runner.schedule import OpenModel
-from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
+from triathlon_runner.suites import (
+    DataSetInfo,
+    SuiteEntry,
+    Task,
+    asked_settings,
+    graded_settings,
+    request_settings,
+)
 
 SAMPLING = Sampling(max_tokens=5)
 
@@ -48,8 +55,13 @@ class FakeSuite:
     def tasks(self) -> Sequence[Task]:
         return self._tasks
 
-    def settings(self, kind: str, _judge: str | None = None) -> Mapping[str, Any]:
-        return {"version": self.version, "kind": kind}
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        asked = asked_settings(self.data, SAMPLING, "", version=self.version)
+        return {"asked": asked, "graded": graded_settings(self.data)}
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return request_settings(kind, SAMPLING)
 
     async def run(
         self,
@@ -57,7 +69,7 @@ class FakeSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> UnitRecord:
         answer = await model.ask(Chat((Message("user", task_id),)), SAMPLING)
@@ -66,7 +78,7 @@ class FakeSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=Outcome.PASSED if answer.reply.text == task_id else Outcome.FAILED,
             usage=answer.usage,
         )

@@ -12,10 +12,10 @@ from typing import cast
 from rich.console import Console
 
 from support.fake_suite import FakeSuite, entry_of
-from triathlon_runner.endpoints import Chat, Message, Model, ReplyCache, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Message, Model, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import Manifest, Outcome, UnitRecord, Usage
+from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import (
     PROFILES,
     STOP_SECONDS,
@@ -50,7 +50,7 @@ class LongSuite(FakeSuite):
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> UnitRecord:
         async def ask(number: int) -> Usage:
@@ -67,7 +67,7 @@ class LongSuite(FakeSuite):
             suite=self.id,
             model=model.id,
             task_id=task_id,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=Outcome.PASSED,
             usage=sum(usages, Usage()),
         )

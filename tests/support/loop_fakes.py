@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from triathlon_runner.datasets import FunctionProblem, Problem
-from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox
 

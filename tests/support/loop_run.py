@@ -13,8 +13,8 @@ from rich.console import Console
 from support.core_model import problems
 from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import Model, ReplyCache
 from triathlon_runner.loop import LoopSuite, Setting, catalogue
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.prompts import load_prompts

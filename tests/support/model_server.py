@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -40,23 +40,26 @@ class ModelServer:
         self,
         script: Script,
         *,
-        model: str = "scripted",
+        model: str | None = None,
         latency: float = 0.0,
         slots: int | None = None,
         port: int = 0,
         keep_requests: bool = True,
         log: Path | None = None,
+        paths: Mapping[str, Any] | None = None,
     ) -> None:
         """Prepares the server.
 
         Args:
             script: What to answer.
-            model: The name in `/v1/models`.
+            model: The name in `/v1/models`; None: there is no list.
             latency: Seconds that every answer takes at least; time in the queue for a slot comes on top.
             slots: How many requests are worked on at once; the others wait. None: no limit.
             port: 0 takes a free one.
             keep_requests: Whether `requests` fills up; a benchmark turns it off.
             log: A file that gets one JSON line a request, for other processes to read.
+            paths: What else there is, such as `GET /props`: a body, (status, body), or a list of these that
+                is said one by one, its last again and again.
         """
         self._script = script
         self._model = model
@@ -66,6 +69,9 @@ class ModelServer:
         self._keep = keep_requests
         self._log_path = log
         self._log: TextIO | None = None
+        self._paths = dict(paths or {})
+        self.asked: list[tuple[str, Any, Mapping[str, str]]] = []
+        """Every request for one of the other paths: method and path, body, headers."""
         self._runner: web.ServerRunner | None = None
         self.requests: list[Asked] = []
         """Every request in the order of arrival."""
@@ -95,9 +101,11 @@ class ModelServer:
             self._log.close()
 
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
+        if (name := f"{http.method} {http.path_qs}") in self._paths:
+            return await self._say(name, http)
         if http.path == "/health":
             return web.Response()
-        if http.path == "/v1/models":
+        if http.path == "/v1/models" and self._model is not None:
             return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
         if http.path not in PATHS:
             return web.json_response({"error": {"message": f"no such path {http.path}"}}, status=404)
@@ -110,6 +118,15 @@ class ModelServer:
             return web.Response()
         finally:
             self.in_flight -= 1
+
+    async def _say(self, name: str, http: web.BaseRequest) -> web.StreamResponse:
+        raw = await http.read()
+        self.asked.append((name, json.loads(raw) if raw else None, http.headers))
+        said = self._paths[name]
+        if isinstance(said, list):
+            said = said.pop(0) if len(said) > 1 else said[0]
+        status, body = said if isinstance(said, tuple) else (200, said)
+        return web.json_response(body, status=status)
 
     def _note(self, http: web.BaseRequest, raw: bytes) -> Asked:
         body: dict[str, Any] = json.loads(raw)
@@ -173,7 +190,7 @@ def main() -> None:
     """Serves until SIGTERM or Ctrl-C."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("script", help="module:function")
-    parser.add_argument("--model", default="scripted")
+    parser.add_argument("--model")
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
     parser.add_argument("--port", type=int, default=0)

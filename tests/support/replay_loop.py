@@ -22,11 +22,15 @@ _TASK = re.compile(r'"""\n.*\n"""', re.DOTALL)
 _CODE = re.compile(r"```python\n(.*)\n```", re.DOTALL)
 
 
+def recordings() -> Path:
+    """The folder of stored runs, which need not be there."""
+    data = os.environ.get("TRIATHLON_DATA")
+    return (Path(data).parent if data else _CHECKOUT.parent / "shared") / "recorded"
+
+
 def recording(name: str) -> list[dict[str, Any]]:
     """The tasks of one stored run; skips where this machine has none."""
-    data = os.environ.get("TRIATHLON_DATA")
-    shared = Path(data).parent if data else _CHECKOUT.parent / "shared"
-    path = shared / "recorded" / f"{name}.json.gz"
+    path = recordings() / f"{name}.json.gz"
     if not path.is_file():
         pytest.skip(
             f"needs a stored run: no file {str(path)!r}; they lie beside the folder of TRIATHLON_DATA"

@@ -20,6 +20,7 @@ from triathlon_runner.records import (
     LoopStep,
     Manifest,
     Outcome,
+    ProtocolHashes,
     Reply,
     RuntimeRecord,
     StatementRecord,
@@ -123,8 +124,9 @@ def fake_manifest(
     )
 
 
-def protocol_of(suite: str) -> str:
-    return hashlib.sha256(suite.encode()).hexdigest()[:16]
+def protocol_of(suite: str) -> ProtocolHashes:
+    digest = hashlib.sha256(suite.encode()).hexdigest()
+    return ProtocolHashes(asked=digest[:16], graded=digest[16:32])
 
 
 def fake_records(model: FakeModel, suite: FakeSuite, seed: int = 1) -> Iterator[UnitRecord]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style

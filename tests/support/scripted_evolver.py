@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Reply, Usage
 
 Said = str | Callable[[str], str]

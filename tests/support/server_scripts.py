@@ -1,7 +1,24 @@
 """Scripts for `python -m support.model_server`, for example `support.server_scripts:echo`."""
 
+import json
+import random
+import re
+import urllib.parse
+
 from support.core_model import answer, reference
-from support.server_replies import Asked, Response, Said, Status
+from support.model_server import Script
+from support.server_replies import (
+    Asked,
+    Half,
+    Hang,
+    InvalidUtf8,
+    Raw,
+    Reset,
+    Response,
+    Said,
+    Status,
+    too_many,
+)
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
 """Clears the screen, moves the cursor, names the window, colours, turns text round, and rich's markup."""
@@ -71,3 +88,62 @@ def reference_unless_worse(asked: Asked) -> str | Response:
     if model == "refused":
         return Status(401, "Incorrect API key provided", "invalid_api_key")
     return reference(asked, {"worse": 0.2, "half": 0.67}.get(model, 1.0))
+
+
+FAULTS: tuple[Response, ...] = (
+    too_many(),
+    too_many(0.01),
+    Status(500),
+    Status(503, headers={"Retry-After": "0.01"}),
+    Reset(),
+    Half(),
+    InvalidUtf8(),
+    Raw(b"<html>busy</html>", "text/html"),
+    Raw(b""),
+    Said(None),
+    Said("not for you", choices=0),
+    Said("not for you", model="another-model"),
+)
+
+
+def misbehaving(calm: Script, seed: int, share: float = 0.3, faults: tuple[Response, ...] = FAULTS) -> Script:
+    """What `calm` says, and in so large a share one of the faults instead."""
+    rng = random.Random(seed)
+
+    def script(asked: Asked) -> object:
+        return rng.choice(faults) if rng.random() < share else calm(asked)
+
+    return script  # type: ignore[return-value]  # what calm says or a fault
+
+
+answer_at_times = misbehaving(answer, 5, faults=(*FAULTS, Hang(1.0)))
+faults = misbehaving(echo, 1)
+hangs_too = misbehaving(echo, 1, faults=(*FAULTS, Hang(20.0)))
+
+_DICE = random.Random(3)
+
+
+def echo_key(asked: Asked) -> Response:
+    """A fault with the key in it for every second question, else a program that returns it."""
+    key = asked.headers["Authorization"].removeprefix("Bearer ")
+    if _DICE.random() < 0.5:
+        return _DICE.choice(faults_with(key))
+    changes = {"system_fingerprint": key, "id": key}
+    text = answer(asked)
+    if name := re.search(r"def (\w+)\(", text):  # a program that returns it, and does not contain it
+        text = f"def {name[1]}(*_, **__):\n    return {key[:9]!r} + {key[9:]!r}"
+    return Said(text, model="scripted", headers={"X-Echo": key}, changes=changes)
+
+
+def faults_with(key: str) -> list[Response]:
+    """Errors of all kinds that name a key, in several encodings."""
+    return [
+        Status(500, f"Authorization: Bearer {key}"),
+        Status(503, urllib.parse.quote(key, safe=""), key),
+        Status(429, f"slow down, {key}", headers={"Retry-After": "0.01"}),
+        Status(400, f"what is {key}?", param=key),
+        Said("x", model=f"model-of-{key}"),
+        Raw(f"{key} is no JSON".encode()),
+        Raw(json.dumps({"error": {"message": key.encode().hex()}}).encode()),
+        Raw(f'{{"{key}": 1}}'.encode()),
+    ]

@@ -6,17 +6,16 @@ import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any
 
-from triathlon_runner.endpoints import ApiConfig, Chat, EndpointStats, Limits, Message, Sampling
-from triathlon_runner.endpoints._api import Unreachable
-from triathlon_runner.endpoints._config import Secrets
-from triathlon_runner.endpoints._model import Endpoint
-from triathlon_runner.endpoints._request_queue import RequestQueue, silent
-from triathlon_runner.endpoints.provider import Client, HttpReply, Question
-from triathlon_runner.endpoints.providers.openai_chat import OpenAIChat
+from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, OpenAI, Sampling
+from triathlon_runner.llm._api import Unreachable
+from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._queue import RequestQueue, silent
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import HttpReply
 
-CONFIG = ApiConfig(base_url="http://127.0.0.1:1/v1", model="m")
+CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type", "hang")
 
 
@@ -47,7 +46,7 @@ class VirtualServer:
     _tokens: float = 0.0
     _filled_at: float | None = None
 
-    async def post(self, path: str, body: bytes) -> HttpReply:
+    async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
         loop = asyncio.get_running_loop()
         if self.busy >= self.at_once or not self._in_time(loop.time()):
             await asyncio.sleep(0.002)
@@ -111,13 +110,12 @@ async def ask(
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(concurrency=most), EndpointStats()
     queue = RequestQueue(limits, stats, say=say)
-    provider = OpenAIChat(CONFIG)
-    endpoint = Endpoint(CONFIG, provider, cast(Client, server), queue, Secrets(CONFIG))
+    endpoint = Endpoint(CONFIG, server, queue, Secrets(CONFIG))
 
     async def chain(number: int) -> None:
         for step in range(length):
             prompt = Chat((Message("user", f"{number} {step}"),))
-            answer = await endpoint.answer(provider.request(Question(prompt, Sampling(64))))
+            answer = await endpoint.answer(endpoint.request(prompt, Sampling(64)))
             assert answer.reply.text == "yes"
             await asyncio.sleep(pause)
 

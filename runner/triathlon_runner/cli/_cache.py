@@ -7,8 +7,8 @@ import typer
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import examples, group_of_commands
 from triathlon_runner.cli._names import complete_models
-from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.terminal import console, counted
 
 cache_app = group_of_commands("cache", "The cache of replies.", "triathlon cache info")

@@ -1,25 +1,19 @@
-"""`triathlon doctor`: what can run here, and whether the grader holds against attack."""
+"""`triathlon doctor`: what can run here, and what a program may use."""
 
 import asyncio
-import json
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
 from triathlon_runner import catalogue, models_yaml, sandbox
-from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._options import Common, Data, ModelsFile, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.sandbox import attacks
+from triathlon_runner.grading import TEST_LIMITS
 from triathlon_runner.schedule import why_not
 from triathlon_runner.serving import gpus
-from triathlon_runner.store import replace_file
 from triathlon_runner.terminal import Screen, console, counted, table
-
-NOT_RUN: Final = "not run"
-"""What manifests say where the hostile programs were never graded on this machine."""
 
 NOWHERE: Final = (
     "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
@@ -33,57 +27,17 @@ NOWHERE: Final = (
 """Advice where nothing can be executed."""
 
 
-@app.command(
-    epilog=examples(
-        "triathlon doctor",
-        "triathlon doctor --attack",
-    )
-)
-def doctor(
-    attack: Annotated[
-        bool, typer.Option("--attack", help="Grade hostile programs and see what they reach.")
-    ] = False,
-    level: Annotated[str, typer.Option(help="Sandbox level for --attack: auto, namespaces, lite.")] = "auto",
-    models_file: ModelsFile = Common.models_file,
-    data: Data = None,
-) -> None:
-    """What can run here: sandbox level, languages, GPUs, data, keys.
+@app.command(epilog=examples("triathlon doctor"))
+def doctor(models_file: ModelsFile = Common.models_file, data: Data = None) -> None:
+    """What can run here: sandbox level, limits of a program, languages, GPUs, data, keys.
 
-    Exit code 1: nothing can be executed, or a hostile program got through.
+    Exit code 1: nothing can be executed.
     """
     screen = console()
-    if attack:
-        raise typer.Exit(asyncio.run(_attack(level, screen)))
     healthy = asyncio.run(_machine(screen))
     _data(data_store(data, fetch=False), screen)
     _models(models_file, screen)
     raise typer.Exit(0 if healthy else 1)
-
-
-def grader_integrity(level: str) -> str:
-    """Returns the summary of the last `doctor --attack` at this level, for manifests; else `not run`."""
-    path = _integrity_file(level)
-    return str(json.loads(path.read_text(encoding="utf-8"))["summary"]) if path.exists() else NOT_RUN
-
-
-def _integrity_file(level: str) -> Path:
-    return cache_folder() / f"attack-{level}.json"
-
-
-async def _attack(level: str, screen: Screen) -> int:
-    def show(result: attacks.AttackResult) -> None:
-        finding = "held" if result.held else " ".join(
-            f"{name}: {text}"
-            for name in ("scored", "stole", "harmed", "survived")
-            if (text := getattr(result, name))
-        )  # fmt: skip
-        screen.print_message(f"{result.name:40} {result.kind:10} {result.outcome:12} {finding}")
-
-    report = await attacks.attack(level, on_result=show)
-    screen.print_message(report.summary())
-    content = {"summary": report.summary(), "held": report.held}
-    replace_file(_integrity_file(report.level), json.dumps(content, indent=1) + "\n")
-    return 0 if report.held else 1
 
 
 async def _machine(screen: Screen) -> bool:
@@ -97,9 +51,10 @@ async def _machine(screen: Screen) -> bool:
             _say(screen, "", advice)
     else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
-        summary = grader_integrity(health.level)
-        advice = "; `triathlon doctor --attack` tries them" if summary == NOT_RUN else ""
-        _say(screen, "attacks", summary + advice)
+        _say(screen, "isolation", sandbox.integrity(health.level))
+        for number, row in enumerate(sandbox.limits_of_a_child(TEST_LIMITS)):
+            heading = "" if number else "limits"
+            _say(screen, heading, f"{row.what}: {row.most} ({row.enforced_by})")
     for language in health.languages:
         _say(screen, language.language, language.version or language.fault)
     names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]

@@ -22,7 +22,6 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
 from triathlon_runner.datasets.user import with_inputs
-from triathlon_runner.endpoints import Model, ReplyCache
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
@@ -40,6 +39,7 @@ from triathlon_runner.evolved.evolve import (
     summary,
     write_review,
 )
+from triathlon_runner.llm import Model, ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (

@@ -21,7 +21,6 @@ from triathlon_runner.cli._options import (
     data_store,
     open_local_grader,
 )
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -40,6 +39,7 @@ from triathlon_runner.imports import (
     read_source,
     settings_of,
 )
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.store import ResultsFolder
@@ -213,9 +213,9 @@ async def _import(
 ) -> ImportReport:
     show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
     if source is None:
-        work = Work(log.row, built, settings_of(log_format, log.path))
+        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
         return await import_log(log_format, log.path, work, results, grader, show)
-    work = Work(log.row, built, {"recorded": source.id})
+    work = Work(log.row, built, source.settings(built.suite))
     return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 

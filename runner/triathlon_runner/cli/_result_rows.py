@@ -154,7 +154,7 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
         units,
         [*findings, *cut],
         open=max(0, counted_units + manifest.open_units - units),
-        protocol=manifest.protocol,
+        protocol=str(manifest.protocol),
         ended=manifest.ended,
         origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
     )
@@ -188,7 +188,7 @@ def _recorded_row(file: RecordedFile) -> Row:
         units,
         findings,
         open=0,
-        protocol=manifest.protocol,
+        protocol=str(manifest.protocol),
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",
     )

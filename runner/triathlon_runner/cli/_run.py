@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 
@@ -163,7 +164,9 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         with progress:
             session = await open_session(stack, options, listed, progress)
         _say_skipped(session.plan, screen)
+        _say_left_out(session.plan, screen)
         _say_copies(session.plan, screen)
+        _say_trusted(session.plan, screen)
         if options.dry_run:
             show_estimates(await estimate(session.plan, options.folder, session.grader), screen)
             return 0
@@ -201,6 +204,22 @@ def _say_skipped(plan: RunPlan, screen: Screen) -> None:
             screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
+def _say_left_out(plan: RunPlan, screen: Screen) -> None:
+    """Names the suites of which not every question could be built, with the reasons."""
+    by_suite = {
+        work.suite_id: found
+        for works in plan.work.values()
+        for work in works
+        if (found := work.settings.get("questions", {})).get("left_out_programs")
+    }
+    for suite, found in by_suite.items():
+        reasons = "; ".join(f"{task} {why}" for task, why in found["left_out_programs"].items())
+        screen.print_message(
+            f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has: {reasons};"
+            " `pip install 'triathlon-leaderboard[official]'` installs what DREval and ClassEval need"
+        )
+
+
 def _say_copies(plan: RunPlan, screen: Screen) -> None:
     """Names the suites whose samples cannot differ."""
     suites = {work.suite_id: None for works in plan.work.values() for work in works if work.asks_for_copies}
@@ -209,6 +228,27 @@ def _say_copies(plan: RunPlan, screen: Screen) -> None:
             f"{', '.join(suites)}: asked at temperature 0, so all samples of a task are one reply, which is"
             " asked for once; for samples that differ name --temperature, or suites that sample",
         )
+
+
+def _say_trusted(plan: RunPlan, screen: Screen) -> None:
+    """Names what of the rows runs code outside the sandbox, and keys that go to several hosts."""
+    rows = [works[0].row for works in plan.work.values() if works]
+    for row in rows:
+        if row.serve is not None and (named := row.serve.executes):
+            screen.print_message(
+                f"{row.id}: its row runs code on this machine, outside the sandbox ({'; '.join(named)}): only"
+                " for rows whose author you trust"
+            )
+    hosts: dict[str, set[str]] = {}
+    for row in rows:
+        if row.api is not None and row.api.key_env and not row.api.send_key_to:
+            hosts.setdefault(row.api.key_env, set()).add(urlsplit(row.api.base_url).netloc)
+    for variable, places in hosts.items():
+        if len(places) > 1:
+            screen.print_message(
+                f"the key in ${variable} goes to several hosts ({', '.join(sorted(places))}): name a"
+                " variable for each, or confirm each with `send_key_to` in its row"
+            )
 
 
 def _record_skipped(plan: RunPlan, folder: ResultsFolder) -> None:

@@ -12,8 +12,8 @@ from triathlon_runner.cli._names import names
 from triathlon_runner.cli._options import Common, Executor
 from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import Limits
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import Limits
 from triathlon_runner.models_yaml import ModelRow, Price
 from triathlon_runner.schedule import STOP_SECONDS, Bounds, Wanted, span_seconds, why_not
 from triathlon_runner.store import ResultsFolder

@@ -35,6 +35,10 @@ _UNUSABLE = {
     ),
 }
 """By outcome: how a reply is described, and the advice where nearly all replies of a model end like this."""
+_CUT_BY_CONTEXT = (
+    "cut because question and reply filled the context",
+    "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
+)
 _ESTIMATED = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
 _WIDE_ONLY = ("units", "requests", "tokens in")
 """Columns that a narrow window leaves out."""
@@ -106,6 +110,7 @@ def show_summary(
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary, accounts, progress), *summary.notes]
     lines += map(about_replies, accounts)
+    lines += map(about_context, accounts)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
@@ -143,12 +148,31 @@ def about_replies(account: Account) -> str:
     """Returns a warning and advice where nearly all replies of a model have nothing to grade, else ""."""
     outcomes = account.stats.outcomes
     total = outcomes.total()
-    for outcome, (description, remedy) in _UNUSABLE.items():
+    for outcome, advice in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
+            is_full = outcome is Outcome.TRUNCATED and account.stats.cut_by_context > account.stats.truncated
+            description, remedy = _CUT_BY_CONTEXT if is_full else advice
             amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
             which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
             return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
     return ""
+
+
+def about_context(account: Account) -> str:
+    """Returns how many questions and replies the server's context had no room for; empty for none."""
+    stats = account.stats
+    parts = [
+        f"{counted(number, noun)} {what}"
+        for number, noun, what in (
+            (stats.too_long, "question", "refused as longer than the context of its server"),
+            (stats.cut_by_context, "reply", "cut because question and reply filled the context"),
+        )
+        if number
+    ]
+    if not parts:
+        return ""
+    at_limit = f", {stats.truncated} cut at the token limit" if stats.truncated else ""
+    return f"{account.model}: {', '.join(parts)}{at_limit}: see `context` and `max_tokens` in its row"
 
 
 def about_tokens(account: Account) -> str:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
-from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import ReplyCache
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import (
     CTRL_C,
     Account,
@@ -78,7 +78,7 @@ async def run_plan(
 ) -> Summary:
     """Asks the planned models; writes into the results folder of the options. Ctrl-C stops it."""
     level = session.grader.sandbox.level
-    conditions = Conditions(options.wanted.profile.name, level, grader_integrity(level))
+    conditions = Conditions(options.wanted.profile.name, level, integrity(level))
     runner = Runner(
         options.folder,
         session.grader,

@@ -16,7 +16,6 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._doctor import grader_integrity
 from triathlon_runner.cli._names import Models, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
@@ -38,6 +37,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
 from triathlon_runner.models_yaml import Price, check_have_results
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
     IMPORTED,
@@ -242,7 +242,7 @@ async def _verify_file(
                 manifest,
                 price=price,
                 sandbox_level=level,
-                integrity=grader_integrity(level),
+                integrity=integrity(level),
             )
     return report
 

@@ -1,5 +1,6 @@
 """Reads pinned data files from a folder or the cache, and downloads what is missing."""
 
+import ast
 import hashlib
 import os
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ class DataFile:
     """What `sha256` covers: the file's bytes, or its content whether it is compressed or not."""
     version: str
     licence: str
+    literal: str = ""
+    """Name of the text in the Python file at `url` that is the content; empty where the file is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class DataStore:
 
         try:
             data = fetch(file.url)
+            if file.literal:
+                data = _literal(data, file)
             content = _verified(data, file, file.url)
             _write(target, data)
         except httpx2.HTTPError as error:
@@ -90,6 +95,27 @@ class DataStore:
             why = f"and the cache can't be written ({error})"
             raise DataUnavailableError(self._missing(file, why)) from error
         return content
+
+
+def _literal(source: bytes, file: DataFile) -> bytes:
+    """The text that a Python file gives a name; nothing of the file is executed."""
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        statements = []
+    for statement in statements:
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Name)
+            and statement.targets[0].id == file.literal
+            and isinstance(statement.value, ast.Constant)
+            and isinstance(statement.value.value, str)
+        ):
+            return statement.value.value.encode()
+    raise DataUnavailableError(
+        f"{file.url} is not the file that holds {file.name!r}: expected a text named {file.literal!r}, got"
+        " none; put the text into that file in the folder that --data names"
+    )
 
 
 def _write(target: Path, data: bytes) -> None:

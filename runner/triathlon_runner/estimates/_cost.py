@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
 from triathlon_runner.records import Manifest, Reply, Usage
 from triathlon_runner.schedule import Work, spread
 
@@ -74,7 +74,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     model = DryRunModel(work.row.id, work.row.kind)
     suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
     for task in tasks:
-        await suite.run(task.task_id, 0, model, grader, work.settings_hash, work.judge)
+        await suite.run(task.task_id, 0, model, grader, work.protocol, work.judge)
     if not model.requests:
         return Cost(0.0, 0.0, 0.0, "asks nothing")
     requests = work.built.entry.most_requests or model.requests / len(tasks)

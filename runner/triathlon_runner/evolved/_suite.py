@@ -1,16 +1,23 @@
 """One set of problems: ask for each function once, grade it against the reference."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelKind, Sampling
-from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import EvolvedRecord
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.records import EvolvedRecord, ProtocolHashes
+from triathlon_runner.replies import extract
+from triathlon_runner.suites import (
+    DataSetInfo,
+    Task,
+    asked_settings,
+    digest_of,
+    graded_settings,
+    request_settings,
+)
 
 STOP: Final = ("\ndef ", "\nclass ", "\nif __name__", "\nprint(")
 """Where a base model has left the function that it completes. Four, as some servers take no more; all begin
@@ -45,16 +52,22 @@ class EvolvedSuite:
     def functions(self) -> tuple[FunctionProblem, ...]:
         return tuple(self.problems.values())
 
-    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns data set, sampling, prompts, and whether the model is instructed or completes."""
-        template = self._template(kind)
-        shown = "instruction" if template else "prompt"
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """Which of its data's prompts a set has is part of what it asks."""
+        texts = [(problem.task_id, problem.prompt) for problem in self.problems.values()]
         return {
-            "data": {**asdict(self.data), "inputs": self.inputs},
-            "sampling": asdict(self._sampling(kind)),
-            "asked": f"completion of the {shown}" if kind == "base" else "instruction",
-            "prompts": self.prompts.digest(template) if template else "",
+            "asked": asked_settings(
+                self.data,
+                self.sampling,
+                self.prompts.digest(self._template("instruct")),
+                questions=digest_of(texts),
+            ),
+            "graded": graded_settings(self.data, inputs=self.inputs),
         }
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return request_settings(kind, self._sampling(kind))
 
     def _template(self, kind: ModelKind) -> str:
         """The name of the instruction; empty for a base model that continues the problem's own prompt."""
@@ -68,7 +81,7 @@ class EvolvedSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> EvolvedRecord:
         """Asks for one function and grades it.
@@ -80,7 +93,7 @@ class EvolvedSuite:
         template, question = self._template(model.kind), self._question(problem, model.kind)
         asked = Completion(question) if model.kind == "base" else Chat((Message("user", question),))
         answer = await model.ask(asked, self._sampling(model.kind), sample=sample)
-        taken = extract_program(
+        taken = await extract(
             answer.reply,
             entry_point=problem.entry_point,
             prompt=problem.prompt if template else question,
@@ -96,7 +109,7 @@ class EvolvedSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=outcome,
             usage=answer.usage,
             seconds=answer.seconds,

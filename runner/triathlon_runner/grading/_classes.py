@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending
+from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import shorten
 from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._shared_values import Once
@@ -131,7 +131,7 @@ def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodR
     """One result a method; methods that were not run have the result of the program's child."""
     program, tests = run.candidate, run.examiner
     if program.ended is Ended.NOT_LOADED:
-        return [(Outcome.CRASHED, str(program.results[0]))] * len(methods)
+        return [(outcome_of_loading(program.results[0]), str(program.results[0]))] * len(methods)
     results = [
         (Outcome.CRASHED, result.message)
         if isinstance(result, Raised)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from triathlon_runner.datasets import TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
-from triathlon_runner.grading._limits import TEST_LIMITS
+from triathlon_runner.grading._limits import TEST_LIMITS, chosen_libraries
 from triathlon_runner.grading._rounding import NOTE, with_close_comparisons
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
@@ -126,6 +126,8 @@ async def grade_by_tests(
         SandboxError: our machinery failed.
     """
     tests = _with_check_call(tests, functions[0], language)
+    if language is Language.PYTHON:
+        libraries |= chosen_libraries(program)
     run = await sandbox.examine(
         Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
         Job(program, (), language, limits=limits, libraries=libraries),
@@ -166,7 +168,7 @@ def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdic
         return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
     last = candidate.results[-1] if candidate.results else None
     if candidate.ended is Ended.NOT_LOADED:
-        return _failed(Outcome.CRASHED, None, str(last))
+        return _failed(outcome_of_loading(last), None, str(last))
     if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
         case = _case(run.calls, "a result", candidate.detail)
         return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
@@ -175,6 +177,12 @@ def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdic
         return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
     got = shown(last.value) if last is not None else "no call"
     return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
+
+
+def outcome_of_loading(raised: object) -> Outcome:
+    """The outcome of a program that raised when it was loaded: one of its own tests failed, or it crashed."""
+    is_assertion = isinstance(raised, Raised) and raised.type == "AssertionError"
+    return Outcome.FAILED if is_assertion else Outcome.CRASHED
 
 
 def _failed(outcome: Outcome, failing: FailingCase | None, detail: str) -> Verdict:

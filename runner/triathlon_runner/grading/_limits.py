@@ -1,5 +1,7 @@
 """What programs, references and tests may use: `sandbox.Limits` says what is limited."""
 
+import re
+
 from triathlon_runner.sandbox import Limits
 
 MIN_CPU_SECONDS = 10.0
@@ -20,3 +22,9 @@ TEST_LIMITS = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 An interpreter's start costs up to 0.1 s. What a test's text compares with is small, and as objects a result
 can take ten times its bytes here.
 """
+_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
+
+
+def chosen_libraries(program: str) -> frozenset[str]:
+    """The libraries that a program in Python may choose to import, beside those that its problem names."""
+    return frozenset({"numpy"}) if "numpy" in program and _NUMPY.search(program) else frozenset()

@@ -4,7 +4,6 @@ Results become a verdict in the same way in every language: each is compared as 
 that is wrong.
 """
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -12,7 +11,7 @@ from typing import Any, Literal, Protocol
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading import _limits
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
-from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending
+from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -29,8 +28,6 @@ from triathlon_runner.sandbox import (
 
 MAX_DECODED_BYTES = HASHED_BYTES
 """A longer output is compared as it was sent and never decoded: as objects it would fill the memory."""
-_NUMPY = re.compile(r"^\s*(import|from)\s+numpy\b", re.MULTILINE)
-
 _ITEMS_OF_RESULTS = """
 
 
@@ -98,9 +95,7 @@ class ProgramGrader:
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
-        libraries = problem.libraries
-        if "numpy" in program and _NUMPY.search(program):  # a program may choose to use it
-            libraries |= {"numpy"}
+        libraries = problem.libraries | _limits.chosen_libraries(program)
         if problem.comparison.oracle == "set":
             program += _ITEMS_OF_RESULTS.replace("ENTRY_POINT", problem.entry_point)
         limits = Limits(
@@ -163,7 +158,7 @@ def _verdict(
 ) -> Verdict:
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
-        return Verdict(outcome=Outcome.CRASHED, passed=0, total=total, detail=shorten(str(raised)))
+        return Verdict(outcome=outcome_of_loading(raised), passed=0, total=total, detail=shorten(str(raised)))
     if fault is None and passed == total:
         return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
     if fault is None:

@@ -21,6 +21,7 @@ from triathlon_runner.records import (
     LoopRecord,
     LoopStep,
     Outcome,
+    ProtocolHashes,
     Reply,
     RuntimeRecord,
     UnitRecord,
@@ -30,7 +31,9 @@ from triathlon_runner.suites import Programs
 from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
-async def graded(foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: str) -> UnitRecord:
+async def graded(
+    foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: ProtocolHashes
+) -> UnitRecord:
     """Returns the record of a foreign unit, graded by us.
 
     Raises:
@@ -57,12 +60,12 @@ async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
         foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)
-        return await _program(foreign, record.sample, work, grader, work.settings_hash)
+        return await _program(foreign, record.sample, work, grader, work.protocol)
     return await replayed(record, work, grader)
 
 
 async def _program(
-    foreign: ForeignProgram, sample: int, work: Work, grader: Grader, protocol: str
+    foreign: ForeignProgram, sample: int, work: Work, grader: Grader, protocol: ProtocolHashes
 ) -> EvolvedRecord:
     suite = work.built.suite
     if not isinstance(suite, Programs):
@@ -80,7 +83,7 @@ async def _program(
 
 
 def _ungraded(
-    foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: str
+    foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: ProtocolHashes
 ) -> EvolvedRecord:
     """Returns a record of a model's reply that is not graded yet."""
     return EvolvedRecord(
@@ -97,7 +100,7 @@ def _ungraded(
     )
 
 
-def _loop(foreign: ForeignLoop, work: Work, protocol: str) -> LoopRecord:
+def _loop(foreign: ForeignLoop, work: Work, protocol: ProtocolHashes) -> LoopRecord:
     steps = [
         LoopStep(
             loop=number,
@@ -133,7 +136,7 @@ def _fenced(program: str) -> str:
 async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
     model = DryRunModel(work.row.id, work.row.kind)
-    questions = await work.built.suite.run(foreign.task_id, 0, model, grader, work.settings_hash)
+    questions = await work.built.suite.run(foreign.task_id, 0, model, grader, work.protocol)
     assert isinstance(questions, RuntimeRecord)
     *kinds, _ = QUESTIONS
     counts = {kind: len(foreign.replies[kind]) for kind in kinds}

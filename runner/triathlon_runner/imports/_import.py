@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
@@ -20,10 +19,12 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.memo import python_version
-from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord, Usage
+from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
+from triathlon_runner.suites import Suite
 from triathlon_runner.verify import NotInEvidenceError
 
 T = TypeVar("T")
@@ -102,7 +103,7 @@ async def import_log(
 
 async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
     try:
-        return await graded(foreign, sample, work, grader, work.settings_hash)
+        return await graded(foreign, sample, work, grader, work.protocol)
     except NotInEvidenceError:
         if isinstance(foreign, ForeignLoop):
             raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
@@ -160,7 +161,7 @@ def manifest_fields(work: Work, task_ids: set[str], outcomes: Counter[str]) -> d
         "suite": work.suite_id,
         "model": work.row.id,
         "served_model": work.row.id,
-        "protocol": work.settings_hash,
+        "protocol": work.protocol,
         "settings": dict(work.settings),
         "data": DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         "engine_versions": (ENGINE_VERSION,),
@@ -181,9 +182,11 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def settings_of(log_format: Format, path: Path) -> dict[str, str]:
+def settings_of(log_format: Format, path: Path, suite: Suite) -> dict[str, str]:
     """Returns the settings of an import: our prompts and sampling did not apply to its replies."""
-    return {"imported": log_format.name, "sha256": _digest(path)}
+    digest, graded = _digest(path), ProtocolHashes.of(suite.protocol).graded
+    asked = f"{log_format.name} {digest[:12]}"
+    return {"imported": log_format.name, "sha256": digest, "asked": asked, "graded": graded}
 
 
 def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str, Any]) -> Manifest:

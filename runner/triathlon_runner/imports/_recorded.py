@@ -132,15 +132,16 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 
 async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
     """Grades one unit."""
-    outcome, loops = Outcome.FAILED, None
+    outcome, loops, from_programs = Outcome.FAILED, None, 0
     parents: tuple[str, ...] = ()
     try:
         if isinstance(unit, ForeignReply):
             outcome = await _outcome_of_answer(unit, work, grader)
         else:
-            record = await graded(unit, sample, work, grader, work.settings_hash)
+            record = await graded(unit, sample, work, grader, work.protocol)
             outcome = record.outcome
-            loops = record.sustained_loops if isinstance(record, LoopRecord) else None
+            if isinstance(record, LoopRecord):
+                loops, from_programs = record.sustained_loops, record.loops_from_programs
             parents = record.parents if isinstance(record, EvolvedRecord) else ()
         same = _same(unit, work, outcome, loops)
     except NotInEvidenceError:
@@ -153,6 +154,7 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         sample=sample,
         outcome=outcome,
         sustained_loops=loops,
+        loops_from_programs=from_programs,
         parents=parents,
         program=_hash(_text(unit)),
         differs=same is False,
@@ -167,7 +169,7 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
     """
 
     async def grade() -> Verdict:
-        record = await graded(unit, 0, work, grader, work.settings_hash)
+        record = await graded(unit, 0, work, grader, work.protocol)
         assert isinstance(record, PredictionRecord)
         right, why = record.prediction.correct, record.prediction.why
         return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
@@ -206,9 +208,9 @@ def _manifest(
 ) -> RecordedManifest:
     source = recording.source
     return RecordedManifest(
-        **fields,
+        **(fields | {"settings": {"recorded": source.id}}),
         ended=source.date,
-        max_loops=work.built.suite.settings(work.row.kind).get("max_loops"),
+        max_loops=work.built.suite.protocol["asked"].get("max_loops"),
         receipt=Receipt(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field
 from triathlon_runner import yaml_file
 from triathlon_runner.config_errors import matching, validated
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import RECORDED, Strict
+from triathlon_runner.records import RECORDED, ProtocolHashes, Strict
+from triathlon_runner.suites import Suite
 
 FILE: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
@@ -31,9 +32,17 @@ class Source(Strict):
     suites: Annotated[tuple[str, ...], Field(strict=False)]
     """Suites that the recordings are imported into where the command names none."""
     note: str = ""
+    asked_as_suites: bool = False
+    """Whether the models were asked as `suites` ask; else the source is a protocol of its own."""
     models: dict[str, str] = Field(default_factory=dict)
     """Model ids by the names in the source's files, for the names that are not the id: the id of the same
     model in another source, or a new id where it is not certain that it is the same model."""
+
+    def settings(self, suite: Suite) -> dict[str, str]:
+        """Returns the settings of its recordings on a suite."""
+        hashes = ProtocolHashes.of(suite.protocol)
+        asked = hashes.asked if self.asked_as_suites else self.id
+        return {"recorded": self.id, "asked": asked, "graded": hashes.graded}
 
 
 class _Sources(Strict):

@@ -2,7 +2,7 @@
 
 from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, Variant, catalogue
 from triathlon_runner.loop._metrics import asl_of_counts, metrics
-from triathlon_runner.loop._setting import PAPER_LOOPS, Setting, question, settings_of_questions
+from triathlon_runner.loop._setting import PAPER_LOOPS, Setting, question
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.loop._variants import (
     COMPARED,
@@ -34,5 +34,4 @@ __all__ = [
     "ranks",
     "scores_before_and_after",
     "sensitivity",
-    "settings_of_questions",
 ]

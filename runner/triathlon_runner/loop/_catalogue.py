@@ -1,4 +1,8 @@
-"""The loop suites: three data sets, each as the paper asks and with every variant (EVALOOOP, RQ1 and RQ3)."""
+"""The loop suites: three data sets, each with every variant (EVALOOOP, RQ1 and RQ3).
+
+On official data the authors' two prompts are asked; attacks and the other summary prompts are our wording of
+listings 3.1 and 3.2, of which there is no file.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +13,7 @@ from typing import Final
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
+from triathlon_runner.loop._prompt import with_official
 from triathlon_runner.loop._setting import BASE_STOPS, Attack, Setting, Summary
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.prompts import load_prompts
@@ -29,8 +34,9 @@ class _Source:
     read: Callable[[DataStore], tuple[Sequence[FunctionProblem], DataSetInfo]]
     core: bool = False
     user_data: UserDataSet | None = None
-    as_written: bool = False
-    """Whether the paper's own runs are to be reproduced: its harness executes what the model wrote."""
+    official: bool = False
+    """Whether the paper's own runs are to be reproduced: with its prompts, and what a model wrote
+    is executed as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         for name in ATTACKS
     ),
 )
+OWN_PROMPTS: Final = Variant("own-prompts", "our prompts", "own-prompts", Setting())
+"""Our prompts in place of the authors'."""
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -80,10 +88,12 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
 
 
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    yield _entry(source, prompts, Setting(as_written=source.as_written))
+    setting = Setting(as_written=source.official)
+    yield _entry(source, prompts, setting)
+    if source.official:
+        yield _entry(source, prompts, setting, OWN_PROMPTS)
     for variant in VARIANTS:
-        setting = replace(variant.setting, as_written=source.as_written)
-        yield _entry(source, prompts, setting, variant)
+        yield _entry(source, prompts, replace(variant.setting, as_written=source.official), variant)
 
 
 def _entry(
@@ -93,7 +103,10 @@ def _entry(
 
     def build(store: DataStore) -> LoopSuite:
         problems, data = source.read(store)
-        return LoopSuite(suite_id, data, problems, load_prompts("loop", prompts), setting)
+        templates = load_prompts("loop", prompts)
+        if source.official and variant is not OWN_PROMPTS:
+            templates = with_official(templates, official.loop_prompts(store))
+        return LoopSuite(suite_id, data, problems, templates, setting)
 
     return SuiteEntry(
         id=suite_id,
@@ -117,7 +130,7 @@ def _official(
     name: str, file: DataFile, load: Callable[[DataStore], Sequence[FunctionProblem]], title: str
 ) -> _Source:
     info = DataSetInfo.of(file, name=name)
-    return _Source(f"loop/{name}", f"Loop on {title}", lambda store: (load(store), info), as_written=True)
+    return _Source(f"loop/{name}", f"Loop on {title}", lambda store: (load(store), info), official=True)
 
 
 def _core(_store: DataStore) -> tuple[Sequence[FunctionProblem], DataSetInfo]:

@@ -1,22 +1,21 @@
 """The judge: how close are the prompts on both sides of a failure (EVALOOOP, equation 3, listing 2.1)?"""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.endpoints import Model, ModelUnavailableError, Sampling
-from triathlon_runner.extraction import visible_text
+from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage
+from triathlon_runner.replies import final_answer, visible_text
 
 TEMPLATE = "similarity"
 _SAMPLING = Sampling(max_tokens=MAX_TOKENS, temperature=0.0)
 _ATTEMPTS = 2
-_NUMBER = re.compile(r"(?:score:)?\s*(0|1|0?\.\d+|0\.\d*|1\.0*)\.?", re.IGNORECASE)
-_MARKS = str.maketrans("", "", "*`")
-"""Markdown around a number or the label."""
+_SCORE = re.compile(r"0?\.\d+|1\.0|0|1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ async def compare_prompts(
         first_prompt=last_passed.prompt,
         first_program=last_passed.program,
         second_prompt=first_failed.prompt,
-        second_program=first_failed.program or "(no program)",
+        second_program=first_failed.program,
     )
     replies: list[Reply] = []
     usage = Usage()
@@ -72,9 +71,16 @@ async def compare_prompts(
 
 
 def similarity_in(reply: Reply) -> float | None:
-    """The number of a reply that is one number from 0 to 1 and nothing else.
+    """Returns the score in a reply, as EVALOOOP's program reads it; None where there is none.
 
-    A label `Score:`, a full stop behind it and Markdown's marks round it are no part of the number.
+    A bare number, else the first text that looks like a score; beyond 0 and 1 it is the nearer of them.
     """
-    match = _NUMBER.fullmatch(visible_text(reply.text).strip().translate(_MARKS).strip())
-    return float(match[1]) if match and reply.finish is Finish.STOP else None
+    text = final_answer(visible_text(reply.text)).strip()
+    if reply.finish is not Finish.STOP or text.startswith("Error"):
+        return None
+    try:
+        score = float(text)
+    except ValueError:
+        match = _SCORE.search(text)
+        score = float(match[0]) if match else math.nan
+    return None if math.isnan(score) else min(max(score, 0.0), 1.0)

@@ -85,7 +85,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             "EVALOOOP, figure 3",
             _mean(lambda record: record.sustained_loops),
             maximum=max_loops,
-            role="side",
+            role="beside",
         ),
         Metric(
             "asl_solved",
@@ -93,7 +93,7 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             f"{_ASL}, over the tasks that sustain a loop",
             _mean(lambda record: task_share(record, 1.0), _sustains(1)),
             maximum=max_loops,
-            role="side",
+            role="beside",
         ),
     )
 

@@ -1,17 +1,39 @@
 """The prompts p^1, p^2, …: the data set's own, its attacked forms, and those that a model wrote itself."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import dedent, indent
+from typing import Final
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.extraction import code_blocks, visible_text
 from triathlon_runner.loop._setting import Attack
-from triathlon_runner.prompts import PromptSet
+from triathlon_runner.prompts import PromptSet, load_prompts, template_of
+from triathlon_runner.replies import code_blocks, final_answer, is_definition, visible_text
 
 _EXAMPLES = re.compile(r"^[ \t]*(>>>|assert\b|(for )?examples?\b|input\b)", re.MULTILINE | re.IGNORECASE)
 _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
+_OFFICIAL_VALUES: Final = {
+    "description": "task",
+    "code": "code",
+    "prompt1": "first_prompt",
+    "code1": "first_program",
+    "prompt2": "second_prompt",
+    "code2": "second_program",
+}
+"""By the names in EVALOOOP's files, those that our templates have for the same values."""
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("`", "`"))
+
+
+def with_official(prompts: PromptSet, texts: Mapping[str, str]) -> PromptSet:
+    """Returns the prompts with the authors' in place of ours; those that a user replaced stay the user's."""
+    ours = load_prompts("loop").templates
+    official = {
+        name: template_of(text, _OFFICIAL_VALUES)
+        for name, text in texts.items()
+        if prompts.templates[name] == ours[name]
+    }
+    return PromptSet(prompts.name, {**prompts.templates, **official})
 
 
 def first_prompt(problem: FunctionProblem, attack: Attack | None, prompts: PromptSet) -> str:
@@ -59,6 +81,7 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         return sentence.partition("\n")[0].strip()
     if as_written:
         return sentence
+    sentence = final_answer(sentence).strip()
     blocks = code_blocks(sentence)
     if len(blocks) == 1 and sentence.startswith("```") and sentence.endswith("```"):
         sentence = blocks[0].code.strip()
@@ -68,6 +91,13 @@ def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
         if len(sentence) > 1 and sentence[0] == left and sentence[-1] == right and left not in inner:
             return inner.strip()
     return sentence
+
+
+def is_program(sentence: str) -> bool:
+    """Whether a summary, without a fence around it, parses as a definition with a body."""
+    blocks = code_blocks(sentence)
+    code = blocks[0].code if len(blocks) == 1 and sentence.lstrip().startswith(("```", "~~~")) else sentence
+    return is_definition(code)
 
 
 @dataclass(frozen=True, slots=True)

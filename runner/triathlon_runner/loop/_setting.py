@@ -1,10 +1,9 @@
 """The settings in which one loop protocol differs from another, and its questions for each kind of model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from triathlon_runner.endpoints import Chat, Completion, Message, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 
 PAPER_LOOPS: Final = 10
@@ -20,20 +19,32 @@ BASE_STOPS: Final = ('\n"""', "\nif __name__", "\nprint(", "\nassert ")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One protocol. The defaults are the paper's own."""
+    """What distinguishes one protocol from another on the same data; the numbers are the paper's."""
 
     max_loops: int = PAPER_LOOPS
     temperature: float = 0.0
     summary: Summary = "initial"
-    """Which of the six summary prompts (EVALOOOP, listing 3.2)."""
+    """Which of six summary prompts: those of EVALOOOP, listing 3.2, all but the first in our wording."""
     attack: Attack | None = None
-    """The change made to the first prompt (EVALOOOP, listing 3.1)."""
+    """The change made to the first prompt: those of EVALOOOP, listing 3.1, in our wording."""
     as_written: bool = False
     """Whether programs and summaries count as the model wrote them, as in the paper's own runs.
 
     Of a reply only prose, fences and reasoning are removed: self-tests behind the function run with it, its
     one function is not found under another name, and an empty summary leaves the assertion as the prompt.
     """
+
+    @property
+    def summary_template(self) -> str:
+        """Name of the summary prompt of an instruct model."""
+        return "summary" if self.summary == "initial" else f"summary-{self.summary}"
+
+    @property
+    def templates(self) -> list[str]:
+        """Names of the templates that models of either kind are asked with."""
+        for_instruct = ["generate", *([self.summary_template] if self.max_loops > 1 else [])]
+        attack = [f"attack-{self.attack}"] if self.attack in ("structured", "redundant") else []
+        return [*for_instruct, *(f"base-{name}" for name in for_instruct), *attack]
 
     def sampling(self, *stop: str) -> Sampling:
         """Decoding settings of both steps."""
@@ -43,20 +54,6 @@ class Setting:
 def question(kind: ModelKind, text: str, turn: int) -> Chat | Completion:
     """A prompt as this kind of model is asked it; every turn is a new conversation, whatever was asked."""
     return Completion(text, turn) if kind == "base" else Chat((Message("user", text),), turn)
-
-
-def settings_of_questions(
-    kind: ModelKind, prompts: PromptSet, names: set[str], sampling: Sampling
-) -> dict[str, Any]:
-    """What shapes the replies to these prompts, as part of a suite's settings."""
-    return {
-        "api": "completions" if kind == "base" else "chat",
-        "prompts": {name: prompts.digest(name) for name in sorted(names)},
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "max_tokens": sampling.max_tokens,
-        "stop": list(sampling.stop),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +85,10 @@ class Phrasing:
         """Whether a reply continues the prompt instead of answering it."""
         return self.kind == "base"
 
-    def settings(self) -> Mapping[str, Any]:
-        """Returns the settings that are part of the suite's."""
-        used = {self._generate, self._summarise} if self.setting.max_loops > 1 else {self._generate}
-        return {
-            **settings_of_questions(self.kind, self.prompts, used, self.generation_sampling),
-            "other_names": not self.setting.as_written,
-            **({"as_written": True} if self.setting.as_written else {}),
-        }
-
     @property
     def _generate(self) -> str:
         return "base-generate" if self.completes else "generate"
 
     @property
     def _summarise(self) -> str:
-        name = "summary" if self.setting.summary == "initial" else f"summary-{self.setting.summary}"
-        return f"base-{name}" if self.completes else name
+        return f"base-{self.setting.summary_template}" if self.completes else self.setting.summary_template

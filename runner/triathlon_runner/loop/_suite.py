@@ -2,20 +2,36 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
-from triathlon_runner.extraction import extract_program
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.loop import _judge
-from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, sentence_of
+from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
 from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Finish, LoopRecord, LoopStep, Outcome, Reply, Usage, Verdict
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.records import (
+    Finish,
+    LoopRecord,
+    LoopStep,
+    Outcome,
+    ProtocolHashes,
+    Reply,
+    Usage,
+    Verdict,
+)
+from triathlon_runner.replies import extract
+from triathlon_runner.suites import (
+    DataSetInfo,
+    Task,
+    asked_settings,
+    digest_of,
+    graded_settings,
+    request_settings,
+)
 from triathlon_runner.syntax import tree_text
 
 
@@ -38,17 +54,32 @@ class LoopSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(problem.task_id, problem.level) for problem in self.problems]
 
-    def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
-        """Returns prompts, sampling, loops, attack, judge and data set."""
-        attack = self.setting.attack
-        template = f"attack-{attack}" if attack and attack != "upper" else ""
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is carried from one prompt into the next is part of what it asks."""
+        setting = self.setting
+        texts = [(problem.task_id, problem.prompt, problem.assertion) for problem in self.problems]
         return {
-            "max_loops": self.setting.max_loops,
-            "attack": attack,
-            **({"attack_prompt": self.prompts.digest(template)} if template else {}),
-            **Phrasing(kind, self.prompts, self.setting).settings(),
-            "judge": _judge.settings(judge, self.prompts) if judge and self.setting.max_loops > 1 else None,
-            "data": asdict(self.data),
+            "asked": asked_settings(
+                self.data,
+                setting.sampling(),
+                self.prompts.digest(*setting.templates),
+                questions=digest_of(texts),
+                max_loops=setting.max_loops,
+                attack=setting.attack,
+                as_written=setting.as_written,
+            ),
+            "graded": graded_settings(
+                self.data, "authors" if setting.as_written else "value", inputs=self.inputs
+            ),
+        }
+
+    def settings(self, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
+        """Returns how a model of this kind is asked, and the judge."""
+        asks_judge = judge and self.setting.max_loops > 1
+        return {
+            **request_settings(kind, Phrasing(kind, self.prompts, self.setting).generation_sampling),
+            "judge": _judge.settings(judge, self.prompts) if judge and asks_judge else None,
         }
 
     async def run(
@@ -57,7 +88,7 @@ class LoopSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         judge: Model | None = None,
     ) -> LoopRecord:
         """Runs one task to its end.
@@ -79,7 +110,7 @@ class LoopSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=unit.outcome,
             usage=unit.usage,
             seconds=time.monotonic() - begin,
@@ -144,7 +175,7 @@ class _LoopUnit:
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
         reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
-        extraction = extract_program(
+        extraction = await extract(
             reply,
             entry_point=self.problem.entry_point,
             prompt=program_part(prompt) if loop == 1 else "",
@@ -154,8 +185,7 @@ class _LoopUnit:
         verdict = None if extraction.outcome else await self._grade(extraction.program)
         outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
         goes_on = outcome is Outcome.PASSED and loop < self.max_loops
-        summary_reply, summary = await self._summarise(extraction.written, loop) if goes_on else (None, None)
-        return LoopStep(
+        step = LoopStep(
             loop=loop,
             prompt=prompt,
             reply=reply,
@@ -163,16 +193,19 @@ class _LoopUnit:
             changes=extraction.changes,
             outcome=outcome,
             verdict=verdict,
-            summary_reply=summary_reply,
-            summary=summary,
         )
+        return await self._summarised(step, extraction.written) if goes_on else step
 
-    async def _summarise(self, code: str, loop: int) -> tuple[Reply, str | None]:
-        reply = await self._ask(self.phrasing.summary(code, loop), self.phrasing.summary_sampling)
+    async def _summarised(self, step: LoopStep, code: str) -> LoopStep:
+        """The step with its summary; that a program stands in its place ends the loop on our own problems."""
+        reply = await self._ask(self.phrasing.summary(code, step.loop), self.phrasing.summary_sampling)
         as_written = self.phrasing.setting.as_written
         sentence = sentence_of(reply.text, completes=self.phrasing.completes, as_written=as_written)
         whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
-        return reply, sentence if whole and (sentence or as_written) else None
+        is_code = is_program(sentence)
+        counts = whole and (as_written or (bool(sentence) and not is_code))
+        summary = {"summary_reply": reply, "summary": sentence if counts else None}
+        return step.model_copy(update={**summary, "summary_is_program": is_code})
 
     async def _grade(self, program: str) -> Verdict:
         tree = tree_text(program)

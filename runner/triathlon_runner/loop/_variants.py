@@ -18,6 +18,7 @@ COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "prompts": ("asl_low", "asl_high"),
     "temperatures": ("asl_low", "asl_high"),
     "attacks": ("pass_at_1",),
+    "own-prompts": ("asl_low", "asl_high"),
 }
 """The ids of the metrics in which variants of a kind are compared with their baseline."""
 

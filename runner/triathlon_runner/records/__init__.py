@@ -7,12 +7,13 @@ from triathlon_runner.records._base import (
     Outcome,
     Question,
     Reply,
-    Strict,
     UnitRecord,
     Usage,
     Verdict,
 )
+from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._disciplines import (
+    UNTAGGED,
     AnswerRecord,
     EvolvedRecord,
     LoopRecord,
@@ -31,10 +32,16 @@ from triathlon_runner.records._graded_again import (
     GradingEngine,
 )
 from triathlon_runner.records._manifest import (
-    ROW_SETTINGS,
     DataSetRecord,
     Manifest,
+    asks_base_model,
     samples_are_copies,
+    sampling_of,
+)
+from triathlon_runner.records._protocol import (
+    KNOWN_PROTOCOLS,
+    ProtocolHashes,
+    known_protocols,
 )
 from triathlon_runner.records._recorded import (
     RECORDED,
@@ -47,9 +54,10 @@ from triathlon_runner.records._recorded import (
 )
 
 __all__ = [
+    "KNOWN_PROTOCOLS",
     "RECORDED",
-    "ROW_SETTINGS",
     "SCHEMA_VERSION",
+    "UNTAGGED",
     "AnswerRecord",
     "DataSetRecord",
     "EngineVersion",
@@ -67,6 +75,7 @@ __all__ = [
     "Outcome",
     "PredictionRecord",
     "ProgramRecord",
+    "ProtocolHashes",
     "Question",
     "Receipt",
     "RecordedLine",
@@ -81,5 +90,8 @@ __all__ = [
     "UnitRecord",
     "Usage",
     "Verdict",
+    "asks_base_model",
+    "known_protocols",
     "samples_are_copies",
+    "sampling_of",
 ]

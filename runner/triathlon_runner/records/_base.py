@@ -4,19 +4,14 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from triathlon_runner.records._base_model import Strict
+from triathlon_runner.records._protocol import Protocol
 
 SCHEMA_VERSION: Final = 1
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """Spreadsheets and scripts cannot read larger numbers exactly."""
-
-
-class Strict(BaseModel):
-    """Base of everything on disk: unknown keys and silent conversions are refused."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, populate_by_name=True, use_attribute_docstrings=True
-    )
 
 
 class Outcome(StrEnum):
@@ -140,12 +135,12 @@ class UnitRecord(Strict):
     """Whether its questions follow from each other, so that they are one conversation."""
     schema_version: Literal[1] = Field(default=SCHEMA_VERSION, alias="schema")
     suite: str
-    """`discipline/dataset`, with `@variant` where a protocol setting differs from the suite's own."""
+    """`discipline/dataset`, with `@variant` where a setting differs from the suite's own."""
     model: str
     task_id: str
     sample: Count = 0
-    protocol: str
-    """Hash of everything that shapes a result: prompts, settings, data set."""
+    protocol: Protocol
+    """Hashes of what was asked and of how it was graded."""
     outcome: Outcome
     usage: Usage = Usage()
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0

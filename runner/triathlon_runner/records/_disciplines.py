@@ -6,9 +6,13 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from triathlon_runner.records._base import Count, Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base import Count, Outcome, Question, Reply, UnitRecord, Usage, Verdict
+from triathlon_runner.records._base_model import Strict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
+
+UNTAGGED: Final = "Complete the assertions of the test."
+"""What is asked where a prompt has no question in tags: REval's prompts about the output have none."""
 
 
 def _at_most_all(sustained: int, fields: ValidationInfo) -> int:
@@ -46,6 +50,8 @@ class LoopStep(Strict):
     summary_reply: Reply | None = None
     summary: str | None = None
     """The sentence that becomes the next prompt; None where none was asked for or the reply holds none."""
+    summary_is_program: bool = False
+    """Whether the summary parses as a definition with a body: the program itself instead of a description."""
 
 
 class LoopRecord(UnitRecord):
@@ -75,6 +81,14 @@ class LoopRecord(UnitRecord):
     def recorded_judge_replies(self) -> tuple[Reply, ...]:
         """Returns the judge's attempts at a similarity."""
         return self.judge_replies
+
+    @property
+    def loops_from_programs(self) -> int:
+        """Sustained loops whose prompt was a program instead of a description of one."""
+        passed = [step.outcome is Outcome.PASSED for step in self.loops[1:]]
+        return sum(
+            step.summary_is_program and sustained for step, sustained in zip(self.loops, passed, strict=False)
+        )
 
     @property
     def judge_gave_nothing(self) -> bool:
@@ -164,6 +178,10 @@ class RuntimeRecord(UnitRecord):
     """The call or test that is made, as text."""
     statements: tuple[StatementRecord, ...]
     output: AnswerRecord
+    output_by_authors: bool | None = None
+    """Whether the output is right by the rule of REval's authors; None where that was not asked."""
+    output_masks_call: bool = False
+    """Whether the output question masks a call instead of a value, as 44 of DREval do."""
 
     def questions(self) -> Iterator[Question]:
         """Returns every question behind the program and the input; all of a unit's are asked at once."""
@@ -184,7 +202,7 @@ class RuntimeRecord(UnitRecord):
     def question_in(prompt: str) -> str:
         """Returns the text in the last question tags; those before it belong to demonstrations."""
         questions = _QUESTION.findall(prompt)
-        return str(questions[-1]).strip() if questions else ""
+        return str(questions[-1]).strip() if questions else UNTAGGED
 
 
 class PredictionRecord(UnitRecord):

@@ -3,14 +3,30 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Strict, Usage
+from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Usage
+from triathlon_runner.records._base_model import Strict
+from triathlon_runner.records._protocol import Protocol
 
-ROW_SETTINGS: Final = "row_settings"
-"""Key of `settings` under which a model's own temperature and token limit stand."""
+
+def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns temperature, top_p, max_tokens and stop as far as settings name them; earlier versions' too."""
+    places = [settings, *(settings.get(name) for name in ("sampling", "asked", "row_settings"))]
+    return {
+        name: place[name]
+        for place in places
+        if isinstance(place, Mapping)
+        for name in ("temperature", "top_p", "max_tokens", "stop")
+        if name in place
+    }
+
+
+def asks_base_model(settings: Mapping[str, Any]) -> bool:
+    """Returns whether a manifest's settings say that the model completes texts; earlier versions' too."""
+    return "completion" in str(settings.get("api") or settings.get("asked"))
 
 
 def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
@@ -20,9 +36,9 @@ def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any])
         settings: of a suite, with what the model's row changes of them.
         identity: of the row; an API that takes no temperature answers every sample anew.
     """
-    of_suite = settings.get("sampling", settings)
-    temperature = settings.get(ROW_SETTINGS, {}).get("temperature", of_suite.get("temperature"))
-    return temperature == 0 and "temperature" not in identity.get("unsupported", ())
+    return sampling_of(settings).get("temperature") == 0 and "temperature" not in identity.get(
+        "unsupported", ()
+    )
 
 
 def _check_date(text: str) -> str:
@@ -55,7 +71,14 @@ class _Judge(_Known):
     model: str
 
 
+class _Questions(_Known):
+    count: Count = 0
+    left_out_programs: dict[str, str] = Field(default_factory=dict)
+
+
 class _Settings(_Sampling):
+    asked: _Sampling | str | None = None
+    questions: _Questions | None = None
     sampling: _Sampling | None = None
     row_settings: _Sampling = _Sampling()
     judge: _Judge | None = None
@@ -104,9 +127,10 @@ class Manifest(Strict):
     """The model's name as the server gives it."""
     served_by: str
     """`api` with its host, or the engine with version, precision and device."""
-    protocol: str
+    protocol: Protocol
     settings: Annotated[dict[str, Any], AfterValidator(_check_known(_Settings))]
-    """What the protocol hash covers, in the clear: prompts' hashes, sampling, data set."""
+    """In the clear what the hashes cover (`asked`, `graded`), and beside it what else shapes replies: chat
+    or completion, token limit, stop strings, judge, the Python that traced."""
     data: DataSetRecord
     runner_version: str
     engine_versions: tuple[int, ...] = ()
@@ -116,7 +140,7 @@ class Manifest(Strict):
     """Of the interpreters that executed the programs of the lines, as `3.11`; none in older manifests."""
     sandbox_level: str
     grader_integrity: str
-    """Result of the last `doctor --attack` with this engine, or `not run`."""
+    """Which ways out of the sandbox were tried before a program was executed; from logs: `not run`."""
     profile: str
     private: bool = False
     """Whether suites.yaml keeps the texts of tasks and replies out of the site."""
@@ -127,6 +151,9 @@ class Manifest(Strict):
     """Planned units without a result: their infrastructure failed; the next run tries them again."""
     open_reasons: dict[str, Count] = Field(default_factory=dict)
     outcomes: Outcomes
+    context_full: dict[str, Count] = Field(default_factory=dict)
+    """Of the last run with this model, where there were any: questions `refused` as longer than the context,
+    and replies `cut` because question and reply filled it."""
     usage: Usage
     cost_usd: Amount | None
     """At the row's price; None where it names none, or where `usage` has requests that no server counted."""

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from triathlon_runner.records._base import Count, Outcome, Strict, UnitRecord, Usage
+from triathlon_runner.records._base import Count, Outcome, UnitRecord, Usage
+from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._disciplines import MaxLoops, SustainedLoops
 from triathlon_runner.records._manifest import Amount, Manifest
 
@@ -28,6 +29,8 @@ class RecordedLine(Strict):
     outcome: Outcome
     sustained_loops: Count | None = None
     """Of a loop suite."""
+    loops_from_programs: int = 0
+    """Those of them whose prompt was a program instead of a description of one."""
     parents: tuple[str, ...] = ()
     """task_ids of the problems that this one was evolved from."""
     program: str
@@ -89,6 +92,7 @@ class RecordedLoop(RecordedUnit):
 
     max_loops: MaxLoops
     sustained_loops: SustainedLoops
+    loops_from_programs: int = 0
     similarity: float | None = None
     """Always None: no recording has what its judge said, so that ASL is known as a range."""
 
@@ -169,4 +173,10 @@ class RecordedManifest(Manifest):
             )
         if self.max_loops is None or recorded.sustained_loops is None:
             return [RecordedProgram(**common, parents=recorded.parents)]
-        return [RecordedLoop(**common, max_loops=self.max_loops, sustained_loops=recorded.sustained_loops)]
+        loop = RecordedLoop(
+            **common,
+            max_loops=self.max_loops,
+            sustained_loops=recorded.sustained_loops,
+            loops_from_programs=recorded.loops_from_programs,
+        )
+        return [loop]

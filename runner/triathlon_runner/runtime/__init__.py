@@ -1,13 +1,15 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?
 
 A question is built by `_construct` and asked by `_suite` and `_asking`. Its answer is read and graded by
-`_grade`: a value with `_states` and `_literals`, a completed assertion with `_assertions`, `_fillings` and
-`_check`, which has it executed by `_sandboxed/programs`. `_metrics` makes scores of the records.
+`_grade`: a value with `_states` and `_literals`; what is stated for a mask with `_assertions`, `_claims`,
+`_masked` and `_expressions`, and `_check` has the test executed by `_sandboxed/programs`. `_metrics` makes
+scores of the records.
 """
 
+from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
-from triathlon_runner.runtime._grade import Graded, grade_output
-from triathlon_runner.runtime._metrics import IC, METRICS, Chain, chains
+from triathlon_runner.runtime._grade import grade_output
+from triathlon_runner.runtime._metrics import IC, METRICS, Chain, UnusualQuestions, chains, unusual_questions
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -31,11 +33,13 @@ __all__ = [
     "QuestionFile",
     "RuntimeSuite",
     "StatementQuestion",
+    "UnusualQuestions",
     "Value",
     "catalogue",
     "chains",
     "grade_output",
     "question_source",
     "read_questions",
+    "unusual_questions",
     "write_questions",
 ]

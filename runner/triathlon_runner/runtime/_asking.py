@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Protocol, get_args
 
-from triathlon_runner.endpoints import Chat, Completion, Message, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, Sampling
 from triathlon_runner.prompts import PromptSet
+from triathlon_runner.records import UNTAGGED
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 
 Style = Literal["direct", "cot"]
@@ -31,14 +32,33 @@ def line_text(program: str, line: int) -> str:
 
 
 def sentence_of(question: str) -> str:
-    """What is asked, without program and input."""
-    inside = _QUESTION.search(question)
-    return inside[1].strip() if inside else question
+    """What is asked, without program and input: by it a record finds the question in its prompt."""
+    inside = _QUESTION.findall(question)
+    return str(inside[-1]).strip() if inside else UNTAGGED
 
 
 def sampling(style: Style, temperature: float) -> Sampling:
     """How an instruct model is asked; the closing tag of the answer stops it."""
     return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
+
+
+class AnyAsker(Protocol):
+    """Words questions in one style."""
+
+    @property
+    def style(self) -> Style: ...
+
+    def question(
+        self,
+        kind: QuestionKind,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        statement: StatementQuestion | None = None,
+    ) -> str: ...
+
+    def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion: ...
+
+    def digest(self, *kinds: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

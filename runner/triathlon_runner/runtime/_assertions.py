@@ -1,36 +1,51 @@
-"""Assertions with a masked side, and the filling that an answer gives them.
+"""Reads the values that an answer states for the masks of a test.
 
-An answer is taken only as a filling: it must repeat the masked text, and what stands in place of `??` must be
-an expression that computes with values alone (`_fillings`). Unless it is written out, its value is computed
-in a process that does not have the program (`_check.compute_values`), and only that value is put into the
-assertion. Where the call of the program itself is masked the filling has to be a reading of the program and
-is executed as it stands. So nothing that a model wrote decides what is executed, and an answer that does not
-call the program, or reads the value off it, can't be right.
+An answer is right if what it states for each mask, in order, is right, in whatever form it states it. So an
+answer is read, not executed: what it states is put into the question's own test, and that is executed. Where
+a call is masked instead of a value, a call or attribute chain on the test's own names may stand in its place.
 """
 
 import ast
-import re
-from collections.abc import Iterator, Mapping
+import unittest
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from triathlon_runner.runtime._fillings import (
-    InvalidAnswerError,
-    Names,
-    in_order,
+from triathlon_runner.runtime._claims import (
+    Definitions,
+    MaskedTest,
+    claims,
+    define,
+    inlined,
     is_assertion,
+    is_value,
+)
+from triathlon_runner.runtime._expressions import (
+    MAX_TEXT,
+    InvalidAnswerError,
+    computable,
     is_plain,
     names_in,
-    value_imports,
+    plain_value,
 )
-from triathlon_runner.syntax import parse, parse_expression
+from triathlon_runner.runtime._masked import (
+    MASK,
+    Fill,
+    hole_of,
+    holes_in,
+    match_trees,
+    same_trees,
+    without_self,
+)
+from triathlon_runner.syntax import parse
 
-MASK: Final = "??"
-MAX_ANSWER: Final = 20_000
-_HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
-_UNNUMBERED: Final = "HOLE_"
-_OTHER_STATEMENT: Final = "the answer is another statement than the question's"
+STUB: Final = "STUB_"
+"""A call of this name, in a test that is executed, lets the program give one value from there on."""
+_MOST_STATEMENTS: Final = 200
+"""Of an answer; the longest test has a few dozen."""
+_OTHER_STATEMENT: Final = "the answer makes a statement that the question does not have"
+_NO_CALL: Final = "a call was masked, and neither it nor another call on the test's names fills its place"
 
 
 @contextmanager
@@ -51,214 +66,325 @@ def reading_an_answer() -> Iterator[None]:
         raise InvalidAnswerError(f"the answer is too large: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A text with masks (`assert f(1) == ??`) and the expressions that were masked (`2`)."""
-
-    text: str
-    originals: tuple[str, ...]
-
-    def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
-        """The text with its masks filled, by default with the expressions that were masked."""
-        expressions = fillings or dict(enumerate(map(parse_expression, self.originals)))
-        return ast.unparse(_Fill(expressions).visit(read_masked(self.text)))
-
-
-def read_masked(text: str) -> ast.Module:
-    """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text.
+def parse_answer(answer: str) -> ast.Module:
+    """Returns the statements of an answer.
 
     Raises:
-        SyntaxError: it does not parse.
+        InvalidAnswerError: it does not parse, or is longer than any answer needs to be.
     """
-    tree = parse(text.replace(MASK, _UNNUMBERED))
-    holes = 0
-    for node in in_order(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = node.value.replace(_UNNUMBERED, MASK)
-        elif isinstance(node, ast.Name) and node.id == _UNNUMBERED:
-            node.id = f"{_UNNUMBERED}{holes}_"
-            holes += 1
+    if len(answer) > MAX_TEXT:
+        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
+    try:
+        tree = without_self(parse(answer))
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise InvalidAnswerError(f"the answer does not parse: {error}") from None
+    if len(tree.body) > _MOST_STATEMENTS:
+        raise InvalidAnswerError(f"the answer has {len(tree.body)} statements, more than {_MOST_STATEMENTS}")
     return tree
 
 
-def _hole(node: ast.AST) -> int | None:
-    match = _HOLE.fullmatch(node.id) if isinstance(node, ast.Name) else None
-    return int(match[1]) if match else None
+@dataclass(frozen=True, slots=True)
+class StubCheck:
+    """Beginnings of a test up to a masked call, that show whether an answer's call decides."""
 
-
-class _Fill(ast.NodeTransformer):
-    def __init__(self, fillings: Mapping[int, ast.expr]) -> None:
-        self._fillings = fillings
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        hole = _hole(node)
-        return node if hole is None else self._fillings[hole]
-
-
-def originals(masked: str, complete: str) -> tuple[str, ...]:
-    """Returns the expressions behind the masks, from the same text without masks.
-
-    Raises:
-        InvalidAnswerError: the texts differ in more than the masks.
-    """
-    fillings = _fillings(read_masked(masked), parse(complete))
-    return tuple(ast.unparse(fillings[number]) for number in range(len(fillings)))
+    own: str
+    """With a call of `STUB`, then the assertion with the question's own call."""
+    answered: str
+    """The same with the answer's."""
+    same_type: str
+    """Asserts that both calls give values of one type, for where the question's own is a variable that was
+    computed before, which no stub changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A completed text, and the expressions whose values have to be computed before it is executed."""
+    """The question's own test with what an answer states, and what has to be computed for it first."""
 
     text: str
-    """With a name `HOLE_<n>_` in the place of each value that is computed."""
-    computed: Mapping[str, str]
-    """By that name, the expression."""
-    imports: tuple[tuple[str, str], ...] = ()
-    """Names and modules that the expressions may use, as the program imports them."""
-    setup: str = ""
-    """The statements of the test that give its plain names their values."""
+    """With a name `HOLE_<n>_` in the place of each value."""
+    values: Mapping[str, Any]
+    """By that name, the plain data of a value (`_expressions.plain_value`)."""
+    computed: Mapping[str, str] = field(default_factory=dict)
+    """By that name, the source of an expression that is computed where no program is."""
+    stub_checks: tuple[StubCheck, ...] = ()
 
 
-def fill(masked: Masked, answer: str, program: str) -> Filled:
-    """Returns the assertion that an answer completes, safe to execute in the sandbox.
+def fill(question: MaskedTest, answer: str) -> Filled:
+    """Returns the question's own test with what an answer states for its masks.
 
     Raises:
-        InvalidAnswerError: the answer is no completion of the masked text.
+        InvalidAnswerError: the answer does not state what was asked, or says something else.
     """
-    if len(answer) > MAX_ANSWER:
-        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
-    try:
-        completed = without_self(parse(answer))
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise InvalidAnswerError(f"the answer does not parse: {error}") from None
-    template = read_masked(masked.text)
+    tree = parse_answer(answer)
     with reading_an_answer():
-        fillings = _fillings(template, completed)
-        tree = parse(program)
-        names = Names.of(template, tree)
-        computed = {hole: fillings[hole] for hole in _to_compute(masked, template, fillings, names)}
-        placeholders = {hole: ast.Name(f"HOLE_{hole}_", ast.Load()) for hole in computed}
-        needs_setup = any(names_in(filling) & names.of_test for filling in computed.values())
-        return Filled(
-            masked.completed({**fillings, **placeholders}),
-            {f"HOLE_{hole}_": ast.unparse(filling) for hole, filling in computed.items()},
-            value_imports(tree),
-            _setup(template, names) if needs_setup else "",
+        reader = _Reader(question)
+        for statement in tree.body:
+            reader.read(statement)
+        return reader.filled()
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """That a subject has a value; with both as text in which names are what they stand for."""
+
+    subject: ast.expr
+    value: ast.expr
+    subject_text: str
+    value_text: str
+
+    @classmethod
+    def of(cls, subject: ast.expr, value: ast.expr, known: Definitions) -> "_Claim":
+        plain = _without_bool(subject)
+        return cls(
+            plain,
+            value,
+            ast.dump(_without_bool(inlined(plain, known))),
+            ast.dump(inlined(value, known)),
         )
 
-
-class _WithoutSelf(ast.NodeTransformer):
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        if of_self and node.attr.startswith("assert"):
-            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
-        return node
-
-
-def without_self(tree: ast.Module) -> ast.Module:
-    """Replaces `self.assertEqual` by `assertEqual`, as questions write it; answers may use either."""
-    _WithoutSelf().visit(tree)
-    return tree
+    def filling(self, hole: int, actual: "_Claim") -> ast.expr | None:
+        """What a claim of the answer has in the place of the mask; None where it claims something else."""
+        if hole_of(self.value) == hole:
+            return actual.value if self.subject_text == actual.subject_text else None
+        fillings: dict[int, ast.expr] = {}
+        if self.value_text == actual.value_text and match_trees(self.subject, actual.subject, fillings):
+            return fillings.get(hole)
+        return None
 
 
-def _fillings(template: ast.Module, completed: ast.Module) -> dict[int, ast.expr]:
-    missing = len(template.body) - len(completed.body)
-    if missing < 0:
-        raise InvalidAnswerError("the answer holds statements that the question does not have")
-    # Leading statements that set something up need not be repeated.
-    if any(_asserts(statement) for statement in template.body[:missing]):
-        raise InvalidAnswerError("the answer leaves an assertion out")
-    fillings: dict[int, ast.expr] = {}
-    _match(template.body[missing:], completed.body, fillings)
-    return fillings
+def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match statement:
+        case ast.Assert(part):
+            yield from claims(part)
+        case ast.Expr(ast.Tuple([subject, value])):
+            yield subject, value
+        case ast.Expr(part) if is_assertion(part) or isinstance(part, ast.Compare):
+            yield from claims(part)
 
 
-def _asserts(statement: ast.stmt) -> bool:
-    return any(
-        isinstance(node, ast.Assert)
-        or _hole(node) is not None
-        or (isinstance(node, ast.Name) and node.id.startswith("assert"))
-        for node in ast.walk(statement)
-    )
+class _Reader:
+    """Reads an answer statement by statement."""
 
+    def __init__(self, question: MaskedTest) -> None:
+        self._question = question
+        self._own: dict[str, ast.expr] = {}
+        """Names that the answer itself introduces."""
+        self._fillings: dict[int, ast.expr] = {}
+        self._further: list[ast.stmt] = []
+        self._next = 0
+        """The first mask that nothing was stated for yet; what is stated comes in order."""
+        template = question.template.body
+        self._statements = [statement for statement in template if holes_in(statement)]
+        self._expected = [
+            (hole, _Claim.of(*pair, question.known)) for hole, part in question.parts for pair in claims(part)
+        ]
+        self._repeatable = {
+            ast.dump(statement) for statement in (*question.before.body, *template) if not holes_in(statement)
+        }
 
-def _match(expected: object, actual: object, fillings: dict[int, ast.expr]) -> None:
-    """Walks both trees together and adds the expression at each hole of `expected` to `fillings`."""
-    if isinstance(expected, ast.AST):
-        hole = _hole(expected)
-        if hole is not None and isinstance(actual, ast.expr):
-            fillings[hole] = actual
+    def read(self, statement: ast.stmt) -> None:
+        """Takes one statement of the answer.
+
+        Raises:
+            InvalidAnswerError: it neither states a value nor belongs to the test.
+        """
+        if isinstance(statement, ast.Import | ast.ImportFrom) or ast.dump(statement) in self._repeatable:
             return
-        if type(expected) is not type(actual):
+        readers: tuple[Callable[[ast.stmt], bool], ...] = (
+            self._is_statement_of_test, self._is_assignment, self._is_claim, self._is_alone, self._is_further,
+        )  # fmt: skip
+        if not any(read(statement) for read in readers):
             raise InvalidAnswerError(_OTHER_STATEMENT)
-        for name in expected._fields:
-            if name not in ("ctx", "kind", "type_comment"):
-                _match(getattr(expected, name, None), getattr(actual, name, None), fillings)
-    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
-        for expected_item, actual_item in zip(expected, actual, strict=True):
-            _match(expected_item, actual_item, fillings)
-    elif expected != actual or type(expected) is not type(actual):
-        raise InvalidAnswerError(_OTHER_STATEMENT)
+
+    def _state(self, fillings: Mapping[int, ast.expr]) -> bool:
+        self._fillings.update(fillings)
+        self._next = max(fillings) + 1
+        return True
+
+    def _open_parts(self) -> Iterator[tuple[int, ast.expr]]:
+        return (part for part in self._question.parts if part[0] >= self._next)
+
+    def _is_statement_of_test(self, statement: ast.stmt) -> bool:
+        """A statement of the test as it stands, with its masks filled; `assert` may be left out."""
+        for expected in self._statements:
+            fillings: dict[int, ast.expr] = {}
+            if min(holes_in(expected)) < self._next:
+                continue
+            if isinstance(expected, ast.Assert) and isinstance(statement, ast.Assert | ast.Expr):
+                actual = statement.test if isinstance(statement, ast.Assert) else statement.value
+                matches = match_trees(expected.test, actual, fillings)
+            else:
+                matches = match_trees(expected, statement, fillings)
+            if matches:
+                return self._state(fillings)
+        return False
+
+    def _is_assignment(self, statement: ast.stmt) -> bool:
+        """`result = 3` for an assertion on `result`, or a name that the answer itself introduces."""
+        match statement:
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
+                ast.Name(name), value=ast.expr() as value
+            ):
+                return self._states_result(name, value) or self._introduces(name, value)
+        return False
+
+    def _states_result(self, name: str, value: ast.expr) -> bool:
+        known = self._question.known
+        if name in known and is_value(known[name], known):
+            return False
+        for hole, part in self._open_parts():
+            for subject, expected in claims(part):
+                if hole_of(expected) == hole and isinstance(subject, ast.Name) and subject.id == name:
+                    return is_value(value, self._known()) and self._state({hole: value})
+        return False
+
+    def _introduces(self, name: str, value: ast.expr) -> bool:
+        if name in self._question.names | self._question.defined:
+            return False
+        define(self._own, name, value)
+        return True
+
+    def _known(self) -> dict[str, ast.expr]:
+        return {**self._question.known, **self._own}
+
+    def _is_claim(self, statement: ast.stmt) -> bool:
+        """Another form of a claim that the test makes."""
+        made = [_Claim.of(*pair, self._known()) for pair in _claims_in(statement)]
+        for hole, expected in self._expected:
+            if hole < self._next:
+                continue
+            for actual in made:
+                filling = expected.filling(hole, actual)
+                if filling is not None:
+                    return self._state({hole: filling})
+        return False
+
+    def _is_alone(self, statement: ast.stmt) -> bool:
+        """The value alone, or the call alone where that is masked."""
+        if not isinstance(statement, ast.Expr) or is_assertion(statement.value):
+            return False
+        value = inlined(statement.value, self._own)
+        for hole, _ in self._open_parts():
+            is_asked = self._question.is_chain if self._question.masks_call(hole) else self._is_value
+            return is_asked(value) and self._state({hole: value})
+        return False
+
+    def _is_value(self, value: ast.expr) -> bool:
+        return is_value(value, self._question.known)
+
+    def _is_further(self, statement: ast.stmt) -> bool:
+        """A further assertion of calls and values, which has to hold after the test."""
+        match statement:
+            case ast.Assert(part):
+                parts: list[ast.expr] = [part]
+            case ast.Expr(ast.Call(ast.Name(name), arguments, keywords)) if hasattr(unittest.TestCase, name):
+                parts = [*arguments, *(keyword.value for keyword in keywords if keyword.arg)]
+                if not name.startswith("assert") or len(parts) < len(arguments) + len(keywords):
+                    return False
+            case _:
+                return False
+        if not all(self._question.is_reading(inlined(part, self._own)) for part in parts):
+            return False
+        self._further.append(_Named(self._own).visit(statement))
+        return True
+
+    def filled(self) -> Filled:
+        """The completed test.
+
+        Raises:
+            InvalidAnswerError: a mask has nothing stated for it, or what is stated is not what was asked.
+        """
+        question = self._question
+        in_test = {hole for statement in self._statements for hole in holes_in(statement)}
+        if missing := sorted(in_test - self._fillings.keys()):
+            raise InvalidAnswerError(f"the answer states nothing for mask {missing[0] + 1} of {len(in_test)}")
+        fillings: dict[int, ast.expr] = {}
+        values: dict[str, Any] = {}
+        computed: dict[str, str] = {}
+        chains: list[int] = []
+        for hole, stated in sorted(self._fillings.items()):
+            filling = inlined(stated, self._own)
+            if self._is_original(hole, filling):
+                fillings[hole] = question.originals[hole]
+                continue
+            _refuse_mask(filling)
+            if question.masks_call(hole):
+                if not question.is_chain(filling):
+                    raise InvalidAnswerError(_NO_CALL)
+                fillings[hole] = filling
+                chains.append(hole)
+            else:
+                name = f"HOLE_{hole}_"
+                fillings[hole] = ast.Name(name, ast.Load())
+                self._add_value(name, inlined(filling, question.known), values, computed)
+        text = "\n".join([question.masked.completed(fillings), *map(ast.unparse, self._further)])
+        checks = tuple(self._stub_check(hole, fillings) for hole in chains)
+        return Filled(text, values, computed, checks)
+
+    def _is_original(self, hole: int, filling: ast.expr) -> bool:
+        if hole >= len(self._question.originals):
+            return False
+        original, known = self._question.originals[hole], self._question.known
+        return same_trees(filling, original) or same_trees(inlined(filling, known), inlined(original, known))
+
+    def _add_value(
+        self, name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]
+    ) -> None:
+        try:
+            add_value(name, value, values, computed)
+        except InvalidAnswerError:
+            if names_in(value) & (self._question.names | self._question.defined):
+                raise InvalidAnswerError(
+                    "the answer reads the value off the program instead of giving it"
+                ) from None
+            raise
+
+    def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
+        body = self._question.template.body
+        index = next(i for i, statement in enumerate(body) if hole in holes_in(statement))
+        own = {**fillings, hole: self._question.originals[hole]}
+        before = ast.Module(body[:index], [])
+
+        def text(last: str, expressions: Mapping[int, ast.expr]) -> str:
+            tree = parse(f"{ast.unparse(before)}\n{last}")
+            return ast.unparse(Fill(expressions).visit(tree))
+
+        asserted = f"{STUB}()\n{ast.unparse(body[index])}"
+        kinds = [f"type({ast.unparse(expressions[hole])})" for expressions in (own, fillings)]
+        same_type = text(f"assert {' is '.join(kinds)}", fillings)
+        return StubCheck(text(asserted, own), text(asserted, fillings), same_type)
 
 
-def _to_compute(
-    masked: Masked, template: ast.Module, fillings: Mapping[int, ast.expr], names: Names
-) -> list[int]:
-    """Returns the holes whose fillings are to be computed in a process without the program.
+def add_value(name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]) -> None:
+    """Adds what an expression states to `values`, or to `computed` where it is not written out.
 
     Raises:
-        InvalidAnswerError: a filling is not allowed.
+        InvalidAnswerError: it is neither a value nor computed from values by what is listed.
     """
-    computed: list[int] = []
-    for part in (part for statement in template.body for part in _assertion_parts(statement)):
-        for hole in (hole for inner in ast.walk(part) if (hole := _hole(inner)) is not None):
-            filling = fillings[hole]
-            if hole < len(masked.originals) and is_same(filling, masked.originals[hole]):
-                continue
-            if any(_hole(inner) is not None or _is_mask(inner) for inner in ast.walk(filling)):
-                raise InvalidAnswerError("the answer leaves a mask in")
-            names.check(filling)
-            if not names.reads_program(part):
-                if not names.reads_as_filling(filling, truth=_asks_for_truth(part)):
-                    raise InvalidAnswerError("the assertion does not call the program")
-            elif names.reads_program(filling):
-                raise InvalidAnswerError("the answer reads the value off the program instead of giving it")
-            elif not is_plain(filling):
-                computed.append(hole)
-    return computed
+    if is_plain(value):
+        values[name] = plain_value(value)
+    else:
+        computed[name] = computable(value)
 
 
-def is_same(expression: ast.expr, source: str) -> bool:
-    """Whether an expression is the one that a source text spells."""
-    return ast.dump(expression) == ast.dump(parse_expression(source))
+class _Named(ast.NodeTransformer):
+    """Puts in what the answer's own names stand for."""
+
+    def __init__(self, known: Mapping[str, ast.expr]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return inlined(node, self._known)
 
 
-def _assertion_parts(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement asserts: expressions behind `assert`, and calls such as `assertEqual(…)`."""
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Assert):
-            yield node.test
-        elif isinstance(node, ast.Call) and is_assertion(node):
-            yield node
+def _without_bool(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Call(ast.Name("bool"), [inner], []):
+            return inner
+    return node
 
 
-def _asks_for_truth(part: ast.expr) -> bool:
-    return not isinstance(part, ast.Call) or (
-        isinstance(part.func, ast.Name) and part.func.id in ("assertTrue", "assertFalse")
-    )
-
-
-def _is_mask(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value == MASK
-
-
-def _setup(template: ast.Module, names: Names) -> str:
-    """The test's own assignments that have nothing to do with the program."""
-    plain: list[ast.stmt] = [
-        statement
-        for statement in template.body
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-        and names_in(statement) <= names.plain
-    ]
-    return ast.unparse(ast.Module(plain, []))
+def _refuse_mask(filling: ast.expr) -> None:
+    for node in ast.walk(filling):
+        if hole_of(node) is not None or (isinstance(node, ast.Constant) and node.value == MASK):
+            raise InvalidAnswerError("the answer leaves a mask in")

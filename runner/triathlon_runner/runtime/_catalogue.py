@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,12 +11,13 @@ from typing import Final
 from triathlon_runner.datasets import DataFile, DataStore, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, with_inputs
 from triathlon_runner.errors import UserError
-from triathlon_runner.prompts import load_prompts
+from triathlon_runner.prompts import BUILT_IN, load_prompts
 from triathlon_runner.records import RuntimeRecord
 from triathlon_runner.runtime import prediction
 from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, Asker, Style, sampling
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._metrics import METRICS
+from triathlon_runner.runtime._official_asking import official_asker
 from triathlon_runner.runtime._programs import (
     class_program,
     classeval_programs,
@@ -31,13 +32,37 @@ from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
 _Source = Callable[[DataStore], QuestionSource | QuestionFile]
 
-_SETTINGS: Final[dict[str, tuple[Style, bool]]] = {
-    "": ("direct", False),
-    "cot": ("cot", False),
-    "sampled": ("direct", True),
-    "cot-sampled": ("cot", True),
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """How the questions of a data set are asked, by what stands behind the `@` of a suite's id."""
+
+    style: Style
+    sampled: bool
+    """As in the paper: five times at temperature 0.8."""
+    official: bool = False
+    """With REval's own prompts."""
+    kind: str | None = None
+    """Of variant."""
+
+
+_SETTINGS: Final = {
+    "": _Setting("direct", sampled=False),
+    "cot": _Setting("cot", sampled=False, kind="style"),
+    "sampled": _Setting("direct", sampled=True, kind="sampling"),
+    "cot-sampled": _Setting("cot", sampled=True, kind="sampling"),
 }
-"""By what stands behind the `@` of a suite's id: its style, and whether it is sampled as in the paper."""
+_OF_DREVAL: Final = {
+    "": _Setting("direct", sampled=True, official=True),
+    "cot": _Setting("cot", sampled=True, official=True, kind="style"),
+    "greedy": _Setting("direct", sampled=False, official=True, kind="greedy"),
+    "greedy+cot": _Setting("cot", sampled=False, official=True, kind="greedy"),
+    "own-prompts": _Setting("direct", sampled=True, kind="own-prompts"),
+    "own-prompts+cot": _Setting("cot", sampled=True, kind="own-prompts"),
+    "own-prompts+greedy": _Setting("direct", sampled=False, kind="own-prompts"),
+    "own-prompts+greedy+cot": _Setting("cot", sampled=False, kind="own-prompts"),
+}
+"""DREval is asked as REval's paper has it."""
 _SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
 _OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
 _OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
@@ -97,16 +122,17 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """All suites of questions, and those of predictions.
 
-    Questions are asked greedily in both styles, and as the paper samples: five times at 0.8.
+    DREval's own questions are asked as the paper samples: five times at 0.8; the others also greedily.
 
     Args:
         prompts: a folder whose `runtime/<name>.txt` replace our prompts.
     """
     return (
         *(
-            replace(_entry(name, title, setting, source, prompts), core=name == "core")
+            replace(_entry(name, title, source, prompts, setting, settings[setting]), core=name == "core")
             for name, (title, source) in DATASETS.items()
-            for setting in _SETTINGS
+            for settings in [_OF_DREVAL if name == "dreval" else _SETTINGS]
+            for setting in settings
         ),
         *prediction.catalogue(prompts),
     )
@@ -116,37 +142,52 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
     """The suites of questions on a data set of the user's own, built by our constructor."""
     source = partial(question_source, data)
     return tuple(
-        replace(_entry(data.id, data.title, setting, source, prompts), user_data=data)
-        for setting in _SETTINGS
+        replace(_entry(data.id, data.title, source, prompts, name, setting), user_data=data)
+        for name, setting in _SETTINGS.items()
     )
 
 
-def _entry(name: str, title: str, setting: str, source: _Source, prompts: Path | None) -> SuiteEntry:
-    """The suite of a data set with a key of `_SETTINGS`: `runtime/core`, `runtime/core@cot-sampled`."""
-    style, sampled = _SETTINGS[setting]
-    suite_id = f"runtime/{name}@{setting}" if setting else f"runtime/{name}"
-    temperature = PAPER_TEMPERATURE if sampled else 0.0
+def _entry(
+    data_set: str, title: str, source: _Source, prompts: Path | None, name: str, setting: _Setting
+) -> SuiteEntry:
+    """The suite of a data set in one setting: `runtime/core`, `runtime/core@cot-sampled`."""
+    suite_id = f"runtime/{data_set}@{name}" if name else f"runtime/{data_set}"
+    temperature = PAPER_TEMPERATURE if setting.sampled else 0.0
 
     def build(store: DataStore) -> RuntimeSuite:
-        asker = Asker(load_prompts("runtime", prompts), style)
-        return RuntimeSuite(suite_id, asker, source(store), temperature)
+        templates, asker = load_prompts("runtime", prompts), None
+        if setting.official and templates.name == BUILT_IN:  # a user's own prompts go before both
+            asker = official_asker(official.runtime_prompts(store, setting.style), setting.style)
+        return RuntimeSuite(
+            suite_id,
+            asker or Asker(templates, setting.style),
+            source(store),
+            temperature,
+            authors_rule=data_set == "dreval",
+        )
 
-    thought = " (chain of thought)" if style == "cot" else ""
     return SuiteEntry(
         id=suite_id,
-        title=f"Runtime behaviour: {title}{thought}" + (", sampled" if sampled else ""),
+        title=f"Runtime behaviour: {title}{_title(name)}",
         discipline="runtime",
         metrics=METRICS,
         record=RuntimeRecord,
         build=build,
-        sampling=sampling(style, temperature),
+        sampling=sampling(setting.style, temperature),
         most_requests=None,
         quick_tasks=3,
         graded="in part",
-        variant_of=f"runtime/{name}" if setting else None,
-        variant_kind=("sampling" if sampled else "style") if setting else None,
-        default_samples=PAPER_REPEATS if sampled else 1,
+        variant_of=f"runtime/{data_set}" if name else None,
+        variant_kind=setting.kind,
+        default_samples=PAPER_REPEATS if setting.sampled else 1,
     )
+
+
+def _title(name: str) -> str:
+    """` (chain of thought), sampled` of `cot-sampled`; nothing of the plain suite."""
+    parts = name.replace("-sampled", "+sampled").replace("own-prompts", "our prompts").split("+")
+    thought = " (chain of thought)" if "cot" in parts else ""
+    return thought + "".join(f", {part}" for part in parts if part not in ("", "cot"))
 
 
 def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
@@ -162,7 +203,8 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
     def source(_: DataStore) -> QuestionFile:
         return read_questions(path)
 
-    return _entry(path.stem, f"questions of {path.name}", match["setting"] or "", source, prompts)
+    name = match["setting"] or ""
+    return _entry(path.stem, f"questions of {path.name}", source, prompts, name, _SETTINGS[name])
 
 
 def entry_of_results(suite: str) -> SuiteEntry | None:
@@ -174,7 +216,9 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
     def source(_: DataStore) -> QuestionFile:
         raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
 
-    return _entry(match["name"], f"questions of {match['name']}", match["setting"] or "", source, None)
+    name = match["setting"] or ""
+    title = f"questions of {match['name']}"
+    return _entry(match["name"], title, source, None, name, _SETTINGS[name])
 
 
 DISCIPLINE: Final = DisciplineEntry(

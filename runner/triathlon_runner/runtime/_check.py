@@ -1,9 +1,9 @@
-"""Computes values that fill a mask, without the program; executes completed assertions with the program."""
+"""Computes what an answer states, without the program; executes completed tests with the program."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from triathlon_runner.runtime._assertions import Filled
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._expressions import InvalidAnswerError, plain_value
 from triathlon_runner.runtime._sandboxed import source
 from triathlon_runner.sandbox import (
     Call,
@@ -16,6 +16,7 @@ from triathlon_runner.sandbox import (
     Sandbox,
     SandboxError,
 )
+from triathlon_runner.syntax import parse_expression
 
 
 class NoValueError(Exception):
@@ -54,43 +55,50 @@ async def run_calls(
     return results
 
 
-async def compute_values(sandbox: Sandbox, filled: Filled, libraries: frozenset[str]) -> dict[str, str]:
-    """The text of each value that a filled text leaves to compute; the program is not there.
+async def compute_values(
+    sandbox: Sandbox, computed: Mapping[str, str], libraries: frozenset[str]
+) -> dict[str, Any]:
+    """The plain data of each expression's value; no program is there.
 
     Raises:
         NoValueError: an expression raises, or takes too long.
         InvalidAnswerError: what it comes to is no plain value.
         SandboxError: the sandbox itself failed.
     """
-    calls = [
-        Call("compute", (list(filled.imports), filled.setup, expression))
-        for expression in filled.computed.values()
-    ]
+    calls = [Call("compute", (expression,)) for expression in computed.values()]
     results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, restart=False)
-    values: dict[str, str] = {}
-    for name, result in zip(filled.computed, results, strict=False):
+    values: dict[str, Any] = {}
+    for name, result in zip(computed, results, strict=False):
         if not isinstance(result, Returned):
             raise NoValueError(_problem(result))
         match result.value:
             case [str(text), ""]:
-                values[name] = text
-            case [str(), str(why)]:
-                raise InvalidAnswerError(f"what fills the mask is no plain value: {why}")
+                values[name] = _read_value(text)
+            case [_, str(why)]:
+                raise InvalidAnswerError(f"what is stated is no plain value: {why}")
             case _:
-                raise InvalidAnswerError("what fills the mask is no plain value")
+                raise InvalidAnswerError("what is stated is no plain value")
     return values
+
+
+def _read_value(text: str) -> Any:
+    """Reads what the child says that an expression came to; the child is trusted no more than the answer."""
+    try:
+        return plain_value(parse_expression(text))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise InvalidAnswerError("what is stated is no plain value") from None
 
 
 async def check_assertions(
     sandbox: Sandbox,
     program: str,
-    assertions: Sequence[tuple[Mapping[str, str], str, Mapping[str, str]]],
+    assertions: Sequence[tuple[Mapping[str, str], str, Mapping[str, Any]]],
     libraries: frozenset[str],
 ) -> list[str]:
-    """Returns for each assertion why it failed, or an empty text. The program is loaded anew for each.
+    """Returns for each test why it failed, or an empty text. The program is loaded anew for each.
 
-    An assertion is the run (`ProgramQuestions.run_of`), the completed text, and the names in it that stand
-    for values, with the text of these.
+    A test is the run (`ProgramQuestions.run_of`), the completed text, and the names in it that stand for
+    values, with the plain data of these.
 
     Raises:
         SandboxError: the sandbox itself failed.

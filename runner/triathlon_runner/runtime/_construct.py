@@ -12,9 +12,9 @@ from typing import Final
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
 from triathlon_runner.memo import memo_key, python_version
-from triathlon_runner.runtime._assertions import MASK, Masked
 from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
+from triathlon_runner.runtime._masked import MASK, Masked
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,
@@ -32,6 +32,11 @@ from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed
 
+QUESTION_RULES: Final = 1
+"""Raise it whenever other questions are built from the same data: part of the hash `asked`. It stands for
+the questions, which are fewer where a library that a program needs is missing."""
+TRUTH_RULES: Final = 1
+"""Raise it whenever another truth is traced for the same question: part of the hash `graded`."""
 MAX_INPUTS: Final = 5
 """Inputs a program at most (REval's own limit), where the data set does not name its questions."""
 MAX_VALUE: Final = 400

@@ -5,15 +5,17 @@ question's completed assertion is executed in the sandbox.
 """
 
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import product
+from typing import Any, Final
 
-from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
+from triathlon_runner.records import AnswerRecord, Outcome, Reply
+from triathlon_runner.runtime._answer import Graded, extract_answer
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
-from triathlon_runner.runtime._assertions import Filled, fill
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.runtime._states import (
     TYPOGRAPHIC,
@@ -29,29 +31,16 @@ NIL: Final = "Nil"
 """The value of a variable at a line that is not executed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """What became of an answer, and why where it is not right."""
-
-    outcome: Outcome
-    why: str = ""
-
-    @property
-    def correct(self) -> bool:
-        return self.outcome is Outcome.PASSED
-
-
 async def answer_record(
     reply: Reply,
     style: Style,
-    kind: QuestionKind,
     grade: Callable[[str], Awaitable[Graded]],
     *,
     question: str,
     expected: tuple[str, ...],
 ) -> AnswerRecord:
     """The graded answer of a reply, as results hold it; `question` as it was asked, in its tags."""
-    answer = extract_answer(reply, style, kind)
+    answer = extract_answer(reply, style)
     graded = answer if isinstance(answer, Graded) else await grade(answer)
     return AnswerRecord(
         question=sentence_of(question),
@@ -62,78 +51,6 @@ async def answer_record(
         correct=graded.correct,
         why=graded.why,
     )
-
-
-# The answer in a reply
-
-_OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
-_CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
-"""Small models open a second answer where they should close the first."""
-_END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
-_CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
-_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
-_PREFACE: Final = re.compile(
-    r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
-)
-_UNFINISHED: Final = {
-    Finish.REFUSED: "the model refused",
-    Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
-}
-
-
-def extract_answer(reply: Reply, style: Style, kind: QuestionKind) -> str | Graded:
-    """The text inside the answer tags, without tags the whole reply to a direct question; or why it has none.
-
-    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. A reply that was
-    cut at the token limit has no answer, except where the question asks for one line and that is complete.
-    """
-    without = reply.finish.outcome_without_answer
-    if reply.finish in _UNFINISHED:
-        return Graded(without, _UNFINISHED[reply.finish])
-    inside = _text_in_tags(reply.text, style)
-    if inside is None:
-        return Graded(without, "the chain of thought never came to an answer")
-    text, closed = inside
-    if reply.finish is Finish.LENGTH and not closed:
-        text = _first_line(text, kind)
-        if not text:
-            return Graded(without, "the reply was cut at the token limit")
-    return _without_markup(text) or Graded(Outcome.NO_ANSWER, "the answer is empty")
-
-
-def _text_in_tags(text: str, style: Style) -> tuple[str, bool] | None:
-    """The answer as written and whether it was closed; None where a chain of thought has no answer."""
-    thought = _END_OF_THOUGHT.search(text)
-    rest = text[thought.end() :] if thought else text
-    opening = _OPEN.search(rest)
-    if opening is None and style == "cot" and thought is None:
-        return None
-    if opening is not None:
-        rest = rest[opening.end() :]
-    closing = _CLOSE.search(rest)
-    return (rest[: closing.start()], True) if closing else (rest, False)
-
-
-def _first_line(text: str, kind: QuestionKind) -> str:
-    """The answer's first line, where one line answers such a question and another has begun; else nothing."""
-    text = re.sub(r"\A\s*```[\w+-]*\n", "", text).lstrip()
-    line, finished, _ = text.partition("\n")
-    if not finished or kind not in ("coverage", "path"):
-        return ""
-    return "" if kind == "coverage" and read_coverage(line) is None else line
-
-
-def _without_markup(text: str) -> str:
-    """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
-
-    Text behind the closing fence is a remark and left out.
-    """
-    text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
-    fenced = _FENCE.match(text)
-    text = fenced[1].strip("\n") if fenced else text
-    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
-        text = text[1:-1]
-    return text.strip()
 
 
 # Any question
@@ -286,42 +203,100 @@ async def grade_output(
         SandboxError: the sandbox itself failed.
     """
     try:
-        filled = _filled(program, asked, answer)
+        filled = _filled(masked_test(program, asked), answer)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     return await grade_filled(sandbox, program, asked, filled)
 
 
-def _filled(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
+def masked_test(program: ProgramQuestions, asked: InputQuestions) -> MaskedTest:
+    """The output question of an input, as answers to it are read."""
+    return MaskedTest(asked.assertion, program.program, asked.setup)
+
+
+def _filled(question: MaskedTest, answer: str) -> Filled:
     try:
-        return fill(asked.assertion, answer, program.program)
+        return fill(question, answer)
     except InvalidAnswerError:
         plain = answer.translate(TYPOGRAPHIC)
         if plain == answer:
             raise
-        return fill(asked.assertion, plain, program.program)
+        return fill(question, plain)
 
 
 async def grade_filled(
     sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, filled: Filled
 ) -> Graded:
-    """Computes what a filled assertion leaves to compute, and executes it with the program.
+    """Computes what a filled test leaves to compute, and executes it with the program.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
     libraries = frozenset(program.libraries)
     try:
-        values = await compute_values(sandbox, filled, libraries)
+        values = {**filled.values, **await compute_values(sandbox, filled.computed, libraries)}
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     except NoValueError as error:
-        problem = str(error)
-    else:
-        assertion = (program.run_of(asked), filled.text, values)
-        (problem,) = await check_assertions(sandbox, program.program, [assertion], libraries)
+        return _graded(str(error))
+    run = program.run_of(asked)
+    (problem,) = await check_assertions(sandbox, program.program, [(run, filled.text, values)], libraries)
+    if problem or not filled.stub_checks:
+        return _graded(problem)
+    for check in filled.stub_checks:
+        if not await _decides(sandbox, program, run, check, values):
+            return Graded(Outcome.FAILED, "with the answer's call other programs pass the test, too")
+    return Graded(Outcome.PASSED)
+
+
+async def _decides(
+    sandbox: Sandbox,
+    program: ProgramQuestions,
+    run: Mapping[str, str],
+    check: StubCheck,
+    values: Mapping[str, Any],
+) -> bool:
+    """Whether the call in the place of a masked one fails the test in programs where that one does."""
+    tests = [
+        (run, text, {**values, STUB: ("stub", *stub)})
+        for stub in _STUBS
+        for text in (check.own, check.answered)
+    ]
+    libraries = frozenset(program.libraries)
+    tests.append((run, check.same_type, dict(values)))
+    *problems, other_type = await check_assertions(sandbox, program.program, tests, libraries)
+    own, answered = problems[::2], problems[1::2]
+    if not any(own):
+        return not other_type
+    return all(of_answer for of_own, of_answer in zip(own, answered, strict=True) if of_own)
+
+
+_STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
+"""What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
+answer's call has to fail the test where the question's own does."""
+
+
+def _graded(problem: str) -> Graded:
     if not problem:
         return Graded(Outcome.PASSED)
     if problem.startswith(Ended.TIMED_OUT.value):
         return Graded(Outcome.TIMED_OUT, problem)
     return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
+
+
+async def passes_by_authors(
+    sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, answer: str
+) -> bool:
+    """Whether an answer is right by the rule of REval's authors.
+
+    It needs as many `assert` as the question, and has to run through: it is executed as it stands, as a
+    program that a model wrote is.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    if answer.count("assert") < asked.masked.count("assert"):
+        return False
+    test = (program.run_of(asked), answer, dict[str, Any]())
+    (problem,) = await check_assertions(sandbox, program.program, [test], frozenset(program.libraries))
+    return not problem

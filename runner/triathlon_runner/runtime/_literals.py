@@ -9,6 +9,7 @@ import ast
 import cmath
 import datetime
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from triathlon_runner.syntax import parse_expression
 MAX_TEXT: Final = 20_000
 MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 60
+_MAX_BITS: Final = 10_000
+"""Of a power's value."""
 TOLERANCE: Final = 1e-6
 """Floats are equal to 1e-6, as in REval's own evaluation."""
 
@@ -58,6 +61,10 @@ _SCALARS: Final = (
     *("float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"),
 )
 """Names of NumPy's numbers and texts, as NumPy 2 writes them in front of each."""
+_OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+}  # fmt: skip
 _NO_BUILDING: Final = (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation)
 
 
@@ -104,11 +111,26 @@ def _number(node: ast.expr, depth: int) -> Any:
             number = _value(operand, depth + 1)
             if _is_number(number):
                 return -number if isinstance(sign, ast.USub) else number
-        case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
-            real, imaginary = _values([left, right], depth)
-            if isinstance(real, (int, float)) and isinstance(imaginary, complex):
-                return real + imaginary if isinstance(sign, ast.Add) else real - imaginary
+        case ast.BinOp(left, operation, right):
+            return _operation(operation, *_values([left, right], depth))
     raise NotALiteralError(f"{type(node).__name__} is no part of a literal")
+
+
+def _operation(operation: ast.operator, left: Any, right: Any) -> Any:
+    """The value of `10 ** 2`, `' ' * 3` or `[1] + [2]`; no larger than any answer needs to be."""
+    compute = _OPERATORS.get(type(operation))
+    numbers = _is_number(left) and _is_number(right)
+    sequence, count = (right, left) if isinstance(left, int) else (left, right)
+    is_text = isinstance(sequence, (str, bytes, list, tuple))
+    if isinstance(operation, ast.Pow):
+        allowed = numbers and abs(right) * (math.log2(abs(left) + 1) + 1) <= _MAX_BITS
+    elif isinstance(operation, ast.Mult) and is_text:
+        allowed = isinstance(count, int) and len(sequence) * count <= MAX_NODES
+    else:
+        allowed = numbers or (isinstance(operation, ast.Add) and is_text and type(left) is type(right))
+    if compute is None or not allowed:
+        raise NotALiteralError("an operation that is no part of a literal")
+    return compute(left, right)
 
 
 def _values(nodes: list[ast.expr], depth: int) -> list[Any]:
@@ -219,22 +241,24 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Whether two values are the same: types count at any depth inside them, floats are equal to 1e-6.
+    """Whether two values are the same, where the caller compares the names of their types.
 
-    Of the values themselves the types may differ as texts of one value do: 5 and 5.0, a set and a frozenset,
-    a Counter and the dict that it holds; the caller compares the names of their types. NaN equals itself.
+    As `same`, but a set equals a frozenset, and a Counter the dict that it holds, whose texts are alike.
     """
     if isinstance(left, Named) or isinstance(right, Named):
         return _equal_named(left, right)
-    if _is_number(left) and _is_number(right):
-        return _near(left, right)
     if isinstance(left, (set, frozenset)):
         return isinstance(right, (set, frozenset)) and _equal_sets(left, right)
     return same(left, right)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are equal and of one type, at any depth; floats to 1e-6."""
+    """Whether two values are equal and of one type, at any depth; numbers by value, floats to 1e-6.
+
+    NaN equals itself.
+    """
+    if _is_number(left) and _is_number(right):
+        return _near(left, right)
     if type(left) is not type(right):
         return False
     compare = _COMPARISONS.get(type(left))
@@ -333,8 +357,6 @@ def _paired(left: list[Any], right: list[Any]) -> bool:
 
 _COMPARISONS: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Named: _equal_named,
-    float: _near,
-    complex: _near,
     Decimal: _equal_decimals,
     list: _equal_items,
     tuple: _equal_items,

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import RuntimeRecord, UnitRecord
 from triathlon_runner.runtime._asking import KINDS
-from triathlon_runner.runtime._grade import read_coverage
+from triathlon_runner.runtime._grade import NIL, read_coverage
 
 
 class Chain(NamedTuple):
@@ -49,6 +49,29 @@ def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
             ),
         )
         for statement in unit.statements
+    )
+
+
+class UnusualQuestions(NamedTuple):
+    """Questions of official data whose like our own data has not; they are asked, and the page names them."""
+
+    masked_calls: tuple[str, ...]
+    """Units whose output question masks a call instead of a value."""
+    without_value: tuple[tuple[str, int, str], ...]
+    """Unit, line and variable, where the line runs and the variable has no value then: right is Nil."""
+
+
+def unusual_questions(records: Sequence[UnitRecord]) -> UnusualQuestions:
+    """Returns the unusual questions among those that were asked; of DREval 44 outputs and 14 states."""
+    units = {unit.task_id: unit for unit in _units(records)}.values()
+    return UnusualQuestions(
+        tuple(unit.task_id for unit in units if unit.output_masks_call),
+        tuple(
+            (unit.task_id, statement.line, statement.variable)
+            for unit in units
+            for statement in unit.statements
+            if "YES" in statement.coverage.expected and NIL in statement.state.expected
+        ),
     )
 
 
@@ -117,6 +140,41 @@ def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
     ]
 
 
+def _constant(metric_id: str, title: str, answer: str, *, scale: float = 1.0) -> Metric:
+    """What a constant answer scores: a model below it has shown nothing.
+
+    Args:
+        metric_id: the metric that it is compared with.
+        title: of this figure.
+        answer: `YES`, `Nil` or `-1`, to every question about a line.
+        scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
+    """
+    kinds: dict[str, Literal["coverage", "state", "path"]] = {"YES": "coverage", NIL: "state", "-1": "path"}
+
+    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
+        return [
+            Contribution(
+                unit.program_id,
+                sum(answer in getattr(statement, kinds[answer]).expected for statement in unit.statements),
+                len(unit.statements),
+            )
+            for unit in _units(records)
+            if unit.statements
+        ]
+
+    source = "counted from the truths"
+    maximum = 100.0 if scale != 1.0 else 1.0
+    return Metric(f"constant_{metric_id}", title, source, contributions, scale, maximum, role="beside")
+
+
+def _output_right_by_authors(records: Sequence[UnitRecord]) -> list[Contribution]:
+    return [
+        Contribution(unit.program_id, unit.output_by_authors, 1)
+        for unit in _units(records)
+        if unit.output_by_authors is not None
+    ]
+
+
 IC: Final = Metric(
     id="ic",
     title="Incremental consistency",
@@ -136,4 +194,15 @@ METRICS: Final = (
     Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _share_right("state")),
     Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _share_right("path")),
     Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _output_right),
+    Metric(
+        "output_accuracy_authors",
+        "Output, the authors' rule",
+        "REval's evaluation: fewer assertions than the question fail, what is left is executed",
+        _output_right_by_authors,
+        role="beside",
+    ),
+    _constant("coverage_accuracy", "Coverage, always YES", "YES"),
+    _constant("state_accuracy", "State, always Nil", NIL),
+    _constant("path_accuracy", "Path, always -1", "-1"),
+    _constant("ic", "Incremental consistency, always YES and nothing else", "YES", scale=12.5),
 )

@@ -19,7 +19,7 @@ from triathlon_runner.datasets.official import (
     dreval,
     humaneval_original,
 )
-from triathlon_runner.runtime._assertions import Masked, originals
+from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, third_party
@@ -163,6 +163,7 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
         text = statements_text(parse(shown).body)
         masked = Masked(asked.output_question, originals(asked.output_question, text))
         questions = _test_input(index, cases[index], _tests(cases[index])[0], text, masked)
+        questions = questions.model_copy(update={"shown": shown.rstrip()})
     statements = tuple(
         StatementQuestion(line=line, variable=variable, executed=False, states=(), next_lines=())
         for line, variable in asked.statements

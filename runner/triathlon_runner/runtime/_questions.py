@@ -1,13 +1,13 @@
 """What is asked about a program, with the truth: the schema of a question file."""
 
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Strict
-from triathlon_runner.runtime._assertions import Masked
+from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
 
@@ -47,6 +47,8 @@ class InputQuestions(Strict):
     """Position among the program's inputs, from 0."""
     text: str
     """The call, or the body of the test, as it is shown."""
+    shown: str = ""
+    """As the data set writes it, where `text` writes it otherwise."""
     setup: str = ""
     """What the test's set-up did before; its execution is not asked about."""
     arguments: str = ""
@@ -120,6 +122,25 @@ class QuestionFile(Strict):
     """The Python that traced, as `3.11`: from 3.12 on comprehensions have no frame, and truths differ."""
     report: FilterReport
     programs: tuple[ProgramQuestions, ...]
+
+    @property
+    def asked(self) -> list[Any]:
+        """What is asked, without the truth."""
+        return [
+            (program.task_id, program.program, program.test, asked.setup, asked.text, asked.masked, places)
+            for program in self.programs
+            for asked in program.inputs
+            for places in [[(statement.line, statement.variable) for statement in asked.statements]]
+        ]
+
+    @property
+    def truths(self) -> list[Any]:
+        """The truth alone."""
+        return [
+            (asked.originals, [statement.model_dump() for statement in asked.statements])
+            for program in self.programs
+            for asked in program.inputs
+        ]
 
     @property
     def data(self) -> DataSetInfo:

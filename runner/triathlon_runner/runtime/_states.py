@@ -85,7 +85,8 @@ def read_type(text: str) -> str:
 
 def matches(true: Value, value: str, kind: str) -> bool:
     """Whether a value and a type as they were written are those that were observed."""
-    if not true.text or read_type(kind) != read_type(true.type):
+    types = {read_type(true.type), _NUMPY_SCALARS.get(true.type)}
+    if not true.text or read_type(kind) not in types:
         return False
     if not true.literal:
         return value.split() == true.text.split()
@@ -97,6 +98,12 @@ def matches(true: Value, value: str, kind: str) -> bool:
     )
 
 
+_NUMPY_SCALARS: Final = {
+    f"numpy.{name}{bits}": plain
+    for name, plain in (("int", "int"), ("uint", "int"), ("float", "float"), ("complex", "complex"))
+    for bits in (8, 16, 32, 64, 128)
+} | {"numpy.bool": "bool", "numpy.bool_": "bool", "numpy.str_": "str"}
+"""Types of NumPy's scalars, each with that of the number that it prints."""
 _PLAIN_TYPES: Final = {
     "int": (int,), "float": (int, float), "complex": (int, float, complex), "str": (str,), "bytes": (bytes,),
     "bool": (bool,), "list": (list,), "tuple": (tuple,), "set": (set,), "frozenset": (frozenset, set),

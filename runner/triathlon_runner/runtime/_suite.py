@@ -1,26 +1,37 @@
 """A set of questions asked in one style. A unit is one (program, input), all of whose questions are asked."""
 
 import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any, Final
 
-from triathlon_runner.endpoints import Answer, Model, ModelKind, ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.records import AnswerRecord, Outcome, RuntimeRecord, StatementRecord, Usage
-from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
-from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
+from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
+from triathlon_runner.records import (
+    AnswerRecord,
+    Outcome,
+    ProtocolHashes,
+    RuntimeRecord,
+    StatementRecord,
+    Usage,
+)
+from triathlon_runner.runtime._asking import KINDS, AnyAsker, QuestionKind, sampling
+from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
+from triathlon_runner.runtime._grade import (
+    answer_record,
+    expected_answers,
+    grade_answer,
+    masked_test,
+    passes_by_authors,
+)
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
     QuestionFile,
     StatementQuestion,
 )
-from triathlon_runner.suites import Task
+from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
 
 
 class RuntimeSuite:
@@ -29,14 +40,18 @@ class RuntimeSuite:
     def __init__(
         self,
         suite_id: str,
-        asker: Asker,
+        asker: AnyAsker,
         source: QuestionSource | QuestionFile,
         temperature: float = 0.0,
+        *,
+        authors_rule: bool = False,
     ) -> None:
+        """`authors_rule`: outputs are also graded by the rule of REval's authors."""
         self.id: Final = suite_id
         self.data: Final = source.data
         self._asker = asker
         self._source = source
+        self._authors_rule = authors_rule
         self._sampling = sampling(asker.style, temperature)
         self._questions = source.ready() if isinstance(source, QuestionSource) else source
 
@@ -68,32 +83,33 @@ class RuntimeSuite:
             for asked in program.inputs
         }
 
-    @cached_property
-    def _digest(self) -> str:
-        """Hash of the questions with their truth, as part of the settings."""
-        texts = [program.model_dump_json() for program in self.questions.programs]
-        return hashlib.sha256("\n".join(texts).encode()).hexdigest()
-
     def tasks(self) -> Sequence[Task]:
         return [
             Task(task_id, program.level, program.task_id) for task_id, (program, _) in self._units.items()
         ]
 
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """Rules stand for questions that are built, since some cannot be where a library is missing."""
+        of_file = self._source if isinstance(self._source, QuestionFile) else None
+        questions = digest_of(of_file.asked) if of_file else QUESTION_RULES
+        truths = digest_of(of_file.truths) if of_file else TRUTH_RULES
+        style, prompts = self._asker.style, self._asker.digest(*KINDS)
+        return {
+            "asked": asked_settings(self.data, self._sampling, prompts, questions=questions, style=style),
+            "graded": graded_settings(self.data, truths=truths),
+        }
+
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns data set, questions, style, sampling and prompts."""
+        """Returns how a model of this kind is asked, and which questions could be built here."""
         report = self.questions.report
         return {
-            "data": asdict(self.data),
+            **request_settings(kind, self._sampling),
             "questions": {
-                "sha256": self._digest,
                 "count": report.questions,
                 "python": self.questions.python,
                 "left_out_programs": report.left_out_programs,
             },
-            "style": self._asker.style,
-            "asked": "completion" if kind == "base" else "chat",
-            "sampling": asdict(self._sampling),
-            "prompts": self._asker.digest(*KINDS),
         }
 
     async def run(
@@ -102,7 +118,7 @@ class RuntimeSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> RuntimeRecord:
         """Asks and grades all questions about one input, all at once.
@@ -115,20 +131,22 @@ class RuntimeSuite:
         kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(ask("output", None))
+                output = group.create_task(self._ask_output(program, asked, model, sample, grader))
                 statements = [
                     {kind: group.create_task(ask(kind, statement)) for kind in kinds}
                     for statement in asked.statements
                 ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        answered = [task.result() for tasks in statements for task in tasks.values()] + [output.result()]
+        answered = [task.result() for tasks in statements for task in tasks.values()]
+        output_record, output_answer, by_authors, masks_call = output.result()
+        answered.append((output_record, output_answer))
         return RuntimeRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=Outcome.PASSED if all(record.correct for record, _ in answered) else Outcome.FAILED,
             usage=sum((answer.usage for _, answer in answered), Usage()),
             seconds=max(answer.seconds for _, answer in answered),
@@ -147,8 +165,28 @@ class RuntimeSuite:
                 )
                 for statement, tasks in zip(asked.statements, statements, strict=True)
             ),
-            output=output.result()[0],
+            output=output_record,
+            output_by_authors=by_authors,
+            output_masks_call=masks_call,
         )
+
+    async def _ask_output(
+        self,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        model: Model,
+        sample: int,
+        grader: Grader,
+        kind: QuestionKind = "output",
+    ) -> tuple[AnswerRecord, Answer, bool | None, bool]:
+        """The graded answer to the output question, what it took, the authors' verdict (None: not asked for),
+        and whether the question masks a call.
+        """
+        record, answer = await self._ask(program, asked, model, sample, grader, kind, None)
+        by_authors = None
+        if self._authors_rule:
+            by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
+        return record, answer, by_authors, bool(masked_test(program, asked).masked_calls)
 
     async def _ask(
         self,
@@ -167,7 +205,6 @@ class RuntimeSuite:
         record = await answer_record(
             answer.reply,
             self._asker.style,
-            kind,
             partial(grade_answer, grader.sandbox, kind, program, asked, statement),
             question=question,
             expected=expected_answers(kind, program, asked, statement),

@@ -25,8 +25,10 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._doctor import SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._inside.child import encode
+from triathlon_runner.sandbox._limits import limits_of_a_child
 from triathlon_runner.sandbox._local import open_sandbox
 from triathlon_runner.sandbox._python_wire import PythonWire, decode, is_plain, refuse_collisions
+from triathlon_runner.sandbox._ways_out import integrity
 
 __all__ = [
     "HASHED_BYTES",
@@ -55,7 +57,9 @@ __all__ = [
     "decode",
     "doctor",
     "encode",
+    "integrity",
     "is_plain",
+    "limits_of_a_child",
     "open_sandbox",
     "refuse_collisions",
     "try_language",

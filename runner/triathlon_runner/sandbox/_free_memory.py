@@ -9,9 +9,9 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 
 def available_bytes() -> int:
-    """Memory that the machine and all control groups of this process have left; 0 where unknown."""
+    """Memory that the machine and all control groups of this process have left."""
     lines = _MEMORY.read_text(encoding="ascii").splitlines()
-    left = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
+    left = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
     return min((left, *_left_in_groups()))
 
 

@@ -1,10 +1,11 @@
 """The sandbox of this machine: a bounded pool of template servers."""
 
 import asyncio
+import itertools
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -25,12 +26,18 @@ from triathlon_runner.sandbox._api import (
 from triathlon_runner.sandbox._free_memory import available_bytes
 from triathlon_runner.sandbox._run import Run
 from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, server_settings
+from triathlon_runner.sandbox._ways_out import check_ways_out
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
 """Seconds."""
 _MEMORY_CHECK_SECONDS = 0.05
 """Seconds between two checks of free memory, while a job waits for it."""
+_LEAST_MEMORY, _SPARE_MEMORY = 512 << 20, 256 << 20
+"""Bytes: with less than the first no program is executed, because an honest one might fail for want of them.
+The second is left to the kernel and the runner where a program's limit has to fit what is free."""
+_YOUNG_SECONDS, _YOUNG_BYTES = 0.25, 1 << 30
+"""So long a job has less memory reserved than its limit: most end before, and cannot take it all so fast."""
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
 
@@ -39,7 +46,8 @@ _Kind = tuple[Language, frozenset[str]]
 async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIterator[Sandbox]:
     """A sandbox on this machine, at most `jobs` children at once (default: as many as cores).
 
-    Where less memory is left than one job may use, jobs run one after another.
+    Memory is reserved for jobs: they run one after another where there is too little for several, and a
+    single job's limit fits what is free.
 
     `level` is `namespaces`, `lite` or `auto`, the strongest that works here.
 
@@ -82,7 +90,10 @@ class LocalSandbox:
         self._level: IsolationLevel = level
         self._jobs = jobs
         self._slots = asyncio.Semaphore(jobs)
-        self._running = 0
+        self._reserved: dict[int, tuple[float, int]] = {}
+        """When each running job began, and its memory limit."""
+        self._numbers = itertools.count()
+        self._job_ended = asyncio.Event()
         self._memory, self._memory_due = 0, 0.0
         self._idle: dict[_Kind, list[Worker]] = {}
 
@@ -92,14 +103,14 @@ class LocalSandbox:
 
     async def run(self, job: Job) -> Execution:
         """See `Sandbox.run`."""
-        async with self._slot(job), self._worker(job) as worker, Run(job, worker) as run:
+        async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             results = await run.results()
         return replace(run.execution, results=results)
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
         """See `Sandbox.stream`."""
-        async with self._slot(job), self._worker(job) as worker, Run(job, worker) as run:
+        async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             yield run
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
@@ -119,12 +130,12 @@ class LocalSandbox:
                 asking.stop(Ended.STOPPED, "the candidate ended")
 
         async with (
-            self._slot(examiner, candidate),
+            self._slot(patient, candidate) as (fitted_examiner, fitted_candidate),
             self._worker(examiner) as first,
             self._worker(candidate) as second,
-            Run(candidate, second, interactive=True) as asked,
+            Run(fitted_candidate, second, interactive=True) as asked,
         ):
-            async with Run(patient, first, relay=relay) as asking:
+            async with Run(fitted_examiner, first, relay=relay) as asking:
                 asked.when_ended(stop_examiner)
                 examined = await asking.results()
             asked.finish()
@@ -136,17 +147,35 @@ class LocalSandbox:
         )
 
     @asynccontextmanager
-    async def _slot(self, *jobs: Job) -> AsyncIterator[None]:
-        """One of the slots; other jobs run at the same time only while there is memory for all of them."""
+    async def _slot(self, *jobs: Job) -> AsyncIterator[tuple[Job, ...]]:
+        """One of the slots, with memory for these jobs, as which they come back: with limits that fit.
+
+        They wait while others run that may need the memory. Alone, they get what there is.
+
+        Raises:
+            SandboxError: too little memory is free for any program.
+        """
         wanted = sum(job.limits.memory_bytes for job in jobs)
         async with self._slots:
-            while self._running and self._available() < wanted:  # noqa: ASYNC110  no event tells
-                await asyncio.sleep(_MEMORY_CHECK_SECONDS)  # other programs free memory, too
-            self._running += 1
+            while self._reserved and self._available() - self._reserved_bytes() < wanted:
+                self._job_ended.clear()
+                with suppress(TimeoutError):  # other programs free memory, too
+                    await asyncio.wait_for(self._job_ended.wait(), _MEMORY_CHECK_SECONDS)
+            fitted = jobs if self._reserved or self._available() - _SPARE_MEMORY >= wanted else _fit(jobs)
+            reservation = next(self._numbers)
+            self._reserved[reservation] = time.monotonic(), wanted
             try:
-                yield
+                yield fitted
             finally:
-                self._running -= 1
+                del self._reserved[reservation]
+                self._job_ended.set()
+
+    def _reserved_bytes(self) -> int:
+        """Bytes that running jobs may still take."""
+        young = time.monotonic() - _YOUNG_SECONDS
+        return sum(
+            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
+        )
 
     def _available(self) -> int:
         """Bytes of free memory, measured a moment ago: measuring takes as long as starting a short job."""
@@ -180,13 +209,29 @@ class LocalSandbox:
             await others[0].pop().close()  # out of the pool first, because closing takes a while
 
     async def check(self) -> None:
-        """Runs a first program; raises SandboxError where the level does not work here."""
-        execution = await self.run(Job("def f(x):\n    return x + 1\n", (Call("f", (1,)),)))
-        if execution.results != (Returned(2),):
-            raise SandboxError(f"a first program did not run: {execution.detail}")
+        """Runs a first program; raises SandboxError where the level does not work here, or does not hold."""
+        await check_ways_out(self)
 
     async def aclose(self) -> None:
         """Ends all servers."""
         for workers in list(self._idle.values()):
             while workers:
                 await workers.pop().close()
+
+
+def _fit(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """The jobs with memory limits that are not above their shares of what is free now.
+
+    Raises:
+        SandboxError: too little memory is free for any program.
+    """
+    free, needed = available_bytes() - _SPARE_MEMORY, len(jobs) * _LEAST_MEMORY
+    if free < needed:
+        raise SandboxError(
+            f"{max(0, free) >> 20} MiB of memory are free, and a program needs {needed >> 20} MiB;"
+            " free some and run again"
+        )
+    limits = [
+        replace(job.limits, memory_bytes=min(job.limits.memory_bytes, free // len(jobs))) for job in jobs
+    ]
+    return tuple(replace(job, limits=limit) for job, limit in zip(jobs, limits, strict=True))

@@ -36,6 +36,8 @@ _KILLED_FROM_OUTSIDE = (
     "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
     " kernel because the machine ran out of memory; free some and run again"
 )
+_LARGE_SHARE = 0.5
+"""A program that had this share of its limit when the kernel killed it has itself exhausted the memory."""
 _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too many folders"
 
 
@@ -260,17 +262,24 @@ class Run:
             return self._ended, self._detail
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
-        if end.note == messages.OUT_OF_TIME:
-            return Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"
-        if end.note == messages.ASLEEP:
-            return Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"
-        if end.note == messages.SCRATCH:
-            return Ended.DIED, _SCRATCH_FULL
+        noted = {
+            messages.OUT_OF_TIME: (Ended.TIMED_OUT, f"used more than {limits.cpu_seconds:.1f} s of CPU time"),
+            messages.ASLEEP: (Ended.TIMED_OUT, f"did nothing for {limits.wall_seconds:g} s"),
+            messages.SCRATCH: (Ended.DIED, _SCRATCH_FULL),
+        }
+        if end.note in noted:
+            return noted[end.note]
         if code == 0 and self._loaded and self._arrived == self._asked:
             return Ended.FINISHED, ""
         if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
-            raise SandboxError(_KILLED_FROM_OUTSIDE)
+            return Ended.DIED, self._memory_it_exhausted(end)
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
+
+    def _memory_it_exhausted(self, end: ChildEnd) -> str:
+        """What to say of a program that the kernel killed; SandboxError where it did not use much memory."""
+        if end.peak_bytes < _LARGE_SHARE * self._job.limits.memory_bytes:
+            raise SandboxError(_KILLED_FROM_OUTSIDE)
+        return f"out of memory: killed by the kernel when it had {end.peak_bytes >> 20} MiB"
 
 
 def _decoded(result: Sent | Raised) -> Returned | Raised:

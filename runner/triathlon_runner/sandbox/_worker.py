@@ -17,6 +17,7 @@ from typing import Any
 
 from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
+from triathlon_runner.sandbox._run_queue import RunQueue
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -29,6 +30,7 @@ _ENVIRONMENT = {
 linker look functions up once, in the server, instead of at their first use in every child."""
 START_SECONDS = 60.0
 END_SECONDS = 5.0
+_END_CHECK_SECONDS = 0.005
 PIPES = 4
 
 CHUNK = 1 << 18
@@ -224,12 +226,14 @@ class ChildEnd:
     cpu_seconds: float
     note: int
     """Why the server killed it (`messages`), or 0."""
+    peak_bytes: int
+    """The most memory that it had."""
 
 
 class Worker:
     """Made by `Worker.start`. A worker that isn't `usable` any more is closed, never used again."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket, directory: Path) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", control: socket.socket, directory: Path) -> None:
         self._process = process
         self._control = control
         self._directory = directory
@@ -239,6 +243,7 @@ class Worker:
         self._news = asyncio.Event()
         self._report: tuple[Any, ...] | None = None
         self._fault = ""
+        self._run_queue = RunQueue()
         self.usable = True
         self._loop.add_reader(control, self._on_message)
 
@@ -248,13 +253,16 @@ class Worker:
 
         `make_settings` returns the settings of a server that may use this empty directory.
         """
-        directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
         try:
-            settings = make_settings(directory)
-            worker = cls(*await _spawn(settings), directory)
-        except BaseException:
-            _remove(directory)
-            raise
+            directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
+            try:
+                settings = make_settings(directory)
+                worker = cls(*_spawn(settings), directory)
+            except BaseException:
+                _remove(directory)
+                raise
+        except OSError as error:  # no more processes, descriptors or space
+            raise SandboxError(f"a sandbox server could not be started: {error}") from error
         try:
             async with asyncio.timeout(START_SECONDS):
                 await worker.ready()
@@ -270,13 +278,17 @@ class Worker:
     def _on_message(self) -> None:
         """Takes one message of the server's: a child was forked, one has ended, or the server failed."""
         try:
-            message, ends, _, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
+            message, ends, flags, _ = socket.recv_fds(self._control, messages.SIZE, PIPES)
         except BlockingIOError:
             return
         except OSError as error:
-            message, ends = messages.FAILED + str(error).encode(), []
+            message, ends, flags = messages.FAILED + str(error).encode(), [], 0
+        if flags & socket.MSG_CTRUNC:  # the kernel had no numbers for all descriptors
+            for descriptor in ends:
+                os.close(descriptor)
+            message, ends = messages.FAILED + b"this process has too many open files", []
         if message == messages.IS_READING:
-            self._send_or_kill(messages.READING)
+            self._answer_that_it_reads(*ends)
             return
         if ends:
             self._ends = tuple(ends)
@@ -287,6 +299,13 @@ class Worker:
             self.usable = False
             self._loop.remove_reader(self._control)
         self._news.set()
+
+    def _answer_that_it_reads(self, process: int) -> None:
+        try:
+            waited = self._run_queue.seconds_waited(process)
+        finally:
+            os.close(process)
+        self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
 
     async def _next_message(self) -> None:
         if self._fault:
@@ -302,6 +321,7 @@ class Worker:
     def take_ends(self) -> tuple[int, ...]:
         """The runner's ends of the ready child's pipes, as `Exchange` takes them; the caller closes them."""
         self.usable = self._killed = False
+        self._run_queue = RunQueue()
         ends, self._ends = self._ends, ()
         return ends
 
@@ -314,7 +334,7 @@ class Worker:
         self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
         while self._report is None:
             await self._next_message()
-        _, status, cpu_seconds, note, confined = self._report
+        _, status, cpu_seconds, note, confined, peak_bytes = self._report
         self._report = None
         # A child that we killed may have ended before it was confined; it had executed nothing then.
         if not confined and not self._killed:
@@ -323,7 +343,7 @@ class Worker:
                 f"the sandbox server could not confine a child: {exchange.printed(1) or status!r}"
             )
         self.usable = bool(self._ends) and not self._fault
-        return ChildEnd(status, cpu_seconds, note)
+        return ChildEnd(status, cpu_seconds, note, peak_bytes)
 
     def _send(self, message: bytes) -> None:
         try:
@@ -356,22 +376,30 @@ class Worker:
         self._ends = ()
         try:
             async with asyncio.timeout(END_SECONDS):
-                await self._process.wait()
+                await self._ended()
         except TimeoutError:
             self._kill()
-            await self._process.wait()
-        await asyncio.to_thread(_remove, self._directory)
+            await self._ended()
+        try:
+            await asyncio.to_thread(_remove, self._directory)
+        except RuntimeError:  # no more threads
+            _remove(self._directory)
+
+    async def _ended(self) -> None:
+        """Waits for the end of the server's process. No thread of asyncio's does, as there may be none."""
+        while self._process.poll() is None:  # noqa: ASYNC110  seldom, and for milliseconds
+            await asyncio.sleep(_END_CHECK_SECONDS)
 
 
-async def _spawn(settings: dict[str, Any]) -> tuple[asyncio.subprocess.Process, socket.socket]:
+def _spawn(settings: dict[str, Any]) -> "tuple[subprocess.Popen[bytes], socket.socket]":
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     options = ("-s", "-S", "-B", "-P", str(BOOT), str(theirs.fileno()), marshal.dumps(settings).hex())
     try:
         with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, *options,
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+            process = subprocess.Popen(
+                [sys.executable, *options],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()], env=_ENVIRONMENT, cwd="/", start_new_session=True,
             )  # fmt: skip
     except BaseException:

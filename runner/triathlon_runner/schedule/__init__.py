@@ -13,8 +13,9 @@ from triathlon_runner.schedule._plan import (
     Pace,
     RunPlan,
     Work,
+    all_settings,
+    at_temperature,
     choose,
-    with_row_settings,
     work_for,
 )
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
@@ -45,6 +46,8 @@ __all__ = [
     "Summary",
     "Wanted",
     "Work",
+    "all_settings",
+    "at_temperature",
     "build_plan",
     "build_suite",
     "check_references",
@@ -55,6 +58,5 @@ __all__ = [
     "span_seconds",
     "spread",
     "why_not",
-    "with_row_settings",
     "work_for",
 ]

@@ -7,9 +7,9 @@ from typing import Final
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.endpoints import Model
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.sandbox import try_language
 from triathlon_runner.schedule._open import why_not
@@ -65,7 +65,7 @@ async def build_plan(
     selected = wanted.catalogue.select(wanted.suites, variants, wanted.prompts)
     rows = registry.select(wanted.models)
     entries = [entry for entry in selected if named or profile.takes(entry)]
-    entries = at_temperature(entries, rows, profile, named=named)
+    entries = suites_at_temperature(entries, rows, profile, named=named)
     languages = dict.fromkeys(language for entry in entries for language in entry.languages)
     # Tried where the programs will be executed, which may be other machines.
     faults = {language: (await try_language(grader.sandbox, language)).fault for language in languages}
@@ -106,14 +106,15 @@ async def build_plan(
 def same_as_baseline(kind: str | None, row: ModelRow) -> str:
     """Why a variant of this kind would ask the model exactly as its baseline does; empty if it does not."""
     temperature = row.temperature
-    if temperature is not None and (kind == "temperatures" or (kind == "sampling" and temperature == 0)):
+    needs_temperature = kind in ("temperatures", "greedy")
+    if temperature is not None and (needs_temperature or (kind == "sampling" and temperature == 0)):
         return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
-    if kind == "temperatures" and row.api is not None and "temperature" in row.api.unsupported:
+    if needs_temperature and row.api is not None and "temperature" in row.api.unsupported:
         return "its API takes no temperature"
     return ""
 
 
-def at_temperature(
+def suites_at_temperature(
     entries: Sequence[SuiteEntry], rows: Sequence[ModelRow], profile: Profile, *, named: bool
 ) -> list[SuiteEntry]:
     """Returns the suites with the user's settings; without those that were not named and cannot have them.

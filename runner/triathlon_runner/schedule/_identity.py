@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from triathlon_runner.endpoints import is_loopback
+from triathlon_runner.llm import is_loopback
 from triathlon_runner.models_yaml import ModelRow
 
 WEIGHTS = "served weights"
@@ -13,6 +13,7 @@ _ASKING = frozenset(
     [
         "key_env",
         "key_is_token",
+        "send_key_to",
         "client_certificate",
         "secret_headers",
         "concurrency",
@@ -42,16 +43,23 @@ _SHAPING_ARGUMENTS = (
 
 def identity_of(row: ModelRow) -> dict[str, Any]:
     """Returns the settings without defaults, so that a new setting changes no old identity."""
+    merged = {"system_prompt": row.system_prompt} if row.system_prompt else {}
     if row.api is not None:
         left_out = _ASKING | {"headers", "served_as"}
         if is_loopback(row.api.base_url):
             left_out |= {"base_url"}  # a server on this machine, whose port is arbitrary
         settings = row.api.model_dump(mode="json", exclude_defaults=True, exclude=set(left_out))
-        return settings | ({"headers": row.api.shaping_headers} if row.api.shaping_headers else {})
+        if row.api.provider != "openai":
+            settings["provider"] = row.api.provider
+        return settings | merged | ({"headers": row.api.shaping_headers} if row.api.shaping_headers else {})
     assert row.serve is not None, "the registry lets through only rows with api or serve"
     shaping = row.serve.model_dump(mode="json", exclude_defaults=True, exclude=set(_RUNNING))
     arguments = {name.strip("-").replace("_", "-"): value for name, value in row.serve.args.items()}
-    return {**shaping, **{name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments}}
+    return {
+        **shaping,
+        **merged,
+        **{name: arguments[name] for name in _SHAPING_ARGUMENTS if name in arguments},
+    }
 
 
 def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, Any]:

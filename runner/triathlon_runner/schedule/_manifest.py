@@ -9,7 +9,7 @@ from typing import Any
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.memo import python_version
-from triathlon_runner.records import DataSetRecord, Manifest, UnitRecord
+from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._model_wrappers import OpenModel
 from triathlon_runner.schedule._plan import Work
@@ -33,7 +33,8 @@ def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
         and manifest.open_units == 0
         and manifest.bytes == size
         and manifest.planned == work.built.digest
-        and manifest.protocol == work.settings_hash
+        and manifest.protocol == work.protocol
+        and not _other_settings(manifest, work)
         and not difference(manifest.identity, work.identity)
     )
 
@@ -44,25 +45,42 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
         return ""
     if others := file.models_and_suites - {(work.row.id, work.suite_id)}:
         return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
-    other_hashes = sorted(file.protocols - {work.settings_hash})
-    if other_hashes:
-        return _other_protocol(work, other_hashes, manifest)
-    if manifest is not None and manifest.protocol != work.settings_hash:
-        return f"a protocol that their manifest does not name (it names {manifest.protocol!r}: restore it)"
-    changed = difference(manifest.identity, work.identity) if manifest is not None else ""
-    return f"another model: {changed}" if changed else ""
+    if other_protocols := file.protocols - {work.protocol}:
+        return _other_protocol(work, other_protocols, manifest)
+    return _differs_from_manifest(work, manifest) if manifest is not None else ""
 
 
-def _other_protocol(work: Work, other_hashes: list[str], manifest: Manifest | None) -> str:
-    what = f"another protocol ({', '.join(other_hashes)}, now {work.settings_hash})"
-    if manifest is None or manifest.protocol not in other_hashes:
+def _differs_from_manifest(work: Work, manifest: Manifest) -> str:
+    if manifest.protocol != work.protocol:
+        return f"a protocol that their manifest does not name (it names '{manifest.protocol}': restore it)"
+    settings, model = _other_settings(manifest, work), difference(manifest.identity, work.identity)
+    return f"other settings: {settings}" if settings else f"another model: {model}" if model else ""
+
+
+def _other_settings(manifest: Manifest, work: Work) -> str:
+    """Returns which settings beside the protocol differ, in words; earlier versions' manifests lack them."""
+    before = manifest.settings
+    if "graded" not in before:
+        return ""
+    changed = [name for name in ("api", "max_tokens", "judge") if before.get(name) != work.settings.get(name)]
+    return "; ".join(f"{name} was {before.get(name)!r}, is {work.settings.get(name)!r}" for name in changed)
+
+
+def _other_protocol(work: Work, others: set[ProtocolHashes], manifest: Manifest | None) -> str:
+    what = f"another protocol ({', '.join(sorted(map(str, others)))}, now {work.protocol})"
+    if manifest is None or manifest.protocol not in others:
         return what
     if manifest.data.sha256 != work.built.suite.data.sha256:
         old, new = (_named(data) for data in (manifest.data, work.built.suite.data))
         return f"other data ({old}, now {new})"
     now = json.loads(json.dumps(work.settings))  # as a manifest has it: tuples are lists there
-    keys = sorted(manifest.settings.keys() | now.keys())
-    changed = [key for key in keys if manifest.settings.get(key) != now.get(key)]
+    changed = [
+        f"{part}.{key}"
+        for part in ("asked", "graded")
+        if isinstance(before := manifest.settings.get(part), dict)
+        for key in sorted(before.keys() | now[part].keys())
+        if before.get(key) != now[part].get(key)
+    ]
     return f"{what}: {', '.join(changed)} changed" if changed else what
 
 
@@ -86,7 +104,7 @@ def write_manifest(
     `begins`: units are about to be asked; the manifest says so until the run has ended.
     """
     before = folder.read_manifest(work.row.id, work.suite_id)
-    if before is not None and before.protocol != work.settings_hash:
+    if before is not None and before.protocol != work.protocol:
         before = None
     open_units = len(work.open_units(file.units))
     outcomes = dict(sorted(file.outcomes.items()))
@@ -105,7 +123,7 @@ def write_manifest(
         model=work.row.id,
         served_model=answered_by.served_model if answered_by else "not reached",
         served_by=answered_by.served_by if answered_by else "not reached",
-        protocol=work.settings_hash,
+        protocol=work.protocol,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
@@ -122,6 +140,7 @@ def write_manifest(
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
+        context_full=_context_full(opened) or (before.context_full if before else {}),
         usage=usage,
         cost_usd=price.cost_of(usage) if price is not None else None,
         identity=with_weights(work.identity, weights),
@@ -132,6 +151,13 @@ def write_manifest(
         ended="" if begins else now,
     )
     folder.write_manifest(manifest)
+
+
+def _context_full(opened: OpenModel | None) -> dict[str, int]:
+    """Returns how many questions were refused, and replies cut, because the context was full."""
+    stats = opened.stats if opened else None
+    counts = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
+    return {name: count for name, count in counts.items() if count}
 
 
 def _is_of_larger_run(

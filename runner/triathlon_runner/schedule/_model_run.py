@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from operator import itemgetter
 
-from triathlon_runner.endpoints import ServerUnreachableError
-from triathlon_runner.errors import leaves
+from triathlon_runner.errors import UserError, leaves
+from triathlon_runner.llm import ServerUnreachableError
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._model_wrappers import OpenModel
 from triathlon_runner.schedule._plan import Work
@@ -44,11 +44,15 @@ class ModelRun:
     async def run(self) -> None:
         """Runs the open units; the attributes then say how it ended.
 
-        Raises:
-            UserError: the model's folder is in use or cannot be written.
+        Whatever ends this model is noted here: the others go on.
         """
         with ExitStack() as stack:
-            stack.enter_context(self._context.folder.locked(self._row.id))
+            try:
+                stack.enter_context(self._context.folder.locked(self._row.id))
+            except UserError as error:
+                self._add_error(f"{self._row.id}: {error}")
+                self.open = sum(len(work.open_units(())) for work in self.works)
+                return
             suites = [suite for work in self.works if (suite := self._open_suite(work, stack)) is not None]
             try:
                 if any(suite.left for suite in suites) and not self._context.control.stop.asked:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from triathlon_runner.endpoints import (
+from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,
@@ -106,6 +106,8 @@ class OpenModel:
     """What the server has loaded, as far as it is known: weights, quantisation, context."""
     stats: EndpointStats | None = None
     """Counters of the endpoint; None where the model has none."""
+    scrub_evidence: Callable[[str], str] = str
+    """Removes the model's keys from a text of a result."""
     temperature: Callable[[float], float] = float
     """From a suite's temperature to the one that the model is asked at."""
     max_tokens: int | None = None

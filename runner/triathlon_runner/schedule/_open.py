@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from triathlon_runner.endpoints import ApiConfig, Limits, Model, ReplyCache, open_model
+from triathlon_runner.llm import ApiConfig, Limits, Model, OpenAI, ReplyCache, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
@@ -73,11 +73,12 @@ class ModelOpener:
             server = None
             if row.api is not None:
                 changes = {"concurrency": row.api.concurrency or slots, **self._changes}
-                source, engine, limits = row.api.model_copy(update=changes), "", self._limits
+                source: ApiConfig = row.api.model_copy(update=changes)
+                engine, limits, context = "", self._limits, row.context
             else:
                 server = await stack.enter_async_context(self._serve(row))
-                engine, limits = server.served_by, RESTARTING_LIMITS
-                source = ApiConfig(
+                engine, limits, context = server.served_by, RESTARTING_LIMITS, self._context_served(row)
+                source = OpenAI(
                     base_url=server.base_url,
                     model=server.model,
                     revision=server.weights,
@@ -91,6 +92,9 @@ class ModelOpener:
                     engine=engine,
                     cache=self._replies,
                     limits=limits,
+                    context=context,
+                    merges_system=row.system_prompt == "merge",
+                    timeout_follows_speed=server is not None and not self._changes,
                     may_send=self._may_send,
                     say=self._say,
                 )
@@ -112,9 +116,16 @@ class ModelOpener:
                 slots=source.concurrency or slots,
                 weights=weights,
                 stats=connection.stats,
+                scrub_evidence=connection.scrub_evidence,
                 temperature=partial(self._registry.temperature, row),
                 max_tokens=self._registry.setting(row, "max_tokens"),
             )
+
+    @staticmethod
+    def _context_served(row: ModelRow) -> int | None:
+        """Returns the context of a model that we serve: 0 where it is all that the model can do."""
+        assert row.serve is not None
+        return row.context or (None if row.serve.max_model_len else 0)
 
     @asynccontextmanager
     async def _serve(self, row: ModelRow) -> AsyncIterator[Server]:

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.schedule._tally import ModelProgress, Tally
 from triathlon_runner.terminal import duration
 
@@ -32,6 +32,7 @@ PANEL: Final = (
     Column("cached", 120),
     Column("retries", 120),
     Column("cut", 120),
+    Column("too long", 120, if_any=True),
 )
 FINAL: Final = (
     Column("done", 0),
@@ -42,6 +43,7 @@ FINAL: Final = (
     Column("retries", 70, if_any=True),
     Column("USD", 40),
     Column("cut", 90, if_any=True),
+    Column("too long", 80, if_any=True),
     Column("most in flight", 110),
 )
 
@@ -62,6 +64,7 @@ def cells_of_model(model: ModelProgress) -> dict[str, str]:
             "replies": f"{stats.answered}",
             "retries": f"{stats.retries}",
             "cut": f"{stats.truncated}",
+            "too long": f"{stats.too_long + stats.cut_by_context}",
             "USD": "" if model.account.price is None else f"{model.account.usd:.4f}",
         }
     if model.is_stopped:

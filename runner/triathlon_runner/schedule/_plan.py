@@ -1,15 +1,14 @@
 """The plan of a run: which units are wanted, and which of them have no line in the results yet."""
 
 import hashlib
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from triathlon_runner.endpoints import Model
+from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import ROW_SETTINGS, UnitRecord, samples_are_copies
+from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
@@ -58,7 +57,7 @@ class Work:
     row: ModelRow
     built: BuiltSuite
     settings: Mapping[str, Any]
-    """All settings that shape a result."""
+    """The suite's, with what the model's row changes of them."""
     judge: Model | None = None
     """The LLM judge that units are given."""
 
@@ -77,10 +76,9 @@ class Work:
         return self.built.samples > 1 and samples_are_copies(self.settings, self.identity)
 
     @cached_property
-    def settings_hash(self) -> str:
-        """Hash of `settings`, the same on every machine; the field `protocol` of records and manifests."""
-        text = json.dumps(self.settings, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+    def protocol(self) -> ProtocolHashes:
+        """The field `protocol` of its records and manifest."""
+        return ProtocolHashes.of(self.settings)
 
     def open_units(self, done: Collection[Unit]) -> tuple[Unit, ...]:
         """The planned units that are not among those done, in order."""
@@ -135,15 +133,22 @@ def work_for(
     """Returns the work of one model; what its row changes of how a suite asks is part of the settings."""
     works = []
     for built in suites:
-        settings = built.suite.settings(row.kind, judge.id if judge is not None else None)
+        settings = all_settings(built.suite, row.kind, judge.id if judge is not None else None)
         of_suite = built.entry.sampling_of(row.kind).temperature
         temperature, max_tokens = registry.temperature(row, of_suite), registry.setting(row, "max_tokens")
-        changes = {} if temperature == of_suite else {"temperature": temperature}
-        changes |= {} if max_tokens is None else {"max_tokens": max_tokens}
-        works.append(Work(row, built, with_row_settings(settings, changes), judge))
+        if temperature != of_suite:
+            settings = at_temperature(settings, temperature)
+        if max_tokens is not None:
+            settings = {**settings, "max_tokens": max_tokens}
+        works.append(Work(row, built, settings, judge))
     return works
 
 
-def with_row_settings(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a suite's settings with what a model's row changes of them; as they are without any."""
-    return {**settings, ROW_SETTINGS: dict(changes)} if changes else settings
+def all_settings(suite: Suite, kind: ModelKind, judge: str | None = None) -> Mapping[str, Any]:
+    """Returns a suite's settings as a manifest has them: what its hashes cover, and the rest."""
+    return {**suite.protocol, **suite.settings(kind, judge)}
+
+
+def at_temperature(settings: Mapping[str, Any], temperature: float) -> Mapping[str, Any]:
+    """Returns a suite's settings for a model that is asked at another temperature: another protocol."""
+    return {**settings, "asked": {**settings["asked"], "temperature": temperature}}

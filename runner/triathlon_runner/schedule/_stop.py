@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from triathlon_runner.endpoints import Asking, EndpointStats, asking
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.llm import Asking, EndpointStats, asking
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.terminal import money
 

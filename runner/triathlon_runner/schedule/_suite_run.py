@@ -2,13 +2,14 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
-from triathlon_runner.endpoints import ModelUnavailableError
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.llm import ModelUnavailableError
+from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
 from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import difference, with_weights
 from triathlon_runner.schedule._manifest import differs, is_finished, write_manifest
@@ -75,7 +76,8 @@ class SuiteRun:
         record = None
         try:
             suite = work.built.suite
-            record = await suite.run(*unit, model, context.grader, work.settings_hash, work.judge)
+            record = await suite.run(*unit, model, context.grader, work.protocol, work.judge)
+            record = _scrubbed(record, opened.scrub_evidence)
             self.file.append(record)
         except Exception as error:
             record = None
@@ -173,6 +175,19 @@ def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], wh
     file.restart()
     context.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
     return True
+
+
+def _scrubbed(record: Any, scrub: Callable[[str], str]) -> Any:
+    """Returns a record without keys in its evidence; what the model wrote stays as it is."""
+    if isinstance(record, FailingCase) or (isinstance(record, Verdict) and record.detail):
+        texts = {name: scrub(text) for name, text in record if isinstance(text, str) and scrub(text) != text}
+        record = record.model_copy(update=texts) if texts else record
+    if isinstance(record, tuple):
+        return tuple(_scrubbed(each, scrub) for each in record)
+    if not isinstance(record, Strict) or isinstance(record, Reply):
+        return record
+    inner = {name: _scrubbed(value, scrub) for name, value in record if isinstance(value, Strict | tuple)}
+    return record.model_copy(update=inner) if inner else record
 
 
 def _in_a_line(error: BaseException) -> str:

@@ -171,6 +171,13 @@ class ServeConfig(_Strict):
         return self
 
     @property
+    def executes(self) -> list[str]:
+        """What of the block runs code of whoever wrote it or the weights, outside any sandbox."""
+        named = [f"trust_remote_code: {self.weights!s}"] if self.trust_remote_code else []
+        named += [f"python: {self.python}"] if self.python else []
+        return named + [f"env: {name}" for name in self.env]
+
+    @property
     def gpu_count(self) -> int:
         """GPUs that the parallel sizes among `args` add up to."""
         sizes = [value for name, value in self.args.items() if hyphenated(name) in _PARALLEL]

@@ -59,7 +59,7 @@ def _unused_path(folder: ResultsFolder, model: str, suite: str) -> Path:
         manifest = folder.read_manifest(model, suite)
     except UnreadableManifestError:
         manifest = None
-    stem = manifest.protocol if manifest else "unknown"
+    stem = str(manifest.protocol) if manifest else "unknown"
     target_folder = folder.root / _ARCHIVE / model / suite
     names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
     files = target_folder.iterdir() if target_folder.is_dir() else ()

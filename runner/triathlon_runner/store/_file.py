@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import IO, Final, Generic, Self
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import UnitRecord, Usage
+from triathlon_runner.records import ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
@@ -46,7 +46,7 @@ class ResultsFile(Generic[R]):
         self.size = 0
         """Bytes."""
         self.outcomes: Counter[str] = Counter()
-        self.protocols: set[str] = set()
+        self.protocols: set[ProtocolHashes] = set()
         self.models_and_suites: set[tuple[str, str]] = set()
         """(model, suite) pairs in the lines."""
         self._usage: Counter[str] = Counter()

@@ -152,10 +152,10 @@ def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
             f"data.sha256: expected {data.sha256!r} ({data.name} {data.version}), got"
             f" {manifest.data.sha256!r}; run the suite with the data set that `triathlon suites` names",
         )
-    elif manifest.protocol != work.settings_hash:
+    elif manifest.protocol != work.protocol:
         yield Problem(
             name,
-            f"protocol: expected {work.settings_hash!r}, got {manifest.protocol!r}; prompts or settings are"
+            f"protocol: expected '{work.protocol}', got '{manifest.protocol}'; prompts or settings are"
             " not those of this version: `triathlon run --ask-again` asks anew",
         )
     else:
@@ -165,7 +165,7 @@ def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
             if expected != got:
                 yield Problem(
                     name,
-                    f"settings.{key}: expected {expected!r} under protocol {manifest.protocol!r}, got"
+                    f"settings.{key}: expected {expected!r} under protocol '{manifest.protocol}', got"
                     f" {got!r:.200}; hand in the manifest as the run wrote it",
                 )
 

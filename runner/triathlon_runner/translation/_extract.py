@@ -2,9 +2,9 @@
 
 import re
 
-from triathlon_runner.extraction import code_blocks, extract_program, visible_text
 from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies import code_blocks, extract_program, visible_text
 from triathlon_runner.translation._languages import definition
 
 END_OF_EXAMPLE = "\n###"

@@ -2,17 +2,17 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
 from triathlon_runner import loop
-from triathlon_runner.endpoints import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
+from triathlon_runner.records import LoopRecord, LoopStep, Outcome, ProtocolHashes, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.suites import DataSetInfo, Task, asked_settings, graded_settings, request_settings
 from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
 from triathlon_runner.translation._languages import CHAIN, STEPS, TITLES
 from triathlon_runner.translation._task import TranslationTask
@@ -60,12 +60,6 @@ class Phrasing:
             return continued(reply, task.opening(target))
         return translated(reply, target, task.name(target))
 
-    def settings(self) -> Mapping[str, Any]:
-        """Returns the settings that shape a result."""
-        with_examples = {"base-translate", *(f"example-{language.value}" for language in Language)}
-        names = with_examples if self.kind == "base" else {"translate"}
-        return loop.settings_of_questions(self.kind, self.prompts, names, self.sampling)
-
 
 ReadTasks = Callable[[Sandbox], Awaitable[Sequence[TranslationTask]]]
 
@@ -91,13 +85,19 @@ class TranslationSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(task.task_id, task.level) for task in self._tasks.values()]
 
-    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns prompts, sampling, the chain and the data set."""
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """The chain is part of what it asks."""
+        chain = [language.value for language in CHAIN]
+        examples = (f"example-{language}" for language in sorted(set(chain)))
+        prompts = self.prompts.digest("translate", "base-translate", *examples)
         return {
-            "chain": [language.value for language in CHAIN],
-            **Phrasing(kind, self.prompts).settings(),
-            "data": asdict(self.data),
+            "asked": asked_settings(self.data, SAMPLING, prompts, chain=chain),
+            "graded": graded_settings(self.data),
         }
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return request_settings(kind, Phrasing(kind, self.prompts).sampling)
 
     async def run(
         self,
@@ -105,7 +105,7 @@ class TranslationSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> LoopRecord:
         """Runs one task through the chain, to the first failure.
@@ -143,7 +143,7 @@ class TranslationSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=steps[-1].outcome,
             usage=usage,
             seconds=time.monotonic() - begin,

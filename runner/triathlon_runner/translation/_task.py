@@ -95,8 +95,19 @@ class MbxpTask:
         return (code.split("\n")[0] if language is Language.PYTHON else code) + "\n"
 
     async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
+        """Executes the tests of the data set against a program.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
         row = self.rows[language]
-        return await grade_by_tests(sandbox, program, row.test, (row.entry_point,), language=language)
+        tests = row.test.replace(*_PHP_COMPARISON) if language is Language.PHP else row.test
+        return await grade_by_tests(sandbox, program, tests, (row.entry_point,), language=language)
+
+
+_PHP_COMPARISON = ("return $x == $y;", r"return \Triathlon\Harness::same($x, $y);")
+"""All PHP tests define `compare` by `==`, which holds between true and whatever is not empty, and between
+null and whatever is: the harness compares by type and value instead."""
 
 
 TranslationTask = CoreTask | MbxpTask

@@ -2,12 +2,12 @@
 
 from collections import defaultdict, deque
 
-from triathlon_runner.endpoints import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnavailableError, Sampling
 from triathlon_runner.models_yaml import row_without_server
-from triathlon_runner.records import ROW_SETTINGS, Manifest, Reply, UnitRecord, Usage
-from triathlon_runner.schedule import BuiltSuite, Work, with_row_settings
+from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, sampling_of
+from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature
 
 
 class NotInEvidenceError(InfrastructureError):
@@ -84,26 +84,28 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     model = ReplayModel(record, work.row.kind)
     judge = ReplayJudge(work.judge.id, record) if work.judge is not None else None
     suite = work.built.suite
-    return await suite.run(record.task_id, record.sample, model, grader, work.settings_hash, judge)
+    return await suite.run(record.task_id, record.sample, model, grader, work.protocol, judge)
 
 
 def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
-    """Returns the work whose settings hash the manifest names; where none has it, that of an instruct model.
+    """Returns the work that a manifest describes; without one, that of an instruct model.
 
     Reads no models.yaml, as its rows may have been removed. An import's settings are its log's checksum.
     """
-    if manifest is not None and manifest.origin is not None:
+    if manifest is None:
+        return Work(row_without_server(model, "instruct"), built, all_settings(built.suite, "instruct"))
+    if manifest.origin is not None:
         kind: ModelKind = "base" if manifest.identity.get("kind") == "base" else "instruct"
-        return Work(row_without_server(model, kind), built, manifest.settings)
-    judge = manifest.judge if manifest is not None else None
-    row_settings = manifest.settings.get(ROW_SETTINGS, {}) if manifest is not None else {}
-
-    def work(kind: ModelKind) -> Work:
-        settings = with_row_settings(built.suite.settings(kind, judge), row_settings)
-        return Work(row_without_server(model, kind), built, settings, ReplayJudge(judge) if judge else None)
-
-    works = [work("instruct"), work("base")]
-    return next((w for w in works if manifest is not None and w.settings_hash == manifest.protocol), works[0])
+        hashes = manifest.protocol.model_dump()
+        return Work(row_without_server(model, kind), built, {**manifest.settings, **hashes})
+    kind, judge = "base" if asks_base_model(manifest.settings) else "instruct", manifest.judge
+    settings, temperature = (
+        all_settings(built.suite, kind, judge),
+        sampling_of(manifest.settings).get("temperature"),
+    )
+    if temperature is not None:
+        settings = at_temperature(settings, temperature)
+    return Work(row_without_server(model, kind), built, settings, ReplayJudge(judge) if judge else None)
 
 
 def _answer(reply: Reply, model: str) -> Answer:

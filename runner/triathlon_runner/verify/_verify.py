@@ -14,7 +14,7 @@ from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
 from triathlon_runner.memo import python_version
-from triathlon_runner.records import Manifest, Outcome, UnitRecord
+from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitRecord
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import Unit, count_lines, read_undamaged_records
 from triathlon_runner.terminal import counted, shortened
@@ -170,29 +170,29 @@ async def verify_file(
 
 
 def _compare_identity(
-    manifest: Manifest, work: Work, protocols_of_lines: Collection[str], report: FileReport
+    manifest: Manifest, work: Work, protocols_of_lines: Collection[ProtocolHashes], report: FileReport
 ) -> None:
     """Compares protocol and data set with the lines' and today's.
 
     Results of another protocol are not wrong: nothing of them can be graded again. A manifest whose protocol
     is neither that of the lines nor today's was changed.
     """
-    if manifest.protocol == work.settings_hash:
+    if manifest.protocol == work.protocol:
         stated, computed = manifest.data.sha256, work.built.suite.data.sha256
         if stated != computed:
             report.mismatches.append(Mismatch("manifest data", _short(stated), _short(computed)))
     elif not protocols_of_lines:
         report.unverified["manifest"] = _of_another_protocol(manifest.protocol, work)
     elif manifest.protocol not in protocols_of_lines:
-        stated, computed = manifest.protocol, ", ".join(sorted(protocols_of_lines))
+        stated, computed = str(manifest.protocol), ", ".join(sorted(map(str, protocols_of_lines)))
         report.mismatches.append(
             Mismatch("manifest protocol", stated, computed, "the manifest has {stored}, the lines {expected}")
         )
 
 
-def _of_another_protocol(protocol: str, work: Work) -> str:
+def _of_another_protocol(protocol: ProtocolHashes, work: Work) -> str:
     return (
-        f"made under another protocol ({protocol}, now {work.settings_hash}): prompts, settings or data were"
+        f"made under another protocol ({protocol}, now {work.protocol}): prompts, settings or data were"
         " others; `triathlon run --ask-again` archives such results and asks anew, an imported log is"
         " imported again"
     )
@@ -230,7 +230,7 @@ async def _graded_again(
     What differs is added to `differences`, unless it is another each time that the unit is graded.
     """
     name = f"{record.task_id} #{record.sample}"
-    if record.protocol != work.settings_hash:
+    if record.protocol != work.protocol:
         report.unverified[name] = _of_another_protocol(record.protocol, work)
         return None
     if record.model != work.row.id or record.suite != work.suite_id:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from triathlon_runner.records import sampling_of
 from triathlon_site.exchange._instances import VERSION, instances
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
@@ -57,7 +58,7 @@ def _stem(source: Source) -> str:
 def _scores(source: Source) -> dict[str, Any]:
     manifest = source.manifest
     details = {
-        "protocol": manifest.protocol,
+        "protocol": str(manifest.protocol),
         "engine_versions": list(manifest.engine_versions),
         "sandbox": manifest.sandbox_level,
         "grader_integrity": manifest.grader_integrity,
@@ -175,15 +176,15 @@ def _generation(source: Source) -> dict[str, Any]:
 
     What the model's row calls unsupported was not sent, and is left out.
     """
-    settings = dict(source.manifest.settings)
+    settings = source.manifest.settings
     not_sent = source.manifest.identity.get("unsupported", ())
-    sampling = {key: value for key, value in settings.pop("sampling", {}).items() if key not in not_sent}
+    sampling = {key: value for key, value in sampling_of(settings).items() if key not in not_sent}
     known = {
-        name: sampling.pop(name)
+        name: sampling[name]
         for name in ("temperature", "top_p", "max_tokens")
         if sampling.get(name) is not None
     }
-    details = _texts(settings | {f"sampling_{key}": value for key, value in sampling.items()})
+    details = _texts(settings)
     return ({"generation_args": known} if known else {}) | {"additional_details": details}
 
 

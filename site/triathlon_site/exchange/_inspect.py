@@ -14,7 +14,7 @@ from inspect_ai import log as inspect_log
 from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, GenerateConfig, ModelOutput
 from inspect_ai.scorer import Score
 
-from triathlon_runner.records import Outcome, ProgramRecord
+from triathlon_runner.records import Outcome, ProgramRecord, sampling_of
 from triathlon_site.exchange._samples import programs
 from triathlon_site.exchange._source import EARLIEST, Source, uuid_of
 
@@ -66,7 +66,7 @@ def _log(source: Source, records: Sequence[ProgramRecord]) -> Any:
 def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
     """What was evaluated, with ids made of its names: inspect_ai would draw new ones each time."""
     manifest, tasks = source.manifest, list(dict.fromkeys(record.task_id for record in records))
-    sampling = manifest.settings.get("sampling") or {}
+    sampling = sampling_of(manifest.settings)
     known = {name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")}
     return inspect_log.EvalSpec(
         eval_id=uuid_of(f"eval {source.id}"),
@@ -81,7 +81,7 @@ def _spec(source: Source, records: Sequence[ProgramRecord]) -> Any:
         model_generate_config=GenerateConfig(**known),
         config=inspect_log.EvalConfig(epochs=max((record.sample + 1 for record in records), default=1)),
         packages={"triathlon-leaderboard": manifest.runner_version or "unknown"},
-        metadata={"protocol": manifest.protocol, "data_sha256": manifest.data.sha256},
+        metadata={"protocol": str(manifest.protocol), "data_sha256": manifest.data.sha256},
     )
 
 

@@ -13,7 +13,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
-from triathlon_site.scores import Board, ColumnScores, Overall
+from triathlon_site.scores import Board, ColumnScores, Overall, Score
 from triathlon_site.uncertainty import Interval
 
 _WITH_GAPS: Final[dict[Any, str]] = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
@@ -116,10 +116,9 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
     """By column, first the board's own scores, then the reported ones by value."""
     for column in board.columns:
         for model in board.models:
-            if model in column.scores:
-                yield _place_fields(board, column, model, models[model].name) | _score_fields(
-                    board, column, models[model]
-                )
+            if score := column.shown(model):
+                place = _place_fields(board, column, model, models[model].name)
+                yield place | _score_fields(board, column, models[model], score)
         figures = [figure for figure in reported if figure.column == column.column.id]
         for figure in sorted(figures, key=lambda figure: (-figure.value, figure.name)):
             yield {
@@ -128,6 +127,7 @@ def _board_rows(board: Board, models: Models, reported: Sequence[ReportedScore])
                 "low": figure.interval.low if figure.interval else None,
                 "high": figure.interval.high if figure.interval else None,
                 "grade": "reported",
+                "other_protocol": None,
                 "source": figure.source,
             }
 
@@ -143,9 +143,8 @@ def _place_fields(board: Board, column: ColumnScores, model: str | None, name: s
     }
 
 
-def _score_fields(board: Board, column: ColumnScores, info: ModelInfo) -> dict[str, Any]:
+def _score_fields(board: Board, column: ColumnScores, info: ModelInfo, score: Score) -> dict[str, Any]:
     model, suites = info.id, column.column.suites
-    score = column.scores[model]
     cost = run_cost([file for file in board.files[model] if file.suite in suites], info.price)
     return {
         "score": score.value,
@@ -159,6 +158,7 @@ def _score_fields(board: Board, column: ColumnScores, info: ModelInfo) -> dict[s
         "rank_shift_significant": score.shift.significant if score.shift else None,
         "open_units": board.open_units(model, suites),
         "grade": score.grade,
+        "other_protocol": model in column.apart,
         "source": None,
         **asdict(cost),
     }

@@ -67,6 +67,9 @@ class BoardRow(_Placed):
     grade: Literal["measured", "recorded", "reported"]
     """measured: asked and graded by this program; recorded: others' replies, graded by the same engine;
     reported: published by others and not checked, so without rank, tier and cost."""
+    other_protocol: bool | None
+    """Whether the model was asked or graded otherwise than those that are ranked, so that it has no rank;
+    null for a reported score."""
     source: str | None
     """The published table that a reported score was copied from, and its date; null for the others."""
     cost_usd: float | None

@@ -3,13 +3,22 @@
 One pass over each file, kept between builds, and a notice for each fault.
 """
 
-from triathlon_site.load._aggregate import MEASURED, PARENTS, Extracts, FileAggregate, Grade, Parts
+from triathlon_site.load._aggregate import (
+    MEASURED,
+    NO_PROTOCOL,
+    PARENTS,
+    Extracts,
+    FileAggregate,
+    Grade,
+    Parts,
+)
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
 from triathlon_site.load._results import Results, read_results, read_units
 
 __all__ = [
     "MEASURED",
+    "NO_PROTOCOL",
     "PARENTS",
     "AggregateCache",
     "Archived",

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import Finish, Manifest, Receipt, RecordedManifest, UnitRecord, Usage
+from triathlon_runner.records import (
+    Finish,
+    Manifest,
+    ProtocolHashes,
+    Receipt,
+    RecordedManifest,
+    UnitRecord,
+    Usage,
+)
 from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
@@ -22,6 +30,8 @@ PARENTS: Final = "parents"
 Grade = Literal["measured", "recorded"]
 """measured: asked and graded by this program; recorded: others' replies, graded by our engine."""
 MEASURED: Final = "measured"
+NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")
+"""Of a file without lines and manifest."""
 
 
 class TaskResult(NamedTuple):
@@ -72,7 +82,7 @@ class FileAggregate:
     suite: str
     file: str
     sha256: str
-    protocol: str
+    protocol: ProtocolHashes
     manifest: Manifest | None
     frame: pd.DataFrame
     """A row a unit in the order of the lines: task, sample, outcome, parents (where records name them), each
@@ -216,11 +226,11 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     }
 
 
-def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> str:
+def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> ProtocolHashes:
     """The protocol whose lines count: the manifest's; without a manifest, that of the last line."""
     if manifest:
         return manifest.protocol
-    return records[-1].protocol if records else ""
+    return records[-1].protocol if records else NO_PROTOCOL
 
 
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:

@@ -162,7 +162,7 @@ class _Reader:
             sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
         if excluded := len(records) - len(current):
             message = (
-                f"{excluded} lines were made under another protocol than {protocol!r} and are not counted"
+                f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
             )
             faults.append(Notice(file=file.name, message=message))
         aggregate = FileAggregate(

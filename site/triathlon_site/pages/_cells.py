@@ -21,6 +21,8 @@ class Cell:
     graded again; else empty: no cell needs a mark of its grade."""
     reported: ShownScore | None = None
     """The reported figure, where there is no score."""
+    is_apart: bool = False
+    """Whether the model was asked or graded under another protocol than those that are ranked."""
 
     @property
     def grade(self) -> str:
@@ -48,11 +50,13 @@ def cell(
         marked: whether the grade is marked also where the column has no recorded score.
         reported: the reported figure of a model without a score.
     """
-    score, maximum = column.scores.get(model), column.column.maximum
+    score, maximum = column.shown(model), column.column.maximum
     if score is None:
         return Cell(None, maximum, reported=reported)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    return Cell(score, maximum, receipt_path(column, model) if has_marks else "")
+    is_apart = model in column.apart
+    receipt = receipt_path(column, model) if has_marks or is_apart else ""
+    return Cell(score, maximum, receipt, is_apart=is_apart)
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from triathlon_runner import catalogue
-from triathlon_runner.datasets import core
+from triathlon_runner.datasets import DataFile, core
+from triathlon_runner.datasets.official import PROMPT_FILES
 from triathlon_runner.records import Manifest, Outcome
 from triathlon_site.load import Results
 from triathlon_site.noise import SuiteNoise, suite_noise
@@ -45,12 +46,24 @@ class MethodContext(PageContext):
     """Models below which nothing is said about tasks."""
 
 
+ABOUT_PROMPTS: Final = {
+    "loop": "Attacks are our wording of EVALOOOP’s listing 3.1, the summary prompts of its listing 3.2.",
+    "evolved": "EvoEval words its instruction for each family of models; ours is one for all.",
+    "runtime": "",
+    "translation": "Our wording of the prompt in EVALOOOP’s section 5.",
+}
+
+
 @dataclass(frozen=True)
 class PromptsContext(PageContext):
     """The prompt templates: by discipline, by name."""
 
     template: ClassVar[str] = "method/prompts"
     prompts: Mapping[str, Mapping[str, str]]
+    official: Mapping[str, Sequence[DataFile]]
+    """By discipline, the files of the authors' prompts."""
+    about: Mapping[str, str]
+    """By discipline, how its prompts differ from the paper's."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +94,20 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         for discipline in sorted(catalogue.DISCIPLINES, key=lambda entry: bool(entry.kind_of))
         if discipline.prompts is not None
     }
-    yield Draft("prompts.html", PromptsContext(prompts))
+    official = {name: PROMPT_FILES.get(name, ()) for name in prompts}
+    yield Draft("prompts.html", PromptsContext(prompts, official, ABOUT_PROMPTS))
     yield core_draft(site.results)
 
 
 def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
     rows = [
-        (f"{m.data.name} {m.data.version}", m.data.sha256, m.protocol, m.sandbox_level, m.grader_integrity)
+        (
+            f"{m.data.name} {m.data.version}",
+            m.data.sha256,
+            str(m.protocol),
+            m.sandbox_level,
+            m.grader_integrity,
+        )
         for m in manifests
     ]
     return [sorted(set(values)) for values in zip(*rows, strict=True)]

@@ -134,7 +134,7 @@ def _columns(suite: SuiteEntry) -> Iterator[Column]:
     """The metrics of a suite, the headline first; both ends of a range are one column."""
     by_id = {metric.id: metric for metric in suite.metrics}
     for metric in sorted(suite.metrics, key=lambda metric: not metric.headline):
-        if metric.role in {"upper_end", "side"}:
+        if metric.role in {"upper_end", "beside"}:
             continue
         yield Column(
             f"{suite.id}:{metric.id}",

@@ -16,6 +16,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
+from triathlon_site.scores._protocols import of_ranking
 from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.uncertainty import (
     Differences,
@@ -54,22 +55,33 @@ class Score:
     judged_again: bool = False
     """Whether every file behind it was measured and graded again here, as for submitted results."""
 
+    @property
+    def middle(self) -> float:
+        """What it is ordered by: the middle of a range, so that a judge moves no model by itself."""
+        return self.value if self.upper is None else (self.value + self.upper) / 2
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnScores:
     column: Column
     scores: dict[str, Score]
-    """By model; only models that have one."""
+    """By model; only models that have one, under the protocol of the ranking."""
     samples: tuple[Sample, ...]
     differences: Differences
     """Of the board's models in the order of their names; of none where the column is a point of a curve."""
     ranked: DrawnRanks
     """Of the board's models in the order of their names; empty in columns that no other is compared with: all
     but the headline and the baseline."""
+    apart: Mapping[str, Score] = field(default_factory=dict)
+    """Scores of models that were asked or graded under another protocol: without rank, tier and test."""
+
+    def shown(self, model: str) -> Score | None:
+        """The score that a table shows of a model."""
+        return self.scores.get(model) or self.apart.get(model)
 
     def values(self, models: Sequence[str]) -> NDArray[np.float64]:
-        """The scores of these models; nan where one has none."""
-        return np.array([self.scores[m].value if m in self.scores else math.nan for m in models])
+        """What the scores of these models are ordered by; nan where one has none."""
+        return np.array([self.scores[m].middle if m in self.scores else math.nan for m in models])
 
 
 NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
@@ -101,11 +113,14 @@ class Board:
         return tuple(c for c in self.columns if c.column.role != "curve" and (c.scores or c is self.headline))
 
     def of_suite(self, suite: str) -> dict[str, FileAggregate]:
-        """By model, in the board's order; a suite of the board or one of its variants."""
+        """By model, in the board's order; a suite of the board or one of its variants. Of one protocol."""
         if suite in self.variants:
             files = self.variants[suite]
             return {model: files[model] for model in self.models if model in files}
-        return {model: file for model in self.models for file in self.files[model] if file.suite == suite}
+        return of_ranking(
+            suite,
+            {model: file for model in self.models for file in self.files[model] if file.suite == suite},
+        )
 
     def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
         """Of all its suites, or of these."""
@@ -121,6 +136,13 @@ class Board:
         ]
         return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
 
+    def samples_run(self, model: str) -> str:
+        """`1 of 5 samples`: samples a task where its paper takes several; empty where that is all of them."""
+        wanted = {suite.id: suite.default_samples for suite in self.plan.suites}
+        counts = [(int(f.frame["sample"].max()) + 1, wanted[f.suite]) for f in self.files[model] if f.units]
+        fewest = [f"{count} of {most} samples" for count, most in counts if count < most]
+        return fewest[0] if fewest else ""
+
 
 @dataclass(frozen=True)
 class _Drawn:
@@ -135,6 +157,11 @@ class _Drawn:
     @cached_property
     def ranked(self) -> DrawnRanks:
         return drawn_ranks(self.draws, self.upper.draws if self.upper else None)
+
+    @property
+    def middles(self) -> NDArray[np.float64]:
+        """What models are ordered by: the middles of ranges."""
+        return self.values if self.upper is None else rounded((self.values + self.upper.values) / 2)
 
     def intervals(self) -> list[Interval]:
         """An interval for each model; models with equal outcomes get the same one, although draws differ.
@@ -158,7 +185,7 @@ class _Drawn:
 
     def shifts_from(self, baseline: "_Drawn") -> list[RankShift | None]:
         """From the ranks of `baseline` to those of these scores."""
-        return rank_shifts(self.values, self.ranked, baseline.values, baseline.ranked)
+        return rank_shifts(self.middles, self.ranked, baseline.middles, baseline.ranked)
 
 
 def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
@@ -170,21 +197,27 @@ def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
 
 def score_board(plan: BoardPlan, results: Results) -> Board | None:
     """None where no model has a result on any of the board's suites."""
-    by_suite = {entry.id: results.of_suite(entry.id) for entry in plan.suites}
-    models = sorted({model for files in by_suite.values() for model, file in files.items() if file.units})
+    all_files = {entry.id: results.of_suite(entry.id) for entry in plan.suites}
+    by_suite = {suite: of_ranking(suite, files) for suite, files in all_files.items()}
+    models = sorted({model for files in all_files.values() for model, file in files.items() if file.units})
     if not models:
         return None
     drawn = dict(zip(plan.columns, _draw_columns(plan.columns, by_suite, models), strict=True))
-    columns = tuple(_column_scores(column, drawn, by_suite, models) for column in plan.columns)
+    apart = _apart(plan.columns, all_files, by_suite)
+    columns = tuple(
+        replace(scores, apart={m: score for m, score in other.items() if m not in scores.scores})
+        for column, other in zip(plan.columns, apart, strict=True)
+        for scores in [_column_scores(column, drawn, by_suite, models)]
+    )
     headline = next(c for c in columns if c.column == plan.headline)
     files = {
-        model: tuple(by_model[model] for by_model in by_suite.values() if model in by_model)
+        model: tuple(by_model[model] for by_model in all_files.values() if model in by_model)
         for model in models
     }
     variants = {
         entry.id: by_model
         for entry in plan.variants
-        if (by_model := {m: file for m, file in results.of_suite(entry.id).items() if file.units})
+        if (by_model := of_ranking(entry.id, results.of_suite(entry.id)))
     }
 
     def place(model: str) -> tuple[int, float, str]:
@@ -220,6 +253,42 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
         yield replace(low, upper=high) if differ else low
 
 
+def _apart(columns: Sequence[Column], all_files: Files, by_suite: Files) -> list[dict[str, Score]]:
+    """By column, the scores that models with results of another protocol have by all their results."""
+    others = {
+        model
+        for suite, files in all_files.items()
+        for model, file in files.items()
+        if file.units and model not in by_suite[suite]
+    }
+    if not others:
+        return [{} for _ in columns]
+    models = sorted(others)
+    files = {suite: {m: f for m, f in of.items() if m in others} for suite, of in all_files.items()}
+    drawn = _draw_columns(columns, files, models)
+    return [_scores(column, each, files, models) for column, each in zip(columns, drawn, strict=True)]
+
+
+def _scores(column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str]) -> dict[str, Score]:
+    """The scores of the models that have one, without ranks."""
+    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
+    values, intervals = drawn.values.tolist(), drawn.intervals()
+    uppers = (drawn.upper or drawn).values.tolist() if column.upper else [None] * len(models)
+    scores: dict[str, Score] = {}
+    for row, model in enumerate(models):
+        if not math.isnan(values[row]):
+            grade, judged_again = _grade(column, by_suite, model)
+            scores[model] = Score(
+                value=values[row],
+                interval=intervals[row],
+                tasks=int(tasks[row]),
+                upper=uppers[row],
+                grade=grade,
+                judged_again=judged_again,
+            )
+    return scores
+
+
 def _column_scores(
     column: Column, drawn_columns: Mapping[Column, _Drawn], by_suite: Files, models: Sequence[str]
 ) -> ColumnScores:
@@ -230,30 +299,21 @@ def _column_scores(
     unknown: list[None] = [None] * len(models)
     upper_samples = upper.samples if upper else ()
     is_reference = column.role in {"headline", "baseline"}
-    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
     pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
-    values, intervals = drawn.values.tolist(), drawn.intervals()
-    rank = ranks(drawn.values, pairwise.better) if column.ranked else unknown
-    tier = tiers(drawn.samples, drawn.values, upper_samples) if is_reference else unknown
+    rank = ranks(drawn.middles, pairwise.better) if column.ranked else unknown
+    tier = tiers(drawn.samples, drawn.middles, upper_samples) if is_reference else unknown
     shift = drawn.shifts_from(drawn_columns[baseline]) if baseline and column.headline else unknown
-    upper_values = (upper or drawn).values.tolist() if column.upper else unknown
     is_compared = column.ranked and not column.headline
     contrast = drawn.shifts_from(drawn_columns[headline]) if is_compared else unknown
-    scores: dict[str, Score] = {}
+    scores = _scores(column, drawn, by_suite, models)
     for row, model in enumerate(models):
-        if not math.isnan(values[row]):
-            grade, judged_again = _grade(column, by_suite, model)
-            scores[model] = Score(
-                value=values[row],
-                interval=intervals[row],
-                tasks=int(tasks[row]),
+        if model in scores:
+            scores[model] = replace(
+                scores[model],
                 rank=rank[row],
                 tier=tier[row],
                 shift=shift[row],
-                upper=upper_values[row],
                 contrast=contrast[row],
-                grade=grade,
-                judged_again=judged_again,
             )
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)

@@ -33,17 +33,30 @@ def url(requests: Path) -> Iterator[str]:
             "long: the replies to all 3 questions were refused as longer than its context (outcome"
             " context_overflow)",
         ),
-        ("cut", "cut: the replies to all 3 questions were cut at the token limit (outcome truncated)"),
+        ("cut", "cut: the replies to all 3 questions were cut"),
     ],
 )
 def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str, said: str) -> None:
     """Nearly all of one kind: a warning with the outcome and what to look at; from the cache, too."""
     place = SmallRun(tmp_path)
+    row = f"{{id: m-{model}, context: 512, api: {{base_url: {url}, model: {model}}}}}"
+    (tmp_path / "models.yaml").write_text(f"models: [{row}]")
     for folder in ("first", "second"):
-        call = ("run", "--model", model, "--base-url", url, *SUITE, "--results", folder)
-        result = place.call(*call)
+        result = place.call("run", *SUITE, "--results", folder)
         assert result.exit_code == 0, result.output
-        assert f"warning: {said}" in result.output
+        assert f"warning: m-{said}" in result.output
+        refused = "m-long: 3 questions refused as longer than the context of its server"
+        assert (refused in result.output) is (model == "long")
+    manifest = json.loads((tmp_path / f"first/runs/m-{model}/evolved/core-seeds.manifest.json").read_text())
+    full = {"long": {"refused": 3}, "cut": {"cut": 3}}  # cut at 5 tokens, long before the limit
+    assert manifest["context_full"] == full.get(model, {})
+
+
+def test_questions_that_a_server_of_ours_refuses(tmp_path: Path, url: str) -> None:
+    """They are a setting of the server, and no wrong answers: the model stops with the number."""
+    result = SmallRun(tmp_path).call("run", "--model", "long", "--base-url", url, *SUITE)
+    assert result.exit_code == 2, result.output
+    assert "set `context: 512` in the row if the model can do no more" in result.output
 
 
 def test_another_model_answers(tmp_path: Path, url: str, requests: Path) -> None:

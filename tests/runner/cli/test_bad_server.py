@@ -51,7 +51,7 @@ def test_the_results_are_those_of_a_calm_run(tmp_path: Path) -> None:
     for name in ("calm", "bad"):
         (tmp_path / name).mkdir()
     calm = run(tmp_path / "calm", "support.core_model:answer")
-    bad = run(tmp_path / "bad", "support.bad_server:answer_at_times")
+    bad = run(tmp_path / "bad", "support.server_scripts:answer_at_times")
     assert results(bad) == results(calm)
     events = [json.loads(line) for line in (bad.root / "log").read_text().splitlines()]
     (counted,) = [event for event in events if event["event"] == "model_end"]

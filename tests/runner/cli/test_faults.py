@@ -8,7 +8,7 @@ import pytest
 from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
 from triathlon_runner.evolved import _suite as evolved
-from triathlon_runner.extraction import Extraction, extract_program
+from triathlon_runner.replies import Extraction, extract_program
 
 OPTIONS = ("run", "--suites", "evolved/core-seeds", "--limit", "4")
 
@@ -17,13 +17,13 @@ def broken_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has the judgement of the first reply fail in a way that nobody has thought of."""
     replies: list[object] = []
 
-    def extract(*arguments: object, **settings: object) -> Extraction:
+    async def extract(*arguments: object, **settings: object) -> Extraction:
         replies.append(arguments)
         if len(replies) == 1:
             raise OverflowError("int too large to convert")
         return extract_program(*arguments, **settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(evolved, "extract_program", extract)
+    monkeypatch.setattr(evolved, "extract", extract)
 
 
 def test_one_reply_never_ends_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

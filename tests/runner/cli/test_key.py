@@ -12,7 +12,7 @@ from support.small_run import KEY, ROWS, SmallRun
 def test_a_server_that_gives_it_back(tmp_path: Path, tasks: int) -> None:
     """However a server echoes the key, it is in no results, cache, log or manifest, and not on the screen."""
     place = SmallRun(tmp_path)
-    with model_server_process("support.echoing_server:echo") as url:
+    with model_server_process("support.server_scripts:echo_key") as url:
         (tmp_path / "models.yaml").write_text(ROWS.format(url=url))
         suites = "evolved/core-seeds,loop/core" if tasks > 2 else "evolved/core-seeds"
         result = place.call("run", "--suites", suites, "--limit", f"{tasks}", "--log-json", "log")

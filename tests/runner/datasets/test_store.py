@@ -142,6 +142,35 @@ def test_fetching_switched_off(tmp_path: Path) -> None:
         assert asked == []
 
 
+LITERAL = "\nOne {place}.\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ('import os\nTEXT = ("\\nOne "\n        "{place}.\\n")\nraise SystemExit', ""),
+        ("TEXT = 'another'", "expected SHA-256"),
+        ("OTHER = 'x'", "expected a text named 'TEXT'"),
+        ("TEXT = open('x').read()", "expected a text named 'TEXT'"),
+        ("TEXT = '", "expected a text named 'TEXT'"),
+    ],
+)
+def test_a_text_in_a_python_file(
+    tmp_path: Path, source: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A literal is read without executing its file, pinned by its own hash, and kept as that text."""
+    monkeypatch.setattr("triathlon_runner.datasets._fetch.fetch", lambda _url: source.encode())
+    digest = hashlib.sha256(LITERAL.encode()).hexdigest()
+    file = DataFile("texts/one.txt", "http://127.0.0.1:9/a.py", digest, "file", "v1", "MIT", literal="TEXT")
+    store = DataStore(cache=tmp_path)
+    if fault:
+        with pytest.raises(DataUnavailableError, match=fault):
+            store.read(file)
+        return
+    assert store.read(file) == (tmp_path / "texts" / "one.txt").read_bytes() == LITERAL.encode()
+    assert DataStore(cache=tmp_path / "none", folder=tmp_path, fetch=False).read(file) == LITERAL.encode()
+
+
 def test_spoilt_cache_is_fetched_again(tmp_path: Path) -> None:
     """A file in the cache that is no longer the pinned one is replaced, never read."""
     (tmp_path / "rows.jsonl.gz").write_bytes(b"spoilt")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support import hostile_replies
+from support.hashes import hashes
 from support.loop_fakes import FakeGrader, FakeModel
 from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved import EvolvedSuite
@@ -37,7 +38,7 @@ QUICK = 6_000
 async def feed(reply: Reply, grader: FakeGrader | ProgramGrader, *, base: bool = False) -> EvolvedRecord:
     """A unit that gets this reply; its record can be written down and read again."""
     model = FakeModel(lambda _: reply, kind="base" if base else "instruct")
-    record = await SUITE.run(PROBLEM.task_id, 0, model, grader, "hash")
+    record = await SUITE.run(PROBLEM.task_id, 0, model, grader, hashes("hash"))
     assert EvolvedRecord.model_validate_json(record.model_dump_json()) == record
     return record
 

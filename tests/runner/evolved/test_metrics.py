@@ -5,6 +5,7 @@ from itertools import combinations
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner.evolved import PASS_AT_1, pass_at_k
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, UnitRecord
@@ -14,7 +15,9 @@ def _records(outcomes: dict[str, str]) -> list[UnitRecord]:
     """`p` passed, `f` failed, `t` truncated: one letter a sample."""
     names = {"p": Outcome.PASSED, "f": Outcome.FAILED, "t": Outcome.TRUNCATED}
     return [
-        UnitRecord(suite="s", model="m", task_id=task, sample=number, protocol="", outcome=names[letter])
+        UnitRecord(
+            suite="s", model="m", task_id=task, sample=number, protocol=hashes(""), outcome=names[letter]
+        )
         for task, letters in outcomes.items()
         for number, letter in enumerate(letters)
     ]

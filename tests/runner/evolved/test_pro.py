@@ -5,12 +5,13 @@ from typing import Literal
 
 import pytest
 
+from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite, analysis
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply, Usage
 from triathlon_runner.sandbox import open_sandbox
@@ -59,7 +60,7 @@ def suite() -> EvolvedSuite:
 
 
 async def run(reply: str, grader: Grader, kind: Literal["instruct", "base"] = "instruct") -> EvolvedRecord:
-    return await suite().run("own/1", 0, _Model(reply, kind), grader, "hash")
+    return await suite().run("own/1", 0, _Model(reply, kind), grader, hashes("hash"))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outco
 async def test_instruction_names_the_tested_function(grader: Grader) -> None:
     """Both problems and the name that the tests call are in the question, as some prompts lack that name."""
     model = _Model(f"```python\n{BOTH}```")
-    await suite().run("own/1", 0, model, grader, "hash")
+    await suite().run("own/1", 0, model, grader, hashes("hash"))
     ((asked, sampling),) = model.asked
     assert isinstance(asked, Chat)
     text = asked.messages[-1].content
@@ -99,7 +100,7 @@ async def test_instruction_names_the_tested_function(grader: Grader) -> None:
 async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     """A base model goes on behind the instruction and an opened code block, up to the end of that block."""
     model = _Model(BOTH, "base")
-    record = await suite().run("own/1", 0, model, grader, "hash")
+    record = await suite().run("own/1", 0, model, grader, hashes("hash"))
     ((asked, sampling),) = model.asked
     assert isinstance(asked, Completion)
     assert asked.text.endswith("\n\n```python\n")
@@ -110,7 +111,7 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
 
 def unit(task_id: str, outcome: Outcome, *parents: str) -> EvolvedRecord:
     return EvolvedRecord(
-        suite="evolved/any", model="m", task_id=task_id, protocol="p", outcome=outcome, prompt="",
+        suite="evolved/any", model="m", task_id=task_id, protocol=hashes("p"), outcome=outcome, prompt="",
         reply=Reply(text=""), program="", verdict=None, parents=parents,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from support.hashes import hashes
 from support.model_server import model_server_process
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.datasets import core
@@ -151,7 +152,7 @@ def _write(root: Path, suite: str, outcomes: dict[str, bool], *parents: str) -> 
             suite=suite,
             model="m",
             task_id=task,
-            protocol="p",
+            protocol=hashes("p"),
             outcome=Outcome.PASSED if passed else Outcome.FAILED,
             prompt="",
             reply=Reply(text=""),

@@ -4,11 +4,12 @@ from typing import Literal, cast
 
 import pytest
 
+from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
-from triathlon_runner.endpoints import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.evolved import EvolvedSuite
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Usage, Verdict
 from triathlon_runner.sandbox import Sandbox
@@ -64,7 +65,7 @@ def _suite(inputs: Literal["base", "all"] = "all") -> EvolvedSuite:
 
 
 async def _run(model: _Model, grader: _Grader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
-    return await (suite or _suite()).run("set/double", 3, model, grader, "hash")
+    return await (suite or _suite()).run("set/double", 3, model, grader, hashes("hash"))
 
 
 async def test_instruct_model() -> None:
@@ -79,7 +80,7 @@ async def test_instruct_model() -> None:
     assert record.outcome is Outcome.PASSED
     assert (record.sample, record.protocol, record.seconds, record.parents) == (
         3,
-        "hash",
+        hashes("hash"),
         1.5,
         ("seeds/same",),
     )
@@ -128,12 +129,13 @@ async def test_endpoint_failure_is_no_record() -> None:
 
 
 def test_protocol_covers_what_shapes_a_result() -> None:
-    """Kind of model, inputs and temperature each give another protocol; both kinds name the data's hash."""
-    base, instruct = _suite().settings("base"), _suite().settings("instruct")
-    assert base != instruct
-    assert base["data"]["sha256"] == instruct["data"]["sha256"] == "0" * 64
-    assert _suite("base").settings("base") != base
-    assert instruct["prompts"] == load_prompts("evolved").digest("solve")
+    """Data and templates are part of what is asked, the inputs of how it is graded; the kind of neither."""
+    suite, base_inputs = _suite(), _suite("base")
+    asked, graded = suite.protocol["asked"], suite.protocol["graded"]
+    assert asked["data"] == graded["data"] == "0" * 64
+    assert asked["prompts"] == load_prompts("evolved").digest("solve")
+    assert (base_inputs.protocol["asked"] == asked, base_inputs.protocol["graded"] == graded) == (True, False)
+    assert suite.settings("base") != suite.settings("instruct")
 
 
 def _warm(entry: SuiteEntry, temperature: float) -> SuiteEntry:
@@ -154,9 +156,7 @@ def test_another_temperature_is_another_suite() -> None:
     assert [metric.id for metric in warm.metrics[:3]] == ["pass@1", "pass@2", "pass@3"]
     suites = [entry.build(cast(DataStore, None)) for entry in (greedy, warm, _warm(greedy, 0.2))]
     assert [suite.id for suite in suites] == [greedy.id, warm.id, "evolved/core-seeds@temperature-0.2"]
-    for kind in ("base", "instruct"):
-        protocols = [suite.settings(kind) for suite in suites]
-        assert [protocol["sampling"]["temperature"] for protocol in protocols] == [0.0, 0.8, 0.2]
+    assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.0, 0.8, 0.2]
 
 
 def test_catalogue_is_known_without_data() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from support.fake_suite import FakeSuite, entry_of
+from support.hashes import hashes
 from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import Outcome, UnitRecord
@@ -31,7 +32,7 @@ class Gate:
 
     def finish(self, model: str, number: int, outcome: Outcome = Outcome.PASSED) -> None:
         record = UnitRecord(
-            suite=SUITE, model=model, task_id=f"{number}", sample=0, protocol="p", outcome=outcome
+            suite=SUITE, model=model, task_id=f"{number}", sample=0, protocol=hashes("p"), outcome=outcome
         )
         self.pace.finished(model, SUITE, (f"{number}", 0), record)
 

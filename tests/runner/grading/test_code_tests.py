@@ -54,6 +54,36 @@ async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcom
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import numpy as np\ndef evens(n):\n    return [int(x) for x in np.arange(0, n, 2)]\n",
+        "from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n",
+    ],
+)
+async def test_a_program_may_choose_numpy(grader: CodeTestGrader, program: str) -> None:
+    """As programs of problems with inputs may."""
+    assert (await grader.grade(program, problem(CHECK, LIST))).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        ("collections.ChainMap({'a': 1}, {'b': n})", Outcome.PASSED),
+        ("types.MappingProxyType({'a': 1, 'b': n})", Outcome.PASSED),
+        ("collections.ChainMap({'a': 1})", Outcome.FAILED),
+    ],
+)
+async def test_a_mapping_is_carried_as_the_dict_of_its_items(
+    grader: CodeTestGrader, value: str, outcome: Outcome
+) -> None:
+    """Python compares it with a dict in the same way."""
+    program = f"import collections, types\ndef evens(n):\n    return {value}\n"
+    reference = PROMPT + "    return {'a': 1, 'b': n}\n"
+    tests = "assert evens(3) == {'a': 1, 'b': 3}"
+    assert (await grader.grade(program, problem(tests, reference))).outcome is outcome
+
+
 @pytest.mark.parametrize("program", [GENERATOR, PROMPT + "    return iter([7])\n"])
 async def test_a_reference_whose_results_do_not_cross(grader: CodeTestGrader, program: str) -> None:
     """Where the reference returns generators, nothing is graded, and the reason names the problem."""

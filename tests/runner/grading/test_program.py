@@ -53,6 +53,8 @@ def grader(sandbox: Sandbox) -> ProgramGrader:
         ("def g(x):\n    return x\n", Outcome.CRASHED, 0),
         ("def f(x):\n    return 'x' * 10 ** 7\n", Outcome.CRASHED, 0),
         ("", Outcome.CRASHED, 0),
+        ("def f(x):\n    return [x, 0]\n\nassert f(1) == [1, 1]\n", Outcome.FAILED, 0),
+        ("def f(x):\n    return [x, 0]\n\nraise ValueError\n", Outcome.CRASHED, 0),
     ],
 )
 async def test_outcomes(grader: ProgramGrader, program: str, outcome: Outcome, passed: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 from support.official_data import official_store
 from triathlon_runner import loop
 from triathlon_runner.datasets import DataStore, DataUnavailableError
-from triathlon_runner.records import LoopRecord
+from triathlon_runner.records import LoopRecord, ProtocolHashes
 
 ENTRIES = {entry.id: entry for entry in loop.catalogue()}
 STORE = DataStore(cache=Path("nowhere"), fetch=False)
@@ -33,8 +33,10 @@ def test_three_data_sets_with_all_variants() -> None:
     for data in ("loop/core", "loop/mbpp-plus", "loop/humaneval-plus"):
         assert ENTRIES[data].variant_of is None
         assert all(ENTRIES[f"{data}@{name}"].variant_of == data for name in names)
-    assert len(ENTRIES) == 3 * 13
-    assert {entry.variant_kind for entry in ENTRIES.values()} == {None, "prompts", "temperatures", "attacks"}
+    own = {"loop/mbpp-plus@own-prompts", "loop/humaneval-plus@own-prompts"}
+    assert own < set(ENTRIES) and len(ENTRIES) == 3 * 13 + len(own)
+    kinds = {None, "prompts", "temperatures", "attacks", "own-prompts"}
+    assert {entry.variant_kind for entry in ENTRIES.values()} == kinds
 
 
 def test_entries_say_what_their_lines_are() -> None:
@@ -56,10 +58,9 @@ def test_core_needs_no_data() -> None:
 
 
 def test_every_variant_is_its_own_protocol() -> None:
-    """No two suites of one data set share a protocol, for either kind of model."""
-    for kind in ("instruct", "base"):
-        built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
-        assert len({str(sorted(suite.settings(kind).items())) for suite in built}) == 13
+    """No two suites of one data set share a protocol."""
+    built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
+    assert len({ProtocolHashes.of(suite.protocol).asked for suite in built}) == 13
 
 
 def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
@@ -68,8 +69,8 @@ def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
     (tmp_path / "loop" / "summary-upper.txt").write_text("SUM UP:\n{{ code }}\n")
     theirs = {entry.id: entry for entry in loop.catalogue(tmp_path)}
     for suite_id, same in (("loop/core", True), ("loop/core@prompt-upper", False)):
-        ours = ENTRIES[suite_id].build(STORE).settings("instruct")
-        assert (theirs[suite_id].build(STORE).settings("instruct") == ours) is same
+        ours = ENTRIES[suite_id].build(STORE).protocol
+        assert (theirs[suite_id].build(STORE).protocol == ours) is same
 
 
 def test_official_data_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support import hostile_replies
+from support.hashes import hashes
 from support.loop_fakes import ADD, FakeGrader, FakeModel
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.loop import LoopSuite, Setting
@@ -37,7 +38,7 @@ async def feed(
 ) -> LoopRecord:
     """A unit whose every question gets this reply; its record can be written down and read again."""
     model = FakeModel(lambda _: reply, kind="base" if base else "instruct")
-    record = await suite.run(ADD.task_id, 0, model, grader, "hash")
+    record = await suite.run(ADD.task_id, 0, model, grader, hashes("hash"))
     assert LoopRecord.model_validate_json(record.model_dump_json()) == record
     number = similarity_in(reply)
     assert number is None or 0 <= number <= 1

@@ -1,10 +1,11 @@
-"""The similarity judge (EVALOOOP, equation 3): strict, asked twice at most, never invented."""
+"""The similarity judge (EVALOOOP, equation 3): asked twice at most, never invented."""
 
 import pytest
 
 from support.asl import asl
+from support.hashes import hashes
 from support.loop_fakes import ADD, RIGHT, WRONG, FakeGrader, FakeModel, is_summary
-from triathlon_runner.endpoints import EndpointError
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts
@@ -31,7 +32,7 @@ def stops_after(sustained: int, summary: str = "Write a Python function to add."
 
 
 async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
-    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), "hash", judge)
+    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), hashes("hash"), judge)
 
 
 @pytest.mark.parametrize(
@@ -50,26 +51,28 @@ async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
         ("**Score:** 0.75", 0.75),
         ("*Score: 0.75.*", 0.75),
         ("`0.4`", 0.4),
-        ("0.8..", None),
-        ("**0.8** **0.9**", None),
-        ("0*8", None),
+        ("0.8..", 0.8),
+        ("**0.8** **0.9**", 0.8),
+        ("0*8", 0.0),
         ("Score: 0.75", 0.75),
         ("<think>0.1 or 0.9?</think>\n0.9", 0.9),
-        ("1.2", None),
-        ("-0.1", None),
-        ("80%", None),
-        ("0,8", None),
-        ("0.8 0.9", None),
-        ("The similarity is 0.8", None),
-        ("0.8 because both add", None),
-        ("between 0 and 1", None),
+        ("1.2", 1.0),
+        ("-0.1", 0.0),
+        ("80%", 0.0),
+        ("0,8", 0.0),
+        ("0.8 0.9", 0.8),
+        ("The similarity is 0.8", 0.8),
+        ("0.8 because both add", 0.8),
+        ("between 0 and 1", 0.0),
         ("nan", None),
-        ("1e-1", None),
+        ("1e-1", 0.1),
         ("", None),
+        ("Error: 0.5", None),
+        ("very similar", None),
     ],
 )
-def test_only_one_number_from_0_to_1_counts(text: str, number: float | None) -> None:
-    """A reply that is anything but one number within the range is no number."""
+def test_a_score_is_read_as_the_authors_read_it(text: str, number: float | None) -> None:
+    """A bare number, else the first text that looks like a score; beyond 0 and 1 it is the nearer of them."""
     assert similarity_in(Reply(text=text)) == number
 
 
@@ -127,7 +130,7 @@ async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained:
 async def test_without_a_next_prompt_nobody_is_asked() -> None:
     """Where the summary could not be had, there is nothing to compare with: unknown."""
     judge = FakeModel(lambda text: "0.5")
-    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), "hash", judge)
+    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), hashes("hash"), judge)
     assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from support.asl import Interval, asl
+from support.hashes import hashes
 from support.loop_fakes import ADD, FakeGrader, FakeModel
 from triathlon_runner import loop
 from triathlon_runner.loop import LoopSuite, Setting
@@ -20,7 +21,7 @@ def record(task: str, sustained: int, similarity: float | None = None, max_loops
         suite="loop/test",
         model="m",
         task_id=task,
-        protocol="p",
+        protocol=hashes("p"),
         outcome=Outcome.PASSED if sustained == max_loops else Outcome.FAILED,
         max_loops=max_loops,
         sustained_loops=sustained,
@@ -91,7 +92,7 @@ def test_another_disciplines_record_is_refused() -> None:
         suite="evolved/x",
         model="m",
         task_id="t",
-        protocol="p",
+        protocol=hashes("p"),
         outcome=Outcome.PASSED,
         prompt="",
         reply=Reply(text=""),
@@ -107,7 +108,7 @@ async def test_metrics_come_out_of_the_lines_alone() -> None:
     data = DataSetInfo("test", "1", "0" * 64)
     suite = LoopSuite("loop/test", data, [ADD], load_prompts("loop"), Setting())
     model = FakeModel(lambda text: "```python\ndef add(a, b):\n    return a + b\n```")
-    before = await suite.run("t/add", 0, model, FakeGrader(), "hash")
+    before = await suite.run("t/add", 0, model, FakeGrader(), hashes("hash"))
     after = LoopRecord.model_validate_json(before.model_dump_json(by_alias=True))
     assert after == before
     assert [metric.score([after]) for metric in PAPER] == [metric.score([before]) for metric in PAPER]

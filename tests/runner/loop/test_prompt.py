@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.loop_fakes import ADD
-from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, sentence_of
+from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
 from triathlon_runner.prompts import load_prompts
 
 SIGNATURE = replace(
@@ -16,6 +16,25 @@ SIGNATURE = replace(
     ),
 )
 PROMPTS = load_prompts("loop")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("def add(a, b):\n    return a + b", True),
+        ("```python\ndef add(a, b):\n    return a + b\n```", True),
+        ("import math\n\nclass Adder:\n    def add(self, a, b):\n        return a + b", True),
+        ("def add(a, b): ...", False),
+        ('def add(a, b):\n    """Add two numbers."""', False),
+        ("Write a function add(a, b) that returns a + b.", False),
+        ("Here is it:\n```python\ndef add(a, b):\n    return a + b\n```", False),
+        ("add", False),
+        ("", False),
+    ],
+)
+def test_a_summary_is_a_program_where_it_parses_as_a_definition(sentence: str, expected: bool) -> None:
+    """A function or class with a body; words around it, or a signature alone, make it none."""
+    assert is_program(sentence) is expected
 
 
 def test_without_an_attack_the_prompt_is_the_data_sets_own() -> None:

@@ -92,7 +92,7 @@ async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
 
 async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:
     """Asked again once; where no usable number comes, ASL is the interval that 0 and 1 span."""
-    said = {0: "They are quite similar, I would say 0.9.", 1: "1.5"}
+    said = {0: "They are quite similar.", 1: "Very much so."}
     async with (
         ModelServer(programmer(until(2, wrong))) as server,
         ModelServer(lambda asked: said[asked.attempt]) as judge,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner import loop
 from triathlon_runner.loop import ByModel
 from triathlon_runner.records import LoopRecord, Outcome
@@ -21,7 +22,7 @@ def lines(sustained: dict[str, int], max_loops: int = 10, sample: int = 0) -> li
             model="m",
             task_id=task,
             sample=sample,
-            protocol="p",
+            protocol=hashes("p"),
             outcome=Outcome.PASSED if loops == max_loops else Outcome.FAILED,
             max_loops=max_loops,
             sustained_loops=loops,

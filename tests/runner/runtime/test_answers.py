@@ -3,13 +3,13 @@
 import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.runtime._asking import QuestionKind, Style
-from triathlon_runner.runtime._grade import Graded, extract_answer
+from triathlon_runner.runtime._answer import Graded, extract_answer
+from triathlon_runner.runtime._asking import Style
 
 
-def without_answer(reply: Reply, style: Style, kind: QuestionKind) -> Graded:
+def without_answer(reply: Reply, style: Style) -> Graded:
     """What is said of a reply that holds no answer."""
-    graded = extract_answer(reply, style, kind)
+    graded = extract_answer(reply, style)
     assert isinstance(graded, Graded), graded
     return graded
 
@@ -45,7 +45,7 @@ def without_answer(reply: Reply, style: Style, kind: QuestionKind) -> Graded:
 )
 def test_answers_to_direct_questions(text: str, answer: str) -> None:
     """Tags may be missing, cut or in small letters; fences, backticks and `Answer:` are no part of it."""
-    assert extract_answer(Reply(text=text), "direct", "state") == answer
+    assert extract_answer(Reply(text=text), "direct") == answer
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_answers_to_direct_questions(text: str, answer: str) -> None:
 )
 def test_answers_behind_a_chain_of_thought(text: str, answer: str) -> None:
     """The answer stands behind the thought; what the thought says is never extracted for it."""
-    assert extract_answer(Reply(text=text), "cot", "state") == answer
+    assert extract_answer(Reply(text=text), "cot") == answer
 
 
 @pytest.mark.parametrize(
@@ -68,43 +68,17 @@ def test_answers_behind_a_chain_of_thought(text: str, answer: str) -> None:
 )
 def test_a_chain_of_thought_that_never_ends_is_wrong_and_named_so(finish: Finish, outcome: Outcome) -> None:
     """Neither the thought nor its last word is an answer."""
-    graded = without_answer(Reply(text="[THOUGHT]\n1. x is 1, so YES", finish=finish), "cot", "coverage")
+    graded = without_answer(Reply(text="[THOUGHT]\n1. x is 1, so YES", finish=finish), "cot")
     assert graded == Graded(outcome, "the chain of thought never came to an answer")
 
 
 @pytest.mark.parametrize("style", ["direct", "cot"])
 def test_a_reply_cut_at_the_token_limit_is_truncated(style: Style) -> None:
     """Even where what came so far looks like an answer; a closed answer was not cut."""
-    cut = without_answer(Reply(text="[ANSWER]\nYES", finish=Finish.LENGTH), style, "coverage")
+    cut = without_answer(Reply(text="[ANSWER]\nYES", finish=Finish.LENGTH), style)
     assert cut.outcome is Outcome.TRUNCATED
-    whole = extract_answer(
-        Reply(text="[ANSWER]\nYES\n[/ANSWER]\nand so on", finish=Finish.LENGTH), style, "state"
-    )
+    whole = extract_answer(Reply(text="[ANSWER]\nYES\n[/ANSWER]\nand so on", finish=Finish.LENGTH), style)
     assert whole == "YES"
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "answer"),
-    [
-        ("coverage", "[ANSWER]\nYES\nbecause line 2", "YES"),
-        ("coverage", "**NO**\n\nThe loop", "**NO**"),
-        ("coverage", "YES", None),
-        ("coverage", "YES, because the loop", None),
-        ("coverage", "Let me see.\nThe line is", None),
-        ("path", "[THOUGHT]\nso\n[/THOUGHT]\n[ANSWER]\nreturn x\nsince x", "return x"),
-        ("path", "```python\nreturn x\nThis", "return x"),
-        ("path", "```python\nreturn x", None),
-        ("path", "return x", None),
-        ("state", "5; int\nbecause", None),
-        ("output", "assert f(1) == 2\nbecause", None),
-    ],
-)
-def test_a_finished_first_line_counts_in_a_reply_that_was_cut(
-    kind: QuestionKind, text: str, answer: str | None
-) -> None:
-    """Where one line is asked for: coverage and path. A value or a test may go on over more lines."""
-    extracted = extract_answer(Reply(text=text, finish=Finish.LENGTH), "direct", kind)
-    assert extracted == (answer or Graded(Outcome.TRUNCATED, "the reply was cut at the token limit"))
 
 
 @pytest.mark.parametrize(
@@ -113,16 +87,16 @@ def test_a_finished_first_line_counts_in_a_reply_that_was_cut(
 )
 def test_refusals_and_overflows_keep_their_names(finish: Finish, outcome: Outcome) -> None:
     """They are outcomes of the model, whatever text came with them."""
-    assert without_answer(Reply(text="[ANSWER]\nYES", finish=finish), "direct", "output").outcome is outcome
+    assert without_answer(Reply(text="[ANSWER]\nYES", finish=finish), "direct").outcome is outcome
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "[ANSWER]\n[/ANSWER]", "[ANSWER]\n```\n\n```"])
 def test_an_empty_answer_is_none(text: str) -> None:
     """Nothing is no answer."""
-    assert without_answer(Reply(text=text), "direct", "output").outcome is Outcome.NO_ANSWER
+    assert without_answer(Reply(text=text), "direct").outcome is Outcome.NO_ANSWER
 
 
 def test_reasoning_is_never_looked_at() -> None:
     """A separate field of reasoning holds no answer."""
     reply = Reply(text="", reasoning="[ANSWER]\nYES\n[/ANSWER]")
-    assert without_answer(reply, "direct", "output").outcome is Outcome.NO_ANSWER
+    assert without_answer(reply, "direct").outcome is Outcome.NO_ANSWER

@@ -1,16 +1,23 @@
-"""Filling masked assertions: what an answer may say, and what is a dodge."""
+"""Output questions: the value that an answer states decides, in whatever form it states it."""
+
+import re
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions
-from triathlon_runner.runtime._assertions import Filled, Masked, fill, originals
-from triathlon_runner.runtime._fillings import InvalidAnswerError
-from triathlon_runner.runtime._grade import Graded, grade_output
+from triathlon_runner.runtime import InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.runtime._answer import Graded
+from triathlon_runner.runtime._grade import passes_by_authors
+from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
-PROGRAM = """import math
-from datetime import date
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PROGRAM = """import collections
+import datetime
+import math
 
 LIMIT = 3
 
@@ -20,401 +27,367 @@ def f(x, y=0):
 class Box:
     def __init__(self):
         self.things = []
+        self.label = 'big'
+
     def put(self, thing):
         self.things.append(thing)
         return len(self.things)
+
+    def is_empty(self):
+        return not self.things
 """
-
-
-def completed(filled: Filled) -> str:
-    """The statements with the expressions that are to be computed in their places."""
-    text = filled.text
-    for name, expression in filled.computed.items():
-        text = text.replace(name, expression)
-    return text
-
-
-CALL = Masked("assert f(1, y=2) == ??", ("3",))
-TEST = Masked(
-    """box = Box()
-thing = {'name': 'a'}
-other = 'b'
-assertEqual(box.put(thing), ??)
-found = box.things
-assertEqual(found, ??)""",
-    ("1", "[thing]"),
-)
-
-
-@pytest.mark.parametrize(
-    ("answer", "filled"),
-    [
-        ("assert f(1, y=2) == 3", "assert f(1, y=2) == 3"),
-        ("assert  f( 1,y = 2 )==3", "assert f(1, y=2) == 3"),
-        ("assert (f(1, y=2) == 3)", "assert f(1, y=2) == 3"),
-        ("assert f(1, y=2) == 3  # because", "assert f(1, y=2) == 3"),
-        ("assert f(1, y=2) == 'a'", "assert f(1, y=2) == 'a'"),
-        ("assert f(1, y=2) == [1, (2, None)]", "assert f(1, y=2) == [1, (2, None)]"),
-        ("assert f(1, y=2) == 2 ** 3 + len('ab')", "assert f(1, y=2) == 2 ** 3 + len('ab')"),
-        ("assert f(1, y=2) == math.pi", "assert f(1, y=2) == math.pi"),
-        ("assert f(1, y=2) == date(2024, 5, 1)", "assert f(1, y=2) == date(2024, 5, 1)"),
-        ("assert f(1, y=2) == [n for n in range(3)]", "assert f(1, y=2) == [n for n in range(3)]"),
-        ("assert f(1, y=2) == ', '.join(['a', 'b'])", "assert f(1, y=2) == ', '.join(['a', 'b'])"),
-    ],
-)
-def test_values_fill_the_mask(answer: str, filled: str) -> None:
-    """Any way of writing the statement, any expression that computes with values alone."""
-    assert completed(fill(CALL, answer, PROGRAM)) == filled
-
-
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        ("3", "another statement"),
-        ("True", "another statement"),
-        ("assert True", "another statement"),
-        ("assert 3 == 3", "another statement"),
-        ("assert f(1, y=2)", "another statement"),
-        ("assert f(1, y=3) == 4", "another statement"),
-        ("assert f(1, y=2.0) == 3", "another statement"),
-        ("assert f(1, y=2) != 4", "another statement"),
-        ("assert f(1, y=2) == 3 or True", "another statement"),
-        ("assert f(1, y=2) == 3, 'message'", "another statement"),
-        ("assert f(1, y=2) == 3 == 3", "another statement"),
-        ("assert f(1, y=2) == ??", "does not parse"),
-        ("assert f(1, y=2) == '??'", "leaves a mask in"),
-        ("assert f(1, y=2) == HOLE_0_", "leaves a mask in"),
-        ("", "leaves an assertion out"),
-        ("assert f(1, y=2) == 3; print(1)", "does not have"),
-        ("def f(x, y): return 3\nassert f(1, y=2) == 3", "does not have"),
-        ("import os; os._exit(0)\nassert f(1, y=2) == 3", "does not have"),
-        ("assert f(1, y=2) == f(1, y=2)", "reads the value off the program"),
-        ("assert f(1, y=2) == LIMIT", "reads the value off the program"),
-        ("assert f(1, y=2) == f(0, y=3)", "reads the value off the program"),
-        ("assert f(1, y=2) == open('/etc/passwd').read()", "'open' has no place"),
-        ("assert f(1, y=2) == __import__('os').system('id')", "'__import__' has no place"),
-        ("assert f(1, y=2) == ().__class__", "'__class__' has no place"),
-        ("assert f(1, y=2) == eval('3')", "'eval' has no place"),
-        ("assert f(1, y=2) == type('T', (), {'__eq__': 1})()", "'type' has no place"),
-        ("assert f(1, y=2) == (lambda: 3)()", "Lambda has no place"),
-        ("assert f(1, y=2) == (x := 3)", "NamedExpr has no place"),
-        ("assert f(1, y=2) == f'{3}'", "JoinedStr has no place"),
-        ("assert f(1, y=2) == globals()", "'globals' has no place"),
-        ("assert f(1, y=2) == result", "'result' has no place"),
-        ("assert (f(1, y=2) == 3, 'always true')", "another statement"),
-        ("assert f(1, y=2) == 3 if False else True", "another statement"),
-        ("assert not f(1, y=2) == 4", "another statement"),
-        ("assert True or f(1, y=2) == 3", "another statement"),
-        ("# assert f(1, y=2) == 3", "leaves an assertion out"),
-        ("'assert f(1, y=2) == 3'", "another statement"),
-        ("assert f(1, y=2) == 3; exit()", "does not have"),
-        ("exit(); assert f(1, y=2) == 3", "does not have"),
-        ("f = lambda *a, **k: 3\nassert f(1, y=2) == 3", "does not have"),
-        ("class A:\n    __eq__ = None\nassert f(1, y=2) == A()", "does not have"),
-        ("import pytest\nwith pytest.raises(Exception):\n    assert f(1, y=2) == 3", "does not have"),
-        ("with pytest.raises(AssertionError):\n    assert f(1, y=2) == 4", "another statement"),
-        ("try:\n    assert f(1, y=2) == 4\nexcept AssertionError:\n    pass", "another statement"),
-        ("if False:\n    assert f(1, y=2) == 3", "another statement"),
-        ("while f(1, y=2) == 4: pass", "another statement"),
-        ("assert f(1, y=2) == pytest.approx(3, abs=99)", "'pytest' has no place"),
-        ("assert f(1, y=2) == unittest.mock.ANY", "'unittest' has no place"),
-        ("assert f(1, y=2) == date.__subclasses__()", "'__subclasses__' has no place"),
-        ("assert f(1, y=2) == (await 3)", "Await has no place|does not parse"),
-        ("assert f(1, y=2) == (yield)", "Yield has no place|does not parse"),
-        ("assert f(1, y=2 == 3", "does not parse"),
-        ("(" * 5000, "does not parse"),
-        ("assert f(1, y=2) == " + "-" * 3000 + "3", "nested too deep|does not parse"),
-        ("x" * 30_000, "are no assertion"),
-        ("assert f(1, y=2) == 3\x00", "does not parse"),
-    ],
-)
-def test_dodges_are_refused(answer: str, why: str) -> None:
-    """Asserting something else, dropping the assertion, not calling the program, running something else."""
-    with pytest.raises(InvalidAnswerError, match=why):
-        fill(CALL, answer, PROGRAM)
-
-
-READERS = (
-    """import collections
-import math
-import operator
-import string
-from operator import attrgetter
-from string import Formatter as Form
-"""
-    + PROGRAM
-    + """
-class Steps:
-    def take(self, x):
-        return x + 1
-"""
-)
-STEPS = """import unittest
+TEST = """import unittest
 
 class T(unittest.TestCase):
+    def setUp(self):
+        self.box = Box()
+
     def test(self):
         pass
 """
-GENERATOR = "(y for y in [0]).gi_frame.f_globals"
+SETUP = "self.box = Box()"
+
+CALL = Masked("assert f(1, y=2) == ??", ("3",))
+RESULT = Masked("result = self.box.put('a')\nassertEqual(result, ??)", ("1",))
+TWO = Masked(
+    "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), ??)\nassertEqual(self.box.things, ??)",
+    ("1", "[thing]"),
+)
+TRUTH = Masked("self.box.put(1)\nassertEqual(bool(self.box.is_empty()), ??)", ("False",))
+LABEL = Masked("self.box.put(1)\nself.box.put(2)\nassertEqual(self.box.put(3), ??)", ("3",))
+MASKED_TRUE = Masked("assertTrue(??)", ("self.box.is_empty()",))
+MASKED_FALSE = Masked("self.box.put(1)\nassertFalse(??)", ("self.box.is_empty()",))
+MASKED_VALUE = Masked("assertEqual(1, ??)", ("self.box.put('a')",))
+MASKED_NAME = Masked("empty = self.box.is_empty()\nassertTrue(??)", ("empty",))
+MASKED_THING = Masked("assertIsNotNone(??)", ("self.box.label",))
+MASKED_IN = Masked("thing = 'a'\nself.box.put(thing)\nassertIn(thing, ??)", ("self.box.things",))
 
 
-async def judged(
-    sandbox: Sandbox, masked: Masked, answer: str, *, program: str = READERS, test: str = ""
-) -> Graded:
-    """What an answer to a question about the program comes to."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with open_sandbox(jobs=2) as one:
+        yield one
+
+
+def question(masked: Masked, program: str = PROGRAM) -> tuple[ProgramQuestions, InputQuestions]:
+    """A question about a call of `f`, or about the test where the masked text is one."""
+    is_test = not masked.text.startswith("assert f")
     asked = InputQuestions(
         index=0,
         text=masked.text,
-        arguments="" if test else "(1, 2)",
-        test_class="T" if test else "",
-        test_method="test" if test else "",
+        setup=SETUP if is_test else "",
+        arguments="" if is_test else "(1, 2)",
+        test_class="T" if is_test else "",
+        test_method="test" if is_test else "",
         masked=masked.text,
         originals=masked.originals,
         statements=(),
     )
-    about = ProgramQuestions(task_id="t", program=program, entry_point="f", test=test, inputs=(asked,))
-    return await grade_output(sandbox, about, asked, answer)
+    test = TEST if is_test else ""
+    return ProgramQuestions(task_id="t", program=program, entry_point="f", test=test, inputs=(asked,)), asked
 
 
-ATTACKS = [
-    f"{GENERATOR}['f'](1, 2)",
-    f"{GENERATOR}['__builtins__'].__import__('program')",
-    "(lambda: 3)()",
-    "operator.attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
-    "attrgetter('_sys.modules')(collections)['program'].f(1, 2)",
-    "operator.methodcaller('__class__')(1)",
-    "string.Formatter().get_field('0._sys.modules[program].f', (collections,), {})[0](1, 2)",
-    "Form().vformat('{0._sys.modules[program].LIMIT}', (collections,), {})",
-    "int('{0.LIMIT}'.format(date))",
-    "math.sys.modules['program'].f(1, 2)",
-    "datetime.sys.exit()",
-    "datetime.sys._getframe(1).f_globals['f'](1, 2)",
-    "collections.sys.modules['__main__']",
-    "object()",
-    "iter([3])",
+async def judged(sandbox: Sandbox, masked: Masked, answer: str, program: str = PROGRAM) -> Graded:
+    return await grade_output(sandbox, *question(masked, program), answer)
+
+
+RIGHT = [
+    (CALL, "assert f(1, y=2) == 3"),
+    (CALL, "assert  f( 1,y = 2 )==3  # because"),
+    (CALL, "f(1, y=2) == 3"),
+    (CALL, "3 == f(1, y=2)"),
+    (CALL, "assert f(1, y=2) is 3"),
+    (CALL, "assert (f(1, y=2) == 3), 'message'"),
+    (CALL, "assertEqual(f(1, y=2), 3)"),
+    (CALL, "self.assertEqual(3, f(1, y=2))"),
+    (CALL, "assertTrue(f(1, y=2) == 3)"),
+    (CALL, "3"),
+    (CALL, "f(1, y=2), 3"),
+    (CALL, "assert f(1, y=2) == 3\nassert f(4) == 4"),
+    (CALL, "result = f(1, y=2)\nassert result == 3"),
+    (CALL, "import math\nassert f(1, y=2) == 3"),
+    (CALL, "assert f(1, y=2) == 10 - len('abcdefg')"),
+    (RESULT, "result = self.box.put('a')\nassertEqual(result, 1)"),
+    (RESULT, "self.box = Box()\nresult = self.box.put('a')\nself.assertEqual(result, 1)"),
+    (RESULT, "total = 0\nassertEqual(result, 1)"),
+    (RESULT, "assertEqual(self.box.put('a'), 1)"),
+    (RESULT, "result = 1"),
+    (RESULT, "result, 1"),
+    (RESULT, "assert result == 1"),
+    (RESULT, "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 2)\nassertFalse(self.box.is_empty())"),
+    (
+        RESULT,
+        "assertEqual(result, 1)\nassertEqual(len(self.box.things), 1)\nassertEqual(self.box.label[0], 'b')",
+    ),
+    (TWO, "1\n[{'name': 'a'}]"),
+    (TWO, "assertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])"),
+    (
+        TWO,
+        "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])",
+    ),
+    (TRUTH, "assertEqual(bool(self.box.is_empty()), False)"),
+    (TRUTH, "assertFalse(self.box.is_empty())"),
+    (TRUTH, "assertEqual(self.box.is_empty(), False)"),
+    (TRUTH, "assert not self.box.is_empty()"),
+    (TRUTH, "assert self.box.is_empty() is False"),
+    (TRUTH, "False"),
+    (LABEL, "self.box.put(1)\nassertEqual(self.box.put(3), 3)"),
+    (LABEL, "assertEqual(self.box.put(3), 3)"),
 ]
 
 
-async def test_no_expression_leads_to_the_program() -> None:
-    """A filling's value is computed where the program is not; the true value itself is right."""
-    async with open_sandbox() as sandbox:
-        for filling in ATTACKS:
-            found = await judged(sandbox, CALL, f"assert f(1, y=2) == {filling}")
-            assert not found.correct, filling
-        assert (await judged(sandbox, CALL, "assert f(1, y=2) == operator.add(1, 2)")).correct
+@pytest.mark.parametrize(("masked", "answer"), RIGHT)
+async def test_right_values_in_any_form(sandbox: Sandbox, masked: Masked, answer: str) -> None:
+    """With or without `assert`, alone, with the set-up, or as another assertion of the same."""
+    found = await judged(sandbox, masked, answer)
+    assert (found.outcome, found.why) == (Outcome.PASSED, "")
 
 
-async def test_no_expression_of_a_test_leads_to_the_program() -> None:
-    """The same where a class is tested."""
-    masked = Masked("steps = Steps()\nassertEqual(steps.take(3), ??)", ("4",))
-    answer = masked.text.replace("??", "{}")
-    attack = f"{GENERATOR}['Steps']().take(3)"
-    async with open_sandbox() as sandbox:
-        assert (await judged(sandbox, masked, answer.format("2 + 2"), test=STEPS)).correct
-        found = await judged(sandbox, masked, answer.format(attack), test=STEPS)
-    assert found.outcome is Outcome.CRASHED
-    assert found.why.startswith("KeyError")
+WRONG = [
+    (CALL, "4", "AssertionError"),
+    (CALL, "3\n4", "statement that the question does not have"),
+    (CALL, "assert f(1, y=2) == 4", "AssertionError"),
+    (CALL, "assert f(1, y=2)", "AssertionError"),
+    (CALL, "assert f(1, y=2) == 3\nassert f(1, y=2) == 4", "AssertionError"),
+    (CALL, "assert f(1, y=2) == 3\nassert f(4) == 5", "AssertionError"),
+    (CALL, "assert f(1, y=3) == 4", "states nothing for mask 1"),
+    (CALL, "assert f(1, y=2.0) == 3", "states nothing"),
+    (CALL, "assert f(1, y=2) != 4", "states nothing"),
+    (CALL, "assert 3 == 3", "states nothing"),
+    (CALL, "", "states nothing"),
+    (CALL, "# assert f(1, y=2) == 3", "states nothing"),
+    (CALL, "'assert f(1, y=2) == 3'", "AssertionError"),
+    (CALL, "assert f(1, y=2) == ??", "does not parse"),
+    (CALL, "assert f(1, y=2) == '??'", "leaves a mask in"),
+    (CALL, "assert f(1, y=2) == HOLE_0_", "leaves a mask in"),
+    (CALL, "f(1, y=2)", "does not have"),
+    (CALL, "assert f(1, y=2) == 3; print(1)", "does not have"),
+    (CALL, "def f(x, y): return 3\nassert f(1, y=2) == 3", "does not have"),
+    (CALL, "f = lambda *a, **k: 3\nassert f(1, y=2) == 3", "does not have"),
+    (CALL, "LIMIT = 4\nassert f(1, y=2) == 3", "does not have"),
+    (CALL, "import os; os._exit(0)\nassert f(1, y=2) == 3", "does not have"),
+    (CALL, "with pytest.raises(AssertionError):\n    assert f(1, y=2) == 4", "does not have"),
+    (CALL, "if False:\n    assert f(1, y=2) == 3", "does not have"),
+    (CALL, "assert f(1, y=2) == 3\nassert eval('1')", "does not have"),
+    (CALL, "assert f(1, y=2) == f(1, y=2)", "reads the value off the program"),
+    (CALL, "assert f(1, y=2) == LIMIT", "reads the value off the program"),
+    (CALL, "f(1, y=2), f(0, y=3)", "reads the value off the program"),
+    (CALL, "result = f(1, y=2)\nassert f(1, y=2) == result", "reads the value off the program"),
+    (CALL, "(" * 5000, "does not parse"),
+    (CALL, "assert f(1, y=2) == " + "-" * 3000 + "3", "nested too deep|does not parse"),
+    (CALL, "x" * 30_000, "are no assertion"),
+    (CALL, "assert f(1, y=2) == 3\x00", "does not parse"),
+    (CALL, "a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)), "states nothing"),
+    (RESULT, "result = self.box.put('b')\nassertEqual(result, 1)", "does not have"),
+    (RESULT, "self.box = None\nassertEqual(result, 1)", "does not have"),
+    (RESULT, "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)", "AssertionError"),
+    (RESULT, "assertEqual(result, 2)", "AssertionError"),
+    (RESULT, "assertEqual(self.box.put('b'), 1)", "states nothing"),
+    (RESULT, "assertEqual(result, result)", "reads the value off the program"),
+    (TWO, "[{'name': 'a'}]\n1", "AssertionError"),
+    (TWO, "assertEqual(self.box.things, [thing])\nassertEqual(self.box.put(thing), 1)", "mask 1 of 2"),
+    (TWO, "assertEqual(self.box.put(thing), 1)", "mask 2 of 2"),
+    (TWO, "thing = {'name': 'z'}\nassertEqual(self.box.put(thing), 1)", "does not have"),
+    (TWO, "1\nself.box.things", "does not have"),
+    (TRUTH, "assertTrue(self.box.is_empty())", "AssertionError"),
+    (LABEL, "self.box.put(9)\nassertEqual(self.box.put(3), 3)", "does not have"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("masked", "answer", "why"), WRONG)
+async def test_wrong_answers(sandbox: Sandbox, masked: Masked, answer: str, why: str) -> None:
+    """Another value, further assertions that fail, a changed test, another call, a value off the program."""
+    found = await judged(sandbox, masked, answer)
+    assert not found.correct
+    assert re.search(why, found.why), found
+
+
+FRAMES = "(y for y in [0]).gi_frame.f_globals"
+WRITER = "setattr(__import__('sys').modules['solution'].LiteralWriter, 'text', lambda *a: '3')"
+ATTACKS = [
+    f"{FRAMES}['f'](1, 2)",
+    f"{FRAMES}['__builtins__'].__import__('program')",
+    f'(eval("{WRITER}"), [0 for eval in [0]])[0]',
+    f'[eval("{WRITER}") for eval in [0]]',
+    f'[eval for eval in [0]] or eval("{WRITER}")',
+    f'(lambda exec: exec("{WRITER}"))(0)',
+    f"datetime.sys.modules['builtins'].eval(\"{WRITER}\")",
+    "np.sys.modules['program'].f(1, 2)",
+    "math.sys.modules['program'].f(1, 2)",
+    "collections.sys.modules['__main__']",
+    "datetime.sys._getframe(1).f_globals['f'](1, 2)",
+    "'{0.LIMIT}'.format(datetime)",
+    "sorted([1], key=__import__)",
+    "list(map(eval, ['3']))",
+    "list(map(getattr, [1], ['real']))",
+    "__import__('sys').modules['program'].f(1, 2)",
+    "open('/etc/passwd').read()",
+    "().__class__",
+    "type('T', (), {'__eq__': 1})()",
+    "(x := 3)",
+    "f'{3}'",
+    "globals()",
+    "object()",
+    "iter([3])",
+    "int.__new__(int, 3)",
+    "unittest.mock.ANY",
+    "defaultdict(eval)",
+]
+
+
+@pytest.mark.parametrize("value", ATTACKS)
+async def test_no_text_of_an_answer_is_evaluated_beside_the_program(sandbox: Sandbox, value: str) -> None:
+    """Only listed functions and methods are computed, in another process, and their value is read as data."""
+    for answer in (f"assert f(1, y=2) == {value}", value):
+        assert not (await judged(sandbox, CALL, answer)).correct
 
 
 COMPUTED = [
-    ("datetime.datetime(2024, 5, 1)", "datetime.strptime('1.5.2024', '%d.%m.%Y')"),
-    ("datetime.datetime(2024, 5, 1)", "datetime(2024, 5, 1)"),
+    ("datetime.datetime(2024, 5, 1)", "datetime.fromisoformat('2024-05-01')"),
+    ("datetime.datetime(2024, 5, 1)", "datetime.datetime(2024, 5, 1)"),
+    ("datetime.date(2024, 5, 1)", "date(2024, 5, 1)"),
     ("datetime.timedelta(1)", "timedelta(days=1)"),
     ("collections.Counter('aab')", "Counter({'a': 2, 'b': 1})"),
-    ("collections.Counter('aab')", "Counter('aab')"),
+    ("collections.Counter('aab')", "collections.Counter('aab')"),
     ("collections.defaultdict(int, {1: 2})", "defaultdict(int, {1: 2})"),
     ("collections.defaultdict(int)", "defaultdict(int)"),
     ("collections.deque([1])", "deque([1])"),
     ("collections.OrderedDict(a=1)", "OrderedDict([('a', 1)])"),
     ("{1: 2}.keys()", "{1: 2}.keys()"),
-    ("{1: 2}.items()", "{1: 2}.items()"),
+    ("{1: 2}.items()", "dict_items([(1, 2)])"),
     ("decimal.Decimal('1.5')", "Decimal('1.50')"),
     ("fractions.Fraction(1, 2)", "Fraction(2, 4)"),
     ("frozenset({1})", "frozenset([1])"),
     ("range(3)", "range(0, 3)"),
     ("float('inf')", "float('inf')"),
-    ("1e999", "inf"),
+    ("-math.inf", "-inf"),
+    ("1e999", "math.inf"),
     ("-2 - 2j", "-2 - 2j"),
     ("bytearray(b'a')", "b'a'"),
     ("{'a': int}", "{'a': int}"),
     ("math.pi", "math.pi"),
     ("'a' * 3", "'a' * 3"),
+    ("'c'", "'abc'[::-1][0]"),
+    ("[2, 1]", "sorted([1, 2], key=lambda n: -n)"),
+    ("['A']", "[c.upper() for c in 'a']"),
+    ("dict(a=1)", "dict(a=1)"),
+    ("'05'", "'{:02d}'.format(5)"),
+    ("'ab'", "f'ab'"),
     ("...", "..."),
+    ("(1, [2, {3}], {4: None})", "(1, [2, {3}], {4: None})"),
 ]
 
 
-async def test_values_that_are_computed_keep_their_kind() -> None:
-    """Constructors, arithmetic and methods of values, also where the program hides a module by its class."""
-    modules = "import collections, decimal, fractions, math\nimport datetime as clock\n"
-    shown = "from datetime import datetime, timedelta\n"
+@pytest.mark.parametrize(("made", "value"), COMPUTED)
+async def test_values_keep_their_kind(sandbox: Sandbox, made: str, value: str) -> None:
+    """Literals, constructors, and what listed operators, functions and methods compute."""
+    program = f"import collections, datetime, decimal, fractions, math\n\ndef f(x):\n    return {made}\n"
     masked = Masked("assert f(1) == ??", ("0",))
-    async with open_sandbox() as sandbox:
-        for made, filling in COMPUTED:
-            program = f"{modules}{shown}def f(x):\n    return {made.replace('datetime.', 'clock.')}\n"
-            found = await judged(sandbox, masked, f"assert f(1) == {filling}", program=program)
-            assert found.correct, (filling, found)
+    assert (await judged(sandbox, masked, f"assert f(1) == {value}", program)) == Graded(Outcome.PASSED)
 
 
-NO_VALUES = [
-    ("0x" + "f" * 4_000, Outcome.FAILED),
-    ("10 ** 5000", Outcome.FAILED),
-    ("1 / 0", Outcome.CRASHED),
-    ("[0] * 10 ** 12", Outcome.CRASHED),
-    ("'a' * 30_000", Outcome.FAILED),
-    ("4", Outcome.FAILED),
-]
-
-
-async def test_what_comes_to_no_value_is_the_models_failure() -> None:
-    """Too large, or it raises: the answer is wrong, and nothing else happens."""
-    async with open_sandbox() as sandbox:
-        for filling, outcome in NO_VALUES:
-            found = await judged(sandbox, CALL, f"assert f(1, y=2) == {filling}")
-            assert (found.outcome, bool(found.why)) == (outcome, True), (filling, found)
-
-
-def test_a_test_is_filled_assertion_by_assertion() -> None:
-    """Every mask gets what stands in its place; `self.` in front of an assertion does not matter."""
-    answer = """box = Box()
-thing = {'name': 'a'}
-other = 'b'
-self.assertEqual(box.put(thing), 1)
-found = box.things
-assertEqual(found, [{'name': 'a'}])"""
-    assert fill(TEST, answer, PROGRAM).text.endswith(
-        "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
-    )
-
-
-def test_leading_statements_need_not_be_repeated() -> None:
-    """What only sets something up is put back; an assertion is not."""
-    answer = "assertEqual(box.put(thing), 1)\nfound = box.things\nassertEqual(found, [{'name': 'a'}])"
-    assert fill(TEST, answer, PROGRAM).text.startswith("box = Box()\n")
-    with pytest.raises(InvalidAnswerError, match="leaves an assertion out"):
-        fill(TEST, "found = box.things\nassertEqual(found, [{'name': 'a'}])", PROGRAM)
-
-
-def test_the_reference_itself_is_always_an_answer() -> None:
-    """Also where it names things of the test, which other answers may not."""
-    filled = fill(TEST, TEST.completed(), PROGRAM)
-    assert (filled.text, filled.computed) == (TEST.completed(), {})
-
-
-@pytest.mark.parametrize("filling", ["found", "box.things", "[thing]", "self.expected", "box.put(thing)"])
-def test_reading_the_value_off_the_program_is_a_dodge(filling: str) -> None:
-    """What the program made, holds or was handed is not given by the answer."""
-    masked = Masked(TEST.text, ("1", "[{'name': 'a'}]"))
-    answer = TEST.text.replace("??", "1", 1).replace("??", filling)
-    with pytest.raises(InvalidAnswerError, match="reads the value off the program"):
-        fill(masked, answer, PROGRAM)
-
-
-def test_a_plain_name_of_the_test_may_be_used() -> None:
-    """`other` is a value that the program has nothing to do with."""
-    answer = TEST.text.replace("??", "1", 1).replace("??", "[other]")
-    filled = fill(TEST, answer, PROGRAM)
-    assert completed(filled).endswith("assertEqual(found, [other])")
-    assert filled.setup == "other = 'b'"
-
-
-MASKED_CALLS = [
-    (Masked(f"box = Box()\n{form.format('??')}", (original,)), form)
-    for form, original in (
-        ("assertTrue({})", "box.put(1) == 1"),
-        ("assertEqual(True, {})", "box.put(1) == 1"),
-        ("assertAlmostEqual(1.0, {}, delta=0.1)", "box.put(1)"),
-    )
-]
-"""DREval masks the only argument, or the side that calls the program, of some assertions."""
-
-
-@pytest.mark.parametrize(("masked", "form"), MASKED_CALLS)
 @pytest.mark.parametrize(
-    "filling",
+    ("value", "outcome"),
     [
-        "True",
-        "1.0",
-        "not False",
-        "1 == 1",
-        "box",
-        "box.things == box.things",
-        "box.put(1) or True",
-        "True if box.put(1) else True",
-        "self.id()",
-        "self.assertTrue",
-        "[box.put(1)]",
-        "len([box.put(1)])",
-        "str(box.put(1))",
-        "box.put(1) != 'x'",
-        "box.put(1) < 9",
-        "box.put(1) in [1, 2]",
-        "box.things.append(1)",
-        "box.put(1) == box.put(1)",
-        "(y for y in [0]).gi_frame.f_globals",
-        "box.put((y for y in [0]).gi_frame)",
+        ("0x" + "f" * 4_000, Outcome.FAILED),
+        ("10 ** 5000", Outcome.FAILED),
+        ("10 ** 10 ** 10", Outcome.FAILED),
+        ("1 << 99_999", Outcome.FAILED),
+        ("1 / 0", Outcome.CRASHED),
+        ("'a' * 30_000", Outcome.FAILED),
+        ("[0] * 10 ** 12", Outcome.CRASHED),
+        ("{[]: 1}", Outcome.CRASHED),
+        ("Decimal('x')", Outcome.CRASHED),
     ],
 )
-def test_an_assertion_has_to_call_the_program(masked: Masked, form: str, filling: str) -> None:
-    """Where the call is masked the answer has to make one, and not beside something that holds of itself."""
-    with pytest.raises(InvalidAnswerError, match=r"does not call the program|has no place"):
-        fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
-
-
-@pytest.mark.parametrize(
-    "filling", ["box.put", "Box()", "box.things", "not box.put", "bool(Box())", "bool(box.put)"]
-)
-def test_what_is_always_true_is_no_call_of_the_program(filling: str) -> None:
-    """Where only the truth is asserted, an object or a method would hold of itself."""
-    with pytest.raises(InvalidAnswerError, match="does not call the program"):
-        fill(MASKED_CALLS[0][0], f"box = Box()\nassertTrue({filling})", PROGRAM)
-
-
-@pytest.mark.parametrize(("masked", "form"), MASKED_CALLS)
-@pytest.mark.parametrize(
-    "filling",
-    [
-        "box.put(1)",
-        "box.put('a') == 1",
-        "len(box.things) == 0",
-        "f(1, 0)",
-        "not f(0)",
-        "box.things == []",
-        "True is bool(box.put(1))",
-        "round(f(1.2), 1)",
-        "Box().put(LIMIT)",
-        "len(box.things)",
-        "f(box.put(1), y=2)",
-    ],
-)
-def test_calls_of_the_program_are_answers_where_the_call_is_masked(
-    masked: Masked, form: str, filling: str
+async def test_what_comes_to_no_value_is_the_models_failure(
+    sandbox: Sandbox, value: str, outcome: Outcome
 ) -> None:
-    """Whether they hold is decided by executing them."""
-    filled = fill(masked, f"box = Box()\n{form.format(filling)}", PROGRAM)
-    assert filled.text.endswith(form.format(filling))
+    """Too large, or it raises: the answer is wrong, and nothing else happens."""
+    found = await judged(sandbox, CALL, f"assert f(1, y=2) == {value}")
+    assert (found.outcome, bool(found.why)) == (outcome, True)
 
 
-def test_values_that_the_program_was_handed_belong_to_it() -> None:
-    """A list that the program sorts in place is the program's work when it is looked at afterwards."""
-    masked = Masked("numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, ??)", ("[1, 2]",))
-    program = "def sort(numbers):\n    numbers.sort()\n"
-    answer = "numbers = [2, 1]\nsort(numbers)\nassertEqual(numbers, {})"
-    assert fill(masked, answer.format("[1, 2]"), program).text == answer.format("[1, 2]")
-    with pytest.raises(InvalidAnswerError, match="reads the value off the program"):
-        fill(masked, answer.format("sorted(numbers)"), program)
+CALLS_RIGHT = [
+    (MASKED_TRUE, "assertTrue(self.box.is_empty())"),
+    (MASKED_TRUE, "self.box.is_empty()"),
+    (MASKED_TRUE, "assertEqual(self.box.is_empty(), True)"),
+    (MASKED_TRUE, "assert self.box.is_empty() is True"),
+    (MASKED_TRUE, "assert self.box.is_empty()"),
+    (MASKED_FALSE, "assertFalse(self.box.is_empty())"),
+    (MASKED_FALSE, "assert self.box.is_empty() is False"),
+    (MASKED_VALUE, "assertEqual(1, self.box.put('another'))"),
+    (MASKED_VALUE, "self.box.put('a') == 1"),
+    (MASKED_NAME, "assertTrue(empty)"),
+    (MASKED_NAME, "empty = self.box.is_empty()\nassert empty is True"),
+    (MASKED_NAME, "assertTrue(self.box.is_empty())"),
+    (MASKED_THING, "assertIsNotNone(self.box.label)"),
+    (MASKED_IN, "assertIn(thing, self.box.things)"),
+]
 
 
-def test_question_marks_inside_text_are_no_masks() -> None:
-    """A string that holds ?? stays what it is."""
-    masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
-    assert fill(masked, "assert f('??', y='a??') == 'x'", PROGRAM).text == "assert f('??', y='a??') == 'x'"
-    assert masked.completed() == "assert f('??', y='a??') == '??a??'"
+@pytest.mark.parametrize(("masked", "answer"), CALLS_RIGHT)
+async def test_calls_where_the_call_is_masked(sandbox: Sandbox, masked: Masked, answer: str) -> None:
+    """The original, or another call on the test's own names that a program without content would fail."""
+    assert await judged(sandbox, masked, answer) == Graded(Outcome.PASSED)
 
 
-def test_originals_are_read_off_the_unmasked_text() -> None:
-    """What stands behind each mask, in order."""
-    complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
-    masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
-    assert originals(masked, complete) == ("1", "[1, 2]")
-    with pytest.raises(InvalidAnswerError):
-        originals(masked, complete.replace("put( 1 )", "put(2)"))
+CALLS_WRONG = [
+    *((MASKED_TRUE, f"assertTrue({filling})") for filling in (
+        "True", "1 == 1", "not False", "self.box", "self.box.put", "self.box.label", "Box()",
+        "bool(self.box)",
+        "not self.box.label == 'zzz'", "not Box.put == 'zzz'", "self.box.label == 'big'", "self.id()",
+        "self.box.is_empty() or True", "[self.box.is_empty()]", "self.box.put(1) == 1", "self.box.__class__",
+        "self.box.is_empty.__func__", "len(self.box.label)", "self.assertTrue", "self", "Box", "eval('1')",
+        "(y for y in [0]).gi_frame", "self.box.put((y for y in [0]).gi_frame)", "self.box.things",
+    )),
+    (MASKED_TRUE, "True"),
+    (MASKED_FALSE, "assertFalse(False)"),
+    (MASKED_FALSE, "assertFalse(self.box.label == 1)"),
+    (MASKED_FALSE, "assertFalse(self.box.label == 'zzz')"),
+    (MASKED_VALUE, "assertEqual(1, 1)"),
+    (MASKED_VALUE, "1"),
+    (MASKED_VALUE, "assertEqual(1, not self.box.label == 'zzz')"),
+    (MASKED_VALUE, "assertEqual(1, self.box.is_empty() == True)"),
+    (MASKED_NAME, "assertTrue(True)"),
+    (MASKED_NAME, "assertTrue(self.box)"),
+    (MASKED_NAME, "assertTrue(self.box.put)"),
+    (MASKED_NAME, "assertTrue(Box.put)"),
+    (MASKED_NAME, "empty = True"),
+    (MASKED_THING, "assertIsNotNone(self.box.put)"),
+    (MASKED_THING, "assertIsNotNone(self.box)"),
+    (MASKED_THING, "assertIsNotNone(3)"),
+    (MASKED_IN, "assertIn(thing, [thing])"),
+    (MASKED_IN, "assertIn(thing, 'abc')"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("masked", "answer"), CALLS_WRONG)
+async def test_what_holds_for_any_program_fills_no_masked_call(
+    sandbox: Sandbox, masked: Masked, answer: str
+) -> None:
+    """A bare value, an operator, a method that is not called, an object."""
+    found = await judged(sandbox, masked, answer)
+    assert found.outcome is Outcome.FAILED, found
+
+
+@pytest.mark.parametrize(
+    ("masked", "answer", "by_value", "by_authors"),
+    [
+        (CALL, "assert f(1, y=2) == 3", True, True),
+        (CALL, "f(1, y=2) == 3", True, False),
+        (CALL, "assert f(4) == 4", False, True),
+        (CALL, "assert f(1, y=2) == f(1, y=2)", False, True),
+        (CALL, "assert f(1, y=2) == 4", False, False),
+        (MASKED_VALUE, "assertEqual(1, 1)", False, True),
+        (MASKED_VALUE, "self.assertEqual(1, self.box.put(1))", True, True),
+        (CALL, "assert (", False, False),
+    ],
+)
+async def test_the_authors_rule(
+    sandbox: Sandbox, masked: Masked, answer: str, by_value: bool, by_authors: bool
+) -> None:
+    """It executes the answer as it stands, and counts the word `assert`."""
+    asked = question(masked)
+    assert (await grade_output(sandbox, *asked, answer)).correct is by_value
+    assert await passes_by_authors(sandbox, *asked, answer) is by_authors

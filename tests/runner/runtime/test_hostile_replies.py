@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from support import hostile_replies
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime._answer import Graded, extract_answer
 from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill
-from triathlon_runner.runtime._fillings import InvalidAnswerError
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._grade import (
-    Graded,
-    extract_answer,
     grade_coverage,
     grade_output,
     grade_path,
@@ -60,7 +60,7 @@ TURNS = itertools.cycle(MANNERS)
 def answers(text: str, kind: QuestionKind, manners: Iterable[tuple[Style, Finish]] = ()) -> Iterable[str]:
     """What is extracted out of a reply to such a question; styles and ends of the reply take turns."""
     for style, finish in manners or [next(TURNS)]:
-        extracted = extract_answer(Reply(text=text, finish=finish), style, kind)
+        extracted = extract_answer(Reply(text=text, finish=finish), style)
         if isinstance(extracted, str):
             yield extracted
 
@@ -95,7 +95,7 @@ def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = (
     for text in replies:
         for answer in set(answers(text, "output", manners)):
             try:
-                filled = fill(INPUT.assertion, answer, PROGRAM)
+                filled = fill(MaskedTest(INPUT.assertion, PROGRAM), answer)
             except InvalidAnswerError:
                 continue
             found.setdefault(repr(filled), answer)
@@ -150,7 +150,7 @@ def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
 def test_a_refused_reply_is_no_answer_of_any_kind(kind: QuestionKind) -> None:
     """However hostile its text."""
     for text in hostile_replies.WHOLE:
-        extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot", kind)
+        extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot")
         assert isinstance(extracted, Graded)
         assert extracted.outcome is Outcome.REFUSED
 

@@ -4,7 +4,12 @@ import ast
 
 import pytest
 
+from triathlon_runner.datasets import core
+from triathlon_runner.runtime._expressions import InvalidAnswerError
+from triathlon_runner.runtime._grade import masked_test
+from triathlon_runner.runtime._masked import Masked, originals
 from triathlon_runner.runtime._masking import mask_test, statements_text
+from triathlon_runner.runtime._programs import class_program
 
 
 @pytest.mark.parametrize(
@@ -12,7 +17,6 @@ from triathlon_runner.runtime._masking import mask_test, statements_text
     [
         ("self.assertEqual(c.get(), 3)", "assertEqual(c.get(), ??)", "3"),
         ("self.assertEqual(3, c.get())", "assertEqual(??, c.get())", "3"),
-        ("self.assertEqual(c.get(), expected)", "assertEqual(c.get(), ??)", "expected"),
         ("self.assertAlmostEqual(c.get(), 0.5, places=3)", "assertAlmostEqual(c.get(), ??, places=3)", "0.5"),
         ("self.assertListEqual(c.all(), [1, 2])", "assertListEqual(c.all(), ??)", "[1, 2]"),
         ("self.assertTrue(c.has(1))", "assertEqual(bool(c.has(1)), ??)", "True"),
@@ -30,6 +34,24 @@ def test_the_expected_side_is_masked(statement: str, masked: str, original: str)
     """An assertion without one is asked as the equality that it claims."""
     found = mask_test(ast.parse(statement).body)
     assert (found.text, found.originals) == (masked, (original,))
+
+
+@pytest.mark.parametrize(
+    ("assertion", "masked", "originals"),
+    [
+        ("assertEqual(c.get(), expected)", "assertEqual(c.get(), ??)", ("expected",)),
+        ("assertEqual(expected, c.get())", "assertEqual(??, c.get())", ("expected",)),
+        ("assertEqual(3, result)", "assertEqual(??, result)", ("3",)),
+        ("assertEqual(result, c.get())", "assertEqual(result, c.get())", ()),
+        ("assert result == c.get()", "assert result == c.get()", ()),
+    ],
+)
+def test_no_call_is_masked(assertion: str, masked: str, originals: tuple[str, ...]) -> None:
+    """A side that the program computes stays; where both are computed nothing is asked."""
+    test = f"expected = [1]\nresult = c.get()\n{assertion}\nassertIsNone(c.get())"
+    found = mask_test(ast.parse(test).body)
+    assert found.originals == (*originals, "None")
+    assert masked in found.text
 
 
 def test_all_assertions_of_a_test_are_masked_save_those_in_loops() -> None:
@@ -64,3 +86,26 @@ def test_masking_leaves_the_shown_test_alone() -> None:
     mask_test(body)
     assert statements_text(body) == "assertEqual(f(1), 2)"
     assert ast.unparse(body[0]) == "self.assertEqual(f(1), 2)"
+
+
+def test_question_marks_inside_text_are_no_masks() -> None:
+    """A string that holds ?? stays what it is."""
+    masked = Masked("assert f('??', y='a??') == ??", ("'??a??'",))
+    assert masked.completed() == "assert f('??', y='a??') == '??a??'"
+
+
+def test_originals_are_read_off_the_unmasked_text() -> None:
+    """What stands behind each mask, in order."""
+    complete = "box = Box()\nassertEqual(box.put( 1 ), 1)\nassertEqual(box.things, [1,\n 2])"
+    masked = "box = Box()\nassertEqual(box.put(1), ??)\nassertEqual(box.things, ??)"
+    assert originals(masked, complete) == ("1", "[1, 2]")
+    with pytest.raises(InvalidAnswerError):
+        originals(masked, complete.replace("put( 1 )", "put(2)"))
+
+
+def test_no_question_on_our_own_problems_masks_a_call() -> None:
+    """Every mask stands for a value."""
+    programs = list(map(class_program, core.classes()))
+    asked = [(program, one) for program in programs for one in program.inputs if one.masked]
+    assert len(asked) > 100
+    assert [one.masked for program, one in asked if masked_test(program, one).masked_calls] == []

@@ -5,8 +5,9 @@ import math
 
 import pytest
 
+from support.hashes import hashes
 from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
-from triathlon_runner.runtime import IC, METRICS, Chain, chains
+from triathlon_runner.runtime import IC, METRICS, Chain, chains, unusual_questions
 
 BY_ID = {metric.id: metric for metric in METRICS}
 Four = tuple[bool, bool, bool, bool]
@@ -34,9 +35,10 @@ def unit(
         for number, (one, two, three) in enumerate(rows, start=1)
     )
     return RuntimeRecord(
-        suite="runtime/t", model="m", task_id=f"{program}#0", sample=sample, protocol="p",
+        suite="runtime/t", model="m", task_id=f"{program}#0", sample=sample, protocol=hashes("p"),
         outcome=Outcome.FAILED, style="direct", program_id=program, program="x = 1", input="f()",
-        statements=statements, output=answer(output),
+        statements=statements, output=answer(output), output_by_authors=not output,
+        output_masks_call=program == "b",
     )  # fmt: skip
 
 
@@ -70,11 +72,26 @@ RECORDS = [
         ("average_accuracy", (5 / 6 + 4 / 6 + 3 / 6 + 1 / 3) / 4),
         ("ic", 100 * (1 + 0 + 0 + 1 / 4 + 0 + 1 / 2) / 6),
         ("coverage_f1", 2 * 2 / (2 * 2 + 0 + 1)),
+        ("output_accuracy_authors", 2 / 3),
+        ("constant_coverage_accuracy", 3 / 6),
+        ("constant_state_accuracy", 0.0),
+        ("constant_path_accuracy", 0.0),
+        ("constant_ic", 12.5 * 3 / 6),
     ],
 )
 def test_scores_by_hand(metric: str, score: float) -> None:
     """Statements count for three of the questions, units for the output."""
     assert BY_ID[metric].score(RECORDS) == pytest.approx(score)
+
+
+def test_unusual_questions_are_listed_once() -> None:
+    """Units that mask a call, and lines that run where the right state is Nil."""
+    (statement, *others) = RECORDS[1].statements
+    nil = statement.model_copy(update={"state": answer(True, expected="Nil")})
+    records = [*RECORDS, RECORDS[1].model_copy(update={"task_id": "c#0", "statements": (nil, *others)})]
+    found = unusual_questions([*records, *records])
+    assert found.masked_calls == ("b#0",)
+    assert found.without_value == (("c#0", 1, "v"),)
 
 
 def test_f1_counts_wrong_yes_and_missed_yes() -> None:

@@ -5,11 +5,13 @@ from typing import get_args
 
 import pytest
 
-from triathlon_runner.endpoints import Chat, Completion
+from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
-from triathlon_runner.runtime._assertions import Masked, fill, originals, read_masked
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
+from triathlon_runner.runtime._masked import Masked, originals, read_masked
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
@@ -166,7 +168,7 @@ def test_a_long_call_is_not_repeated_in_the_question() -> None:
 
 
 def test_an_answered_demonstration_completes_its_own_mask() -> None:
-    """What the output examples show is what `fill` takes."""
+    """What the output examples show is read as the values of their masks."""
     for one in demonstrations("output"):
         masked = Masked(one["input"], originals(one["input"], one["answer"]))
-        assert fill(masked, one["answer"], one["program"]).text == one["answer"]
+        assert fill(MaskedTest(masked, one["program"]), one["answer"]).text == one["answer"]

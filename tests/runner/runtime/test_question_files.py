@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support.built_questions import source
+from support.hashes import hashes
 from support.runtime_models import ScriptedModel, all_right, truths
 from triathlon_runner import catalogue
 from triathlon_runner.cli import add_commands, app
@@ -78,7 +79,7 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, tmp_path: Path) 
     model = ScriptedModel(truths(suite.questions), all_right)
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, tmp_path)
-        records = [await suite.run(task.task_id, 0, model, grader, "p") for task in suite.tasks()]
+        records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
     assert {record.suite for record in records} == {"runtime/mine"}
     assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
 
@@ -90,11 +91,9 @@ def test_settings_of_a_question_file(file: Path) -> None:
         ("runtime/mine@sampled", 5),
         ("runtime/mine@cot-sampled", 5),
     ]
-    warm = [entry.build(NO_STORE).settings("instruct")["sampling"] for entry in entries]
-    assert [(sampling["temperature"], sampling["max_tokens"]) for sampling in warm] == [
-        (0.8, 256),
-        (0.8, 1024),
-    ]
+    suites = [entry.build(NO_STORE) for entry in entries]
+    assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.8, 0.8]
+    assert [suite.settings("instruct")["max_tokens"] for suite in suites] == [256, 1024]
 
 
 def test_results_of_a_question_file_are_known(file: Path) -> None:

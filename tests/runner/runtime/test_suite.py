@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hashes import hashes
 from support.runtime_models import (
     ScriptedModel,
     all_right,
@@ -15,7 +16,9 @@ from support.runtime_models import (
     truths,
 )
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.endpoints import (
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,
@@ -23,10 +26,8 @@ from triathlon_runner.endpoints import (
     ModelUnavailableError,
     Sampling,
 )
-from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, RuntimeRecord
+from triathlon_runner.records import Finish, Outcome, ProtocolHashes, RuntimeRecord
 from triathlon_runner.runtime import (
     METRICS,
     RuntimeSuite,
@@ -113,12 +114,12 @@ async def grader(tmp_path: Path) -> AsyncIterator[ProgramGrader]:
 
 
 async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
-    tasks = [built.run(task.task_id, 0, model, grader, "p") for task in built.tasks()]
+    tasks = [built.run(task.task_id, 0, model, grader, hashes("p")) for task in built.tasks()]
     return list(await asyncio.gather(*tasks))
 
 
 def scores(records: Sequence[RuntimeRecord]) -> dict[str, float]:
-    return {metric.id: metric.score(records) for metric in METRICS}
+    return {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}
 
 
 async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None:
@@ -211,12 +212,12 @@ async def test_the_record_holds_the_evidence(grader: ProgramGrader) -> None:
     built = suite()
     await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
-    record = await built.run("t/queue#1", 3, model, grader, "hash")
+    record = await built.run("t/queue#1", 3, model, grader, hashes("hash"))
     assert (record.program_id, record.style, record.sample, record.protocol) == (
         "t/queue",
         "direct",
         3,
-        "hash",
+        hashes("hash"),
     )
     assert record.setup == "self.queue = Queue(1)"
     assert record.input.startswith("self.queue.come('a')\n")
@@ -248,7 +249,7 @@ async def test_hostile_answers_to_the_output_question_are_wrong(grader: ProgramG
         ("assert count([]) == ({}, 0)", Outcome.PASSED),
     ):
         model = ScriptedModel(truths(built.questions), lambda _kind, _truth, said=attack: said)  # type: ignore[misc]
-        record = await built.run("t/count#1", 0, model, grader, "p")
+        record = await built.run("t/count#1", 0, model, grader, hashes("p"))
         assert record.output.outcome is outcome, (attack, record.output.why)
 
 
@@ -258,9 +259,8 @@ async def test_an_answer_that_never_ends_runs_into_the_limit(grader: ProgramGrad
     built = suite()
     await built.prepare(grader)
     endless = "assert count([]) == ({}, 9 ** 9 ** 9)"
-    record = await built.run(
-        "t/count#1", 0, ScriptedModel(truths(built.questions), lambda _kind, _truth: endless), grader, "p"
-    )
+    model = ScriptedModel(truths(built.questions), lambda _kind, _truth: endless)
+    record = await built.run("t/count#1", 0, model, grader, hashes("p"))
     assert record.output.outcome is Outcome.TIMED_OUT
 
 
@@ -283,7 +283,7 @@ async def test_an_endpoint_that_fails_leaves_the_unit_open(grader: ProgramGrader
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
-        await built.run("t/count#0", 0, model, grader, "p")
+        await built.run("t/count#0", 0, model, grader, hashes("p"))
     assert raised.value is error
 
 
@@ -292,7 +292,7 @@ async def test_truncated_replies_are_named(grader: ProgramGrader) -> None:
     built = suite()
     await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), all_right, finish=Finish.LENGTH)
-    record = await built.run("t/count#0", 0, model, grader, "p")
+    record = await built.run("t/count#0", 0, model, grader, hashes("p"))
     assert {one.state.outcome for one in record.statements} == {Outcome.TRUNCATED}
     assert record.output.outcome is Outcome.TRUNCATED
     assert record.outcome is Outcome.FAILED
@@ -311,7 +311,9 @@ async def test_all_questions_of_a_unit_are_asked_at_once(grader: ProgramGrader) 
             return await super().ask(prompt, sampling, sample=sample)
 
     async with asyncio.timeout(30):
-        record = await built.run("t/count#0", 0, Meeting(truths(built.questions), all_right), grader, "p")
+        record = await built.run(
+            "t/count#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p")
+        )
     assert record.outcome is Outcome.PASSED
 
 
@@ -350,32 +352,38 @@ def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path
             await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
         return built
 
-    greedy = asyncio.run(prepared("direct", 0.0)).settings("instruct")
-    cot = asyncio.run(prepared("cot", 0.0)).settings("instruct")
-    sampled = asyncio.run(prepared("direct", 0.8)).settings("instruct")
-    base = asyncio.run(prepared("direct", 0.0)).settings("base")
-    assert len({repr(one) for one in (greedy, cot, sampled, base)}) == 4
-    assert sampled["sampling"]["temperature"] == 0.8
-    assert cot["sampling"]["max_tokens"] == 1024
-    assert greedy["questions"]["count"] > 0
-    assert greedy["questions"]["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    greedy = asyncio.run(prepared("direct", 0.0))
+    cot, sampled = asyncio.run(prepared("cot", 0.0)), asyncio.run(prepared("direct", 0.8))
+    assert len({ProtocolHashes.of(one.protocol) for one in (greedy, cot, sampled)}) == 3
+    assert sampled.protocol["asked"]["temperature"] == 0.8
+    assert cot.settings("instruct")["max_tokens"] == 1024
+    questions = greedy.settings("instruct")["questions"]
+    assert questions["count"] > 0
+    assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def test_the_catalogue(tmp_path: Path) -> None:
-    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data."""
+    """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data.
+
+    DREval is asked as its paper samples; greedy and our prompts are its variants.
+    """
     entries = {entry.id: entry for entry in catalogue()}
     predictions = [
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
     ]
-    assert len(entries) == 20 + len(predictions)
+    assert len(entries) == 4 * 4 + 8 + len(predictions)
     assert set(predictions) < set(entries)
-    for name in ("core", "dreval", "humaneval", "classeval", "cruxeval"):
+    for name in ("core", "humaneval", "classeval", "cruxeval"):
         plain = entries[f"runtime/{name}"]
         assert (plain.variant_of, plain.default_samples, plain.core) == (None, 1, name == "core")
         for variant in ("cot", "sampled", "cot-sampled"):
             other = entries[f"runtime/{name}@{variant}"]
             assert other.variant_of == plain.id
             assert other.default_samples == (5 if "sampled" in variant else 1)
+    for variant in ("", "@cot", "@greedy+cot", "@own-prompts", "@own-prompts+greedy+cot"):
+        entry = entries[f"runtime/dreval{variant}"]
+        assert entry.sampling.temperature == (0.0 if "greedy" in variant else 0.8)
+        assert entry.default_samples == (1 if "greedy" in variant else 5)
     built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
 
@@ -383,7 +391,7 @@ def test_the_catalogue(tmp_path: Path) -> None:
 async def test_questions_that_another_python_traced_are_traced_again(
     grader: ProgramGrader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Truths of two versions of Python are never mixed: other settings, and another place in the cache."""
+    """Each version of Python traces by itself and says so; what is asked does not depend on it."""
     ours = suite(cache=tmp_path)
     await ours.prepare(grader)
     monkeypatch.setattr("triathlon_runner.memo.python_version", lambda: "3.99")
@@ -392,4 +400,4 @@ async def test_questions_that_another_python_traced_are_traced_again(
     other = suite(cache=tmp_path)
     await other.prepare(grader)
     assert other.settings("instruct")["questions"]["python"] == "3.99"
-    assert other.settings("instruct") != ours.settings("instruct")
+    assert other.protocol == ours.protocol

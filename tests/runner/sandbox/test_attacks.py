@@ -2,8 +2,8 @@
 
 import pytest
 
+from support.attacks import Attack, attack, library
 from triathlon_runner.sandbox import doctor
-from triathlon_runner.sandbox.attacks import Attack, attack, library
 
 FAST = {
     "answer-keys", "answer-reads-frame", "answer-reads-frame-of-class", "answer-reads-module", "change-modes",

@@ -1,15 +1,12 @@
 """A process that something outside kills is nobody's failure; one that kills itself is the program's."""
 
-import asyncio
-import itertools
 import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError, open_sandbox
-from triathlon_runner.sandbox import _local as local
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Returned, Sandbox, SandboxError
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -76,25 +73,3 @@ def f():
     execution = await sandbox.run(Job(program, (Call("f", ()),), limits=Limits(memory_bytes=1 << 29)))
     assert execution.ended in (Ended.DIED, Ended.FINISHED)
     assert not any(isinstance(result, Returned) for result in execution.results)
-
-
-async def test_jobs_wait_for_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where less is left than a job may use, they run one after another; with room, beside others."""
-    job = Job(
-        "import time\ndef f():\n    begin = time.monotonic()\n    time.sleep(0.3)\n"
-        "    return begin, time.monotonic()\n",
-        (Call("f", ()),),
-    )
-
-    async def spans() -> list[tuple[float, float]]:
-        async with open_sandbox(jobs=3) as sandbox:
-            executions = await asyncio.gather(*(sandbox.run(job) for _ in range(3)))
-        return sorted(result.value for (result,) in (e.results for e in executions))  # type: ignore[union-attr]
-
-    def overlap(found: list[tuple[float, float]]) -> bool:
-        return any(later[0] < earlier[1] for earlier, later in itertools.pairwise(found))
-
-    monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes - 1)
-    assert not overlap(await spans())
-    monkeypatch.setattr(local, "available_bytes", lambda: job.limits.memory_bytes)
-    assert overlap(await spans())

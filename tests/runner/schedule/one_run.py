@@ -15,9 +15,9 @@ from typing import cast
 from rich.console import Console
 
 from support.fake_suite import FakeSuite, entry_of
-from triathlon_runner.endpoints import ReplyCache
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from triathlon_runner.endpoints import EndpointStats
+from support.hashes import hashes
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, UnitRecord, Usage
 from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
@@ -19,7 +20,7 @@ RECORD = UnitRecord(
     suite="evolved/x",
     model="m",
     task_id="t/1",
-    protocol="p",
+    protocol=hashes("p"),
     outcome=Outcome.TRUNCATED,
     usage=Usage(requests=1, output_tokens=9),
 )

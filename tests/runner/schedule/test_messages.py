@@ -2,7 +2,7 @@
 
 import pytest
 
-from triathlon_runner.endpoints import EndpointStats
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.schedule import Account, _messages
 
 

@@ -11,12 +11,12 @@ import pytest
 from support.fake_vllm import fake_row
 from support.model_server import ModelServer, Script
 from support.server_replies import Status
-from triathlon_runner.endpoints import (
-    ApiConfig,
+from triathlon_runner.llm import (
     Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    OpenAI,
     ReplyCache,
     Sampling,
     open_model,
@@ -51,7 +51,7 @@ class FakeServer:
 @asynccontextmanager
 async def managed(script: Script, server: FakeServer) -> AsyncIterator[RestartingModel]:
     async with ModelServer(script) as there:
-        config = ApiConfig(base_url=there.base_url, model="scripted", concurrency=4)
+        config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
         async with open_model("m", "base", config, engine="fake", limits=QUICK) as model:
             yield RestartingModel(model, cast(Server, server))
 
@@ -98,7 +98,7 @@ async def test_refusals_do_not_ask_the_manager() -> None:
 async def test_a_server_of_our_own_that_is_away() -> None:
     """Whoever restarts it says what happens; that nobody listens at its port is no news then."""
     said: list[str] = []
-    config = ApiConfig(base_url="http://127.0.0.1:9/v1", model="m")
+    config = OpenAI(base_url="http://127.0.0.1:9/v1", model="m")
     async with open_model("m", "base", config, engine="fake", limits=QUICK, say=said.append) as model:
         for number in range(12):
             with pytest.raises(EndpointError):

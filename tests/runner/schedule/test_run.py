@@ -13,23 +13,24 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.hashes import hashes
 from support.model_server import ModelServer
 from support.schedule import GRADER, ROW, Bench
 from support.server_replies import Status
-from triathlon_runner.endpoints import (
+from triathlon_runner.llm import (
     Answer,
-    ApiConfig,
     Chat,
     Completion,
     EndpointError,
     Limits,
     ModelUnavailableError,
+    OpenAI,
     Sampling,
     ServerUnreachableError,
     open_model,
 )
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome
+from triathlon_runner.records import Outcome, ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
 from triathlon_runner.store import ResultsFile, archived
 from triathlon_runner.suites import Task
@@ -69,6 +70,16 @@ async def test_a_larger_run_goes_on_from_a_smaller_one(tmp_path: Path) -> None:
     await bench.run()
     assert sorted(bench.model.asked) == list("abcd")
     assert [record.task_id for record in bench.records()] == list("abcd")
+
+
+async def test_a_locked_model_ends_itself_alone(tmp_path: Path) -> None:
+    """Another run holds one model's files: that is said and its units stay open; the others are asked."""
+    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+    bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
+    with bench.folder.locked("locked"):
+        summary = await bench.run()
+    assert (summary.finished, summary.open, summary.exit_code) == (len(bench.records()), summary.finished, 2)
+    assert summary.finished > 0 and "another triathlon run is writing" in summary.errors[0]
 
 
 async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
@@ -229,7 +240,7 @@ async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: P
     path.write_text(edited)
     summary = await bench.run()
     (why,) = summary.other_protocol.values()
-    assert "it names '000000000000': restore it" in why
+    assert "it names '000000000000-000000000000': restore it" in why
     assert path.read_text() == edited
 
 
@@ -333,7 +344,7 @@ async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
     async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
                            else asked.prompt) as server:  # fmt: skip
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
             bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
             assert (await bench.run()).exit_code == 0
@@ -342,7 +353,7 @@ async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytes
 
 async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
     """After a kill it is known what the lines are: the manifest is written before anything is asked."""
-    seen: list[str] = []
+    seen: list[ProtocolHashes] = []
 
     def reply(text: str) -> str:
         manifest = bench.folder.read_manifest("m", "evolved/fake")
@@ -404,11 +415,11 @@ async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: 
         first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
     )
     async with ModelServer(lambda asked: answer) as server:
-        config = ApiConfig(base_url=server.base_url, model="scripted")
+        config = OpenAI(base_url=server.base_url, model="scripted")
         async with open_model("m", "instruct", config, limits=limits) as model:
             while not model.stats.stopped:
                 with pytest.raises(EndpointError) as caught:
-                    await FakeSuite().run("a", 0, model, GRADER, "p")
+                    await FakeSuite().run("a", 0, model, GRADER, hashes("p"))
             assert isinstance(caught.value, ServerUnreachableError) is unreachable
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from support.fake_suite import FakeModel, FakeSuite
 from support.schedule import Bench
-from triathlon_runner.endpoints import EndpointStats
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.schedule import Account, Bounds, deadline
 from triathlon_runner.suites import Task

@@ -8,11 +8,11 @@ import pytest
 
 from support.fake_suite import FakeModel, FakeSuite, entry_of
 from triathlon_runner import catalogue
-from triathlon_runner.endpoints import Completion, Sampling
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
-from triathlon_runner.schedule._build import at_temperature, same_as_baseline
+from triathlon_runner.schedule._build import same_as_baseline, suites_at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -26,7 +26,7 @@ ROW: Final[dict[str, Any]] = {
 def _ids(suites: list[str], *, named: bool = True, **row: Any) -> list[str]:
     registry = Registry(models=(ModelRow.model_validate({**ROW, **row}),))
     profile = QUICK.with_own(samples=5, temperature=0.8)
-    asked = at_temperature(catalogue.select(suites), registry.models, profile, named=named)
+    asked = suites_at_temperature(catalogue.select(suites), registry.models, profile, named=named)
     return [entry.id for entry in asked]
 
 
@@ -56,7 +56,7 @@ def test_a_row_with_another_temperature() -> None:
 def test_without_the_option_nothing_changes() -> None:
     """The suites stay as they are."""
     entry = entry_of(FakeSuite())
-    assert at_temperature([entry], (), QUICK, named=True) == [entry]
+    assert suites_at_temperature([entry], (), QUICK, named=True) == [entry]
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:
@@ -75,7 +75,7 @@ def test_prompts_of_the_users_own(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "solve.txt").write_text("Write {{ entry_point }}: {{ prompt }}")
     (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.5"], prompts=tmp_path)
-    own, ours = (one.build(None).settings("instruct")["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
+    own, ours = (one.build(None).protocol["asked"]["prompts"] for one in (entry, catalogue.find(entry.id)))  # type: ignore[arg-type,union-attr]
     assert own != ours
 
 
@@ -108,7 +108,8 @@ def test_whose_temperature_counts(
     entry = replace(entry_of(suite), sampling=Sampling(8, temperature=suites))
     built = choose(entry, suite, PROFILES["standard"])
     (work,) = work_for(registry, registry.models[0], [built])
-    assert work.settings.get("row_settings") == (None if asked == suites else {"temperature": asked})
+    of_suite = suite.protocol["asked"]["temperature"]
+    assert work.settings["asked"]["temperature"] == (of_suite if asked == suites else asked)
 
 
 async def test_the_designs_defaults_change_nothing(tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from support.asl import Interval, asl
+from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from support.translations import TALLY, TASK
 from triathlon_runner import translation
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox, open_sandbox
@@ -47,7 +48,7 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
     data = DataSetInfo("test", "1", "0" * 64)
     suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), read)
     await suite.prepare(grader)
-    return await suite.run(TASK.task_id, 0, model, grader, "hash")
+    return await suite.run(TASK.task_id, 0, model, grader, hashes("hash"))
 
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
@@ -131,13 +132,10 @@ def test_the_catalogue_names_two_suites() -> None:
         ]
 
 
-def test_kinds_have_their_own_protocols() -> None:
-    """The chain, the prompts and the data are in it."""
+def test_the_chain_is_part_of_the_protocol() -> None:
+    """What is asked covers the chain."""
     suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
-    instruct, base = suite.settings("instruct"), suite.settings("base")
-    assert instruct["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
-    assert set(instruct["prompts"]) == {"translate"}
-    assert instruct != base
+    assert suite.protocol["asked"]["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
 
 
 @pytest.mark.official

@@ -47,7 +47,7 @@ def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") 
                 | {
                     "model": model,
                     "served_model": model,
-                    "protocol": "recorded",
+                    "protocol": manifest["protocol"],
                     "settings": {},
                     "engine_versions": [1],
                     "outcomes": outcomes,

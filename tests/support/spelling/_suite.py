@@ -1,15 +1,15 @@
 """Asks for a word backwards, then for that backwards again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from support.spelling._record import SpellingRecord, SpellingStep
-from triathlon_runner.endpoints import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Outcome, Usage
-from triathlon_runner.suites import DataSetInfo, Task
+from triathlon_runner.records import Outcome, ProtocolHashes, Usage
+from triathlon_runner.suites import DataSetInfo, Task, asked_settings, graded_settings, request_settings
 
 SAMPLING: Final = Sampling(max_tokens=16)
 STEPS: Final = 2
@@ -27,13 +27,13 @@ class SpellingSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(word) for word in self.words]
 
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        asked = asked_settings(self.data, SAMPLING, self.prompts.digest("ask"))
+        return {"asked": asked, "graded": graded_settings(self.data)}
+
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return {
-            "data": asdict(self.data),
-            "sampling": asdict(SAMPLING),
-            "prompts": self.prompts.digest("ask"),
-            "kind": kind,
-        }
+        return request_settings(kind, SAMPLING)
 
     async def run(
         self,
@@ -41,7 +41,7 @@ class SpellingSuite:
         sample: int,
         model: Model,
         _grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> SpellingRecord:
         word, usage = task_id, Usage()
@@ -59,7 +59,7 @@ class SpellingSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=Outcome.PASSED if all(step.right for step in steps) else Outcome.FAILED,
             usage=usage,
             steps=tuple(steps),

@@ -31,6 +31,14 @@ from triathlon_runner.datasets.official._evalplus import (
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, graded_typed
 from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
+from triathlon_runner.datasets.official._prompts import (
+    JUDGE_PROMPT,
+    LOOP_PROMPTS,
+    PROMPT_FILES,
+    RUNTIME_PROMPTS,
+    loop_prompts,
+    runtime_prompts,
+)
 from triathlon_runner.datasets.official._raw import (
     CruxevalTask,
     DrevalInput,
@@ -52,10 +60,14 @@ __all__ = [
     "HUMANEVAL",
     "HUMANEVAL_PLUS",
     "HUMANEVAL_PRO",
+    "JUDGE_PROMPT",
+    "LOOP_PROMPTS",
     "MBPP_PLUS",
     "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
+    "PROMPT_FILES",
+    "RUNTIME_PROMPTS",
     "CruxevalTask",
     "DrevalInput",
     "DrevalProgram",
@@ -75,10 +87,12 @@ __all__ = [
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",
+    "loop_prompts",
     "mbpp_plus",
     "mbpp_pro",
     "mbxp",
     "named_calls",
     "problem_bytes",
     "problem_file",
+    "runtime_prompts",
 ]

@@ -11,11 +11,11 @@ MbxpLanguage = Literal["python", "php", "ruby", "javascript", "perl"]
 MBXP_LANGUAGES: Final[tuple[MbxpLanguage, ...]] = get_args(MbxpLanguage)
 
 _GITHUB: Final = "https://github.com"
-_RAW: Final = "https://raw.githubusercontent.com"
+RAW: Final = "https://raw.githubusercontent.com"
 
 HUMANEVAL: Final = DataFile(
     name="HumanEval.jsonl.gz",
-    url=f"{_RAW}/openai/human-eval/6d43fb9/data/HumanEval.jsonl.gz",
+    url=f"{RAW}/openai/human-eval/6d43fb9/data/HumanEval.jsonl.gz",
     sha256="b796127e635a67f93fb35c04f4cb03cf06f38c8072ee7cee8833d7bee06979ef",
     of="file",
     version="6d43fb9",
@@ -24,7 +24,7 @@ HUMANEVAL: Final = DataFile(
 HUMANEVAL_PLUS: Final = DataFile(
     name="HumanEvalPlus.jsonl.gz",
     # The tag v0.1.10 points at an older commit, its release asset is the file at this one.
-    url=f"{_RAW}/evalplus/humanevalplus_release/200defce9e3429d28ca215b6dd061c0f7f31c18b/HumanEvalPlus.jsonl.gz",
+    url=f"{RAW}/evalplus/humanevalplus_release/200defce9e3429d28ca215b6dd061c0f7f31c18b/HumanEvalPlus.jsonl.gz",
     sha256="272720b90ac375502c8ed23cd791c2a93dfb22a911641a494da74a426c09f101",
     of="file",
     version="v0.1.10",
@@ -40,7 +40,7 @@ MBPP_PLUS: Final = DataFile(
 )
 DREVAL_DATA: Final = DataFile(
     name="DREval_data.jsonl",
-    url=f"{_RAW}/r-eval/REval/2f148b9/data/DREval_data.jsonl",
+    url=f"{RAW}/r-eval/REval/2f148b9/data/DREval_data.jsonl",
     sha256="b8e72ef344cd575b220363e7a361e892ef2bdfcee1cab79f702d60e255844965",
     of="content",
     version="2f148b9",
@@ -48,7 +48,7 @@ DREVAL_DATA: Final = DataFile(
 )
 DREVAL_TASKS: Final = DataFile(
     name="DREval_tasks.jsonl",
-    url=f"{_RAW}/r-eval/REval/2f148b9/data/DREval_tasks.jsonl",
+    url=f"{RAW}/r-eval/REval/2f148b9/data/DREval_tasks.jsonl",
     sha256="a4fea071a4e3108ae00cc8a6a586505bff4237244b2dc8433b22303948fe7fa5",
     of="content",
     version="2f148b9",
@@ -56,7 +56,7 @@ DREVAL_TASKS: Final = DataFile(
 )
 CLASSEVAL: Final = DataFile(
     name="ClassEval_data.json",
-    url=f"{_RAW}/FudanSELab/ClassEval/eaeac44/data/ClassEval_data.json",
+    url=f"{RAW}/FudanSELab/ClassEval/eaeac44/data/ClassEval_data.json",
     sha256="50a1ac0e4d0c238573c10c0ab11feae00b14a80ae9e4c9cc28148707ecf0b6a2",
     of="content",
     version="eaeac44",
@@ -65,7 +65,7 @@ CLASSEVAL: Final = DataFile(
 
 CRUXEVAL: Final = DataFile(
     name="cruxeval.jsonl",
-    url=f"{_RAW}/facebookresearch/cruxeval/190faf1/data/cruxeval.jsonl",
+    url=f"{RAW}/facebookresearch/cruxeval/190faf1/data/cruxeval.jsonl",
     sha256="8368b81047dc5014e4caf5a2f97604eff7644e0ecd7415e3ceeb184bbc2e0c96",
     of="content",
     version="190faf1",
@@ -73,7 +73,7 @@ CRUXEVAL: Final = DataFile(
 )
 HUMANEVAL_PRO: Final = DataFile(
     name="humaneval_pro.json",
-    url=f"{_RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/humaneval_pro.json",
+    url=f"{RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/humaneval_pro.json",
     sha256="d67ad94366d8182804d8cb59de558d211072493b13a6c23ddda42a2e1367dc7a",
     of="content",
     version="36f292e",
@@ -81,7 +81,7 @@ HUMANEVAL_PRO: Final = DataFile(
 )
 MBPP_PRO: Final = DataFile(
     name="mbpp_pro.json",
-    url=f"{_RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/mbpp_pro.json",
+    url=f"{RAW}/CodeEval-Pro/CodeEval-Pro/36f292e/dataset/mbpp_pro.json",
     sha256="bb2edf4f2da393403083977e94cb4e4bbbe68fcb85495dfdf500885a945e8b3b",
     of="content",
     version="36f292e",
@@ -119,7 +119,7 @@ _MBXP_FILES: Final[dict[MbxpLanguage, tuple[str, str]]] = {
 MBXP: Final[dict[MbxpLanguage, DataFile]] = {
     language: DataFile(
         name=f"{name}.jsonl",
-        url=f"{_RAW}/amazon-science/mxeval/e09974f/data/mbxp/{name}.jsonl",
+        url=f"{RAW}/amazon-science/mxeval/e09974f/data/mbxp/{name}.jsonl",
         sha256=sha256,
         of="content",
         version="e09974f",

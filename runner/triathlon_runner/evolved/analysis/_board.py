@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Final, Literal
 
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved.analysis._families import Unit, relative_drop
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import pass_at_k_by_task
 
 SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar
 
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.analysis import _board, _families
 from triathlon_runner.evolved.analysis._board import Board, Change, Drops, Placed
@@ -17,6 +16,7 @@ from triathlon_runner.evolved.analysis._families import (
     SameSeeds,
     Unit,
 )
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.store import ResultsFolder, read_records
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import Chat, Message, Model, Sampling
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
-from triathlon_runner.extraction import extract_program
+from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Reply, Strict, Usage
+from triathlon_runner.replies import extract_program
 
 SAMPLING: Final = Sampling(max_tokens=2048)
 """Greedy, like everything that is asked in this discipline; twice the length of a solution, for stories."""

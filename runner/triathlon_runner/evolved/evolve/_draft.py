@@ -9,7 +9,7 @@ from typing import Final
 
 from triathlon_runner import syntax
 from triathlon_runner.datasets import Problem
-from triathlon_runner.extraction import code_blocks, visible_text
+from triathlon_runner.replies import code_blocks, visible_text
 
 _SHOWN: Final = 3
 _SHORT: Final = 100

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from triathlon_runner.datasets import arguments_source
 from triathlon_runner.evolved.evolve._draft import UnusableReplyError, parse
-from triathlon_runner.extraction import code_blocks, visible_text
+from triathlon_runner.replies import code_blocks, visible_text
 from triathlon_runner.syntax import literal_tuple
 
 _MAX_LENGTH: Final = 2000

@@ -20,7 +20,7 @@ from triathlon_runner.evolved.evolve._draft import (
 from triathlon_runner.evolved.evolve._execute import differing, run_on
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Written, refine
-from triathlon_runner.extraction import extract_program
+from triathlon_runner.replies import extract_program
 from triathlon_runner.sandbox import Sandbox
 
 MAX_REPAIRS: Final = 2

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from triathlon_runner.endpoints import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.evolved.evolve._job import Job
 from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
 from triathlon_runner.evolved.evolve._refine import DroppedError
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Usage

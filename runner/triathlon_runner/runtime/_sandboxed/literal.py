@@ -1,15 +1,18 @@
 """Values of the traced program as text: literals, and constructor calls that read like literals.
 
 The text says all that a question needs (`[1, 2.5]`, `Counter({'a': 2})`, `datetime.date(2024, 5, 1)`), is the
-same on every machine (sets are sorted), and is read back by the runner without executing anything; where a
-program is to get the value, `constructors` are the names in it.
+same on every machine (sets are sorted), and is read back by the runner without executing anything. The other
+way, `build` makes a value of what the runner read.
 """
 
+import builtins
 import dataclasses
 import datetime
 import decimal
 import enum
 import fractions
+import math
+import operator
 import sys
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -142,12 +145,37 @@ def type_name(value: Any) -> str:
     return name if module in ("builtins", "program") else f"{module}.{name}"
 
 
+def build(plain: Any) -> Any:
+    """Returns the value of plain data as `_expressions.plain_value` has it: no text is evaluated for it."""
+    if not isinstance(plain, tuple):
+        return plain
+    known = constructors()
+    name, *content = plain
+    if not content:
+        return known[name] if name in known else getattr(builtins, name)
+    arguments, keywords = content
+    if name == "{:}":
+        return {build(key): build(value) for key, value in arguments}
+    make = known[name] if name in known else getattr(builtins, name)
+    return make(*map(build, arguments), **{key: build(value) for key, value in keywords.items()})
+
+
 def constructors() -> dict[str, Any]:
-    """The names that the text of a value may use; those of numpy only where the program has imported it."""
+    """The names that a value may use; those of NumPy only where the program has imported it."""
     names: dict[str, Any] = {
-        "nan": float("nan"),
-        "inf": float("inf"),
-        "datetime": datetime,
+        "[]": lambda *items: list(items),
+        "()": lambda *items: items,
+        "{}": lambda *items: set(items),
+        "negative": operator.neg,
+        "nan": math.nan,
+        "inf": math.inf,
+        "pi": math.pi,
+        "True_": True,
+        "False_": False,
+        "date": datetime.date,
+        "datetime": datetime.datetime,
+        "time": datetime.time,
+        "timedelta": datetime.timedelta,
         "Counter": Counter,
         "OrderedDict": OrderedDict,
         "deque": deque,
@@ -160,8 +188,15 @@ def constructors() -> dict[str, Any]:
     }
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        names |= {"array": numpy.array, "matrix": numpy.asmatrix, "np": numpy, "numpy": numpy}
+        names |= {name: getattr(numpy, name) for name in NUMPY} | {"matrix": numpy.asmatrix}
     return names
+
+
+NUMPY = frozenset(
+    {"array", "bool_", "str_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+     "float16", "float32", "float64", "complex64", "complex128"}
+)  # fmt: skip
+"""Names of NumPy that a value may use."""
 
 
 def _defaultdict(*content: Any) -> dict[Any, Any]:

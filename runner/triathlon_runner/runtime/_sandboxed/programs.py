@@ -1,7 +1,9 @@
 """Loads a program and the test around it, checks assertions with it, and computes values without it."""
 
 import ast
+import builtins
 import contextlib
+import functools
 import importlib
 import inspect
 import io
@@ -10,10 +12,16 @@ import math
 import random
 import sys
 from collections.abc import Coroutine
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from triathlon_runner.runtime._sandboxed.literal import LiteralWriter, NoLiteralFormError, constructors
+from triathlon_runner.runtime._sandboxed.literal import (
+    NUMPY,
+    LiteralWriter,
+    NoLiteralFormError,
+    build,
+    constructors,
+)
 
 FILE = "<traced>"
 TEST_FILE = "<test>"
@@ -85,14 +93,16 @@ def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any
     return {**known, **assertions, "self": case}
 
 
-def check(program: str, run: dict[str, str], completed: str, values: dict[str, str]) -> str:
-    """Executes a completed assertion with its program: empty where it runs through, else what it raised.
+def check(program: str, run: dict[str, str], completed: str, values: dict[str, Any]) -> str:
+    """Executes a completed test with its program: empty where it runs through, else what it raised.
 
     Args:
         program: the source; it is loaded anew.
         run: `{"test", "class", "method"}` for the text of a test, whose set-up runs first.
         completed: the statements.
-        values: names in them with the text of what they stand for, which knows no names of the program.
+        values: names in them with the plain data of their values. `("function", source)` is a function of
+            values, `("stub", value, whole)` one that, when called, lets all functions of the program return
+            this value; `whole`: all attributes of its objects, too.
     """
     seed_generators(0)
     with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
@@ -100,8 +110,7 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, s
             names = load(program)
             if "test" in run:
                 names = names_of_test(names, run)
-            read = {name: _evaluate(text, "<value>", constructors()) for name, text in values.items()}
-            known = {**constructors(), **names, **read}
+            known = {**names, **{name: _made(plain) for name, plain in values.items()}}
             result = eval(compile_statements(completed), known)  # noqa: S307 (in the sandbox)
             if inspect.iscoroutine(result):
                 run_coroutine(result)
@@ -110,38 +119,57 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, s
     return ""
 
 
-def compute(imports: list[tuple[str, str]], setup: str, expression: str) -> tuple[str, str]:
-    """What an expression of plain values comes to: its text, or an empty one and why it has none.
+def _made(plain: Any) -> Any:
+    match plain:
+        case ("function", str(source)):
+            return eval(source, _names_in(source))  # noqa: S307 (a checked tree, printed by the runner)
+        case ("stub", value, whole):
+            return functools.partial(_stub, value, whole)
+    return build(plain)
 
-    Args:
-        imports: names with what they stand for: `("np", "numpy")`, `("date", "datetime.date")`.
-        setup: statements that give names their values.
-        expression: what to compute; no program is loaded for it.
+
+def _stub(value: Any, whole: bool) -> None:
+    """Lets functions and methods of the loaded program give one value from now on; attributes if `whole`."""
+
+    def constant(*_: Any, **__: Any) -> Any:
+        return value
+
+    def attribute(owner: Any, name: str) -> Any:
+        real = object.__getattribute__(owner, name)
+        if name.startswith("__"):
+            return real
+        return constant if callable(real) else value
+
+    module = sys.modules["program"]
+    vars(module)["_STUB"] = value
+    for thing in list(vars(module).values()):
+        if isinstance(thing, FunctionType) and thing.__module__ == "program":
+            thing.__code__ = (lambda *_, **__: _STUB).__code__  # type: ignore[name-defined]  # noqa: F821
+        elif isinstance(thing, type) and thing.__module__ == "program":
+            for name, member in list(vars(thing).items()):
+                if isinstance(member, FunctionType | staticmethod | classmethod) and name[:2] != "__":
+                    setattr(thing, name, staticmethod(constant))
+            if whole:
+                thing.__getattribute__ = attribute  # type: ignore[method-assign, assignment]
+
+
+def compute(expression: str) -> tuple[str, str]:
+    """What an expression comes to: its text, or an empty one and why it has none. No program is loaded.
 
     Raises:
         Exception: whatever the expression raises.
     """
-    names = {**constructors(), "math": math, **dict(_imported(*name_and_path) for name_and_path in imports)}
-    exec(compile(setup, TEST_FILE, "exec", dont_inherit=True), names)  # noqa: S102 (in the sandbox)
-    value = _evaluate(expression, "<answer>", names)
+    value = eval(expression, _names_in(expression))  # noqa: S307 (in the sandbox)
     try:
         return LiteralWriter(MAX_TEXT).text(value), ""
     except NoLiteralFormError as error:
         return "", str(error)
 
 
-def _evaluate(text: str, file: str, names: dict[str, Any]) -> Any:
-    return eval(compile(text, file, "eval", dont_inherit=True), names)  # noqa: S307 (in the sandbox)
-
-
-def _imported(name: str, path: str) -> tuple[str, Any]:
-    """The name with what an import statement binds to it; None where that cannot be imported."""
-    package, _, last = path.rpartition(".")
-    try:
-        if not package:
-            return name, importlib.import_module(path)
-        thing = getattr(importlib.import_module(package), last, None)
-    except ImportError:
-        return name, None
-    whole = isinstance(thing, ModuleType) and name == path.partition(".")[0]  # `import collections.abc`
-    return name, importlib.import_module(name) if whole else thing
+def _names_in(source: str) -> dict[str, Any]:
+    """The global names of an expression: builtins, functions of `math`, and constructors of values."""
+    used = {node.id for node in ast.walk(ast.parse(source, mode="eval")) if isinstance(node, ast.Name)}
+    if used & NUMPY:
+        importlib.import_module("numpy")
+    known = {**vars(math), **vars(builtins), **constructors()}
+    return {"__builtins__": {}, **{name: known[name] for name in used & known.keys()}}

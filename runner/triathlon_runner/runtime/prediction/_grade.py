@@ -1,29 +1,34 @@
 """Reads and grades predictions: a value is compared with what the call returns, arguments are called with.
 
-As in output questions, an expression of an answer is computed in a process that does not have the program,
-and only its value gets into the assertion (`runtime._assertions`). Two kinds of argument have no such value
-and stay in the call: functions (`lambda x: x + 1`), and what the data set itself passes.
+An output is graded as the answer to an output question. Of an input the arguments count: values as there, and
+functions (`lambda x: x + 1`), which have no value and are put into the call as their checked source.
 """
 
 import ast
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._assertions import MASK, MAX_ANSWER, Filled, is_same, reading_an_answer
-from triathlon_runner.runtime._fillings import InvalidAnswerError, check_value_expression, is_plain
-from triathlon_runner.runtime._grade import Graded, grade_filled, grade_output
+from triathlon_runner.runtime._answer import Graded
+from triathlon_runner.runtime._assertions import Filled, add_value, reading_an_answer
+from triathlon_runner.runtime._expressions import (
+    MAX_TEXT,
+    InvalidAnswerError,
+    function_source,
+    holds_function,
+)
+from triathlon_runner.runtime._grade import grade_filled, grade_output
+from triathlon_runner.runtime._masked import MASK
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._states import TYPOGRAPHIC
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.syntax import argument_tuple, parse, parse_expression, third_party
+from triathlon_runner.syntax import argument_tuple, parse_expression, third_party
 
 Asked = Literal["output", "input"]
 """Which side of the assertion is masked."""
 
 FUNCTION: Final = "f"
 """The function of every CRUXEval program."""
-_UNREADABLE: Final = (SyntaxError, ValueError, MemoryError, RecursionError)
 
 
 def masked_assertion(task: CruxevalTask, asked: Asked) -> str:
@@ -54,63 +59,44 @@ def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestion
 
 
 async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, asked: Asked, answer: str) -> Graded:
-    """Executes the assertion that an answer completes.
+    """Executes the assertion with what an answer states.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
     program, question = output_question(task)
+    if asked == "output":
+        return await grade_output(sandbox, program, question, answer)
     try:
-        if asked == "input":
-            return await grade_filled(sandbox, program, question, fill_arguments(task, answer))
-        with reading_an_answer():
-            assertion = as_output_assertion(answer, question.text)
-        return await grade_output(sandbox, program, question, assertion)
+        filled = fill_arguments(task, answer)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
-
-
-def as_output_assertion(answer: str, call: str) -> str:
-    """The answer as an assertion: the one that it gives, or one about `call` with the value that it gives.
-
-    Args:
-        answer: `assert f(1) == 2`, `f(1) == 2` or `2`.
-        call: `f(1)`.
-
-    Raises:
-        InvalidAnswerError: the answer is no Python expression or assertion.
-    """
-    expression = _expression_or_test(answer)
-    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
-        return f"assert {ast.unparse(expression)}"
-    return f"assert {call} == ({ast.unparse(expression)})"
+    return await grade_filled(sandbox, program, question, filled)
 
 
 def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
-    """The assertion with the arguments that an answer gives, safe to execute in the sandbox.
+    """The assertion with the arguments that an answer states; what it says of the output does not count.
 
     Raises:
-        InvalidAnswerError: the answer gives none, or holds what is no value.
+        InvalidAnswerError: the answer states none, or states what is no value.
     """
     with reading_an_answer():
-        call = _arguments_call(answer, task.output)
-        program, originals = parse(task.program), _call_with(task.input)
-        own = {
-            ast.dump(argument) for argument in (*originals.args, *(key.value for key in originals.keywords))
-        }
+        call, original = _stated_call(answer), _call(task.input)
+        own = {ast.dump(argument) for argument in (*original.args, *(key.value for key in original.keywords))}
+        values: dict[str, Any] = {}
         computed: dict[str, str] = {}
 
         def filled(argument: ast.expr) -> ast.expr:
             """The argument as it stands in the call that is executed."""
             if isinstance(argument, ast.Starred):
                 return ast.Starred(filled(argument.value), argument.ctx)
-            if is_plain(argument) or ast.dump(argument) in own:
+            if ast.dump(argument) in own:
                 return argument
-            check_value_expression(argument, program)
-            if any(isinstance(node, ast.Lambda) for node in ast.walk(argument)):
-                return argument
-            name = f"HOLE_{len(computed)}_"
-            computed[name] = ast.unparse(argument)
+            name = f"HOLE_{len(values) + len(computed)}_"
+            if holds_function(argument):
+                values[name] = ("function", function_source(argument))
+            else:
+                add_value(name, argument, values, computed)
             return ast.Name(name, ast.Load())
 
         complete = ast.Call(
@@ -118,68 +104,39 @@ def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
             [filled(argument) for argument in call.args],
             [ast.keyword(keyword.arg, filled(keyword.value)) for keyword in call.keywords],
         )
-        return Filled(f"assert {ast.unparse(complete)} == {task.output}", computed)
+        return Filled(f"assert {ast.unparse(complete)} == {task.output}", values, computed)
 
 
-def _arguments_call(answer: str, output: str) -> ast.Call:
-    """The call whose arguments the answer gives.
-
-    Args:
-        answer: `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
-        output: The right side of the assertion that was asked about.
+def _stated_call(answer: str) -> ast.Call:
+    """The call with the arguments that the answer states: in `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
 
     Raises:
-        InvalidAnswerError: the answer holds no call of `f`, or is about another value.
+        InvalidAnswerError: the answer states none.
     """
-    _refuse_long(answer)
-    expression: ast.expr | None
-    try:
-        expression = _expression_or_test(answer)
-    except InvalidAnswerError:
-        expression = None  # `1, key=2` is no expression
-    if isinstance(expression, ast.Compare) and _calls_function(expression.left):
-        match expression:
-            case ast.Compare(left, [ast.Eq()], [right]) if is_same(right, output):
-                expression = left
-            case _:
-                raise InvalidAnswerError("the answer is another statement than the question's")
-    if isinstance(expression, ast.Call) and _calls_function(expression):
-        return expression
-    return _call_with(answer)
-
-
-def _call_with(arguments: str) -> ast.Call:
-    for text in (arguments, arguments.translate(TYPOGRAPHIC)):
-        try:
-            call = parse_expression(f"{FUNCTION}({text}\n)")
-        except _UNREADABLE:
-            continue
-        if isinstance(call, ast.Call) and _calls_function(call):
-            return call
+    if len(answer) > MAX_TEXT:
+        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
+    for text in dict.fromkeys((answer, answer.translate(TYPOGRAPHIC))):
+        for part in (text, text.partition("==")[0]):
+            call = _call_in(part.strip().removeprefix("assert ")) or _call_in(f"{FUNCTION}({part}\n)")
+            if call is not None:
+                return call
     raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
 
 
-def _expression_or_test(answer: str) -> ast.expr:
-    """The one expression of the answer; of an assertion what it asserts."""
-    _refuse_long(answer)
-    problem = ""
-    for text in (answer, answer.translate(TYPOGRAPHIC)):
-        try:
-            body = parse(text.strip()).body
-        except _UNREADABLE as error:
-            problem = problem or f"the answer does not parse: {error}"
-            continue
-        match body:
-            case [ast.Assert(test, None)] | [ast.Expr(test)]:
-                return test
-        raise InvalidAnswerError("the answer holds statements that the question does not have")
-    raise InvalidAnswerError(problem)
+def _call_in(text: str) -> ast.Call | None:
+    try:
+        expression = parse_expression(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if isinstance(expression, ast.Compare):
+        expression = expression.left
+    match expression:
+        case ast.Call(ast.Name(name)) if name == FUNCTION:
+            return expression
+    return None
 
 
-def _refuse_long(answer: str) -> None:
-    if len(answer) > MAX_ANSWER:
-        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
-
-
-def _calls_function(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == FUNCTION
+def _call(arguments: str) -> ast.Call:
+    call = parse_expression(f"{FUNCTION}({arguments})")
+    assert isinstance(call, ast.Call)
+    return call

@@ -1,22 +1,29 @@
 """The suites of predictions: CRUXEval's two sides, each asked directly and with a chain of thought."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.datasets import DataStore, official
-from triathlon_runner.endpoints import Model, ModelKind
 from triathlon_runner.grading import Grader
+from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import PredictionRecord
+from triathlon_runner.records import PredictionRecord, ProtocolHashes
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._grade import answer_record
 from triathlon_runner.runtime.prediction._grade import FUNCTION, Asked, grade_prediction, masked_assertion
-from triathlon_runner.suites import DataSetInfo, SuiteEntry, Task
+from triathlon_runner.suites import (
+    DataSetInfo,
+    SuiteEntry,
+    Task,
+    asked_settings,
+    graded_settings,
+    request_settings,
+)
 
 TEMPERATURE: Final = 0.2
 """CRUXEval, section 3: for pass@1."""
@@ -74,16 +81,18 @@ class PredictionSuite:
     def tasks(self) -> Sequence[Task]:
         return [Task(task_id) for task_id in self.programs]
 
-    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        """Returns data set, what is asked, style, sampling and prompts."""
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """The masked side is part of what it asks."""
+        style, prompts = self.asker.style, self.asker.digest(f"predict-{self.asked}")
+        decoding = sampling(style, TEMPERATURE)
         return {
-            "data": asdict(self.data),
-            "predicted": self.asked,
-            "style": self.asker.style,
-            "asked": "completion" if kind == "base" else "chat",
-            "sampling": asdict(sampling(self.asker.style, TEMPERATURE)),
-            "prompts": self.asker.digest(f"predict-{self.asked}"),
+            "asked": asked_settings(self.data, decoding, prompts, style=style, predicted=self.asked),
+            "graded": graded_settings(self.data),
         }
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return request_settings(kind, sampling(self.asker.style, TEMPERATURE))
 
     async def run(
         self,
@@ -91,7 +100,7 @@ class PredictionSuite:
         sample: int,
         model: Model,
         grader: Grader,
-        settings_hash: str,
+        protocol: ProtocolHashes,
         _judge: Model | None = None,
     ) -> PredictionRecord:
         """Asks for one prediction and grades it.
@@ -109,7 +118,6 @@ class PredictionSuite:
         prediction = await answer_record(
             answer.reply,
             style,
-            "output",
             partial(grade_prediction, grader.sandbox, task, self.asked),
             question=question,
             expected=(f"assert {FUNCTION}({task.input}) == {task.output}",),
@@ -119,7 +127,7 @@ class PredictionSuite:
             model=model.id,
             task_id=task_id,
             sample=sample,
-            protocol=settings_hash,
+            protocol=protocol,
             outcome=prediction.outcome,
             usage=answer.usage,
             seconds=answer.seconds,

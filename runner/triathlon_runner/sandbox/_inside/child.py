@@ -21,7 +21,7 @@ import os
 import struct
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -338,9 +338,9 @@ def reduce_to_plain(value: Any) -> tuple[str, Any]:
         return name, list(value)
     if kind is range:
         return name, [value.start, value.stop, value.step]
-    if name.startswith("numpy."):
-        return _numpy(name, value)
-    return name, None
+    if issubclass(kind, Mapping):  # ChainMap and its like equal the dict of their items
+        return "", dict(value)
+    return _numpy(name, value) if name.startswith("numpy.") else (name, None)
 
 
 _TAGGED = "triathlon_runner.sandbox._api.Tagged"

@@ -1,6 +1,7 @@
 """Confinement, prepared by a server and applied by each child: file rules, limits, user, syscall filter."""
 
 import os
+import re
 import resource
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,10 @@ SCRATCH_BYTES, SCRATCH_DEPTH, SCRATCH_FOLDERS = 64 << 20, 64, 4096
 """Most bytes in a program's scratch directory while it runs, where no file system limits it."""
 OPEN_FILES = 256
 THREADS = 64
+MORE_THREADS = 1024
+"""Threads beyond all that the machine had when the server started, where the kernel counts those of all
+processes of the user together: for an ordinary user at the level `lite`, or before Linux 5.14."""
+PENDING_SIGNALS = 64
 CPU_BACKSTOP_SECONDS = 4 * 3600
 """The kernel's limit of CPU time, above that of any job: it matters only if the server fails, which
 otherwise ends a child at its job's limit. The kernel sends SIGKILL then; a child cannot raise the limit
@@ -44,7 +49,7 @@ _COMMON_LIMITS = (
     (resource.RLIMIT_MSGQUEUE, 0),
     (resource.RLIMIT_NICE, 0),
     (resource.RLIMIT_RTPRIO, 0),
-    (resource.RLIMIT_SIGPENDING, 64),
+    (resource.RLIMIT_SIGPENDING, PENDING_SIGNALS),
 )
 
 
@@ -60,6 +65,7 @@ class Confinement:
         Raises:
             OSError: the level does not work here.
         """
+        threads = _most_threads(settings)
         directory, outer = settings["directory"], settings["outer_id"]
         visible, hidden, runnable = settings["visible"], settings["hidden"], settings["runnable"]
         in_namespaces = settings["level"] == "namespaces"
@@ -84,7 +90,7 @@ class Confinement:
         if ruleset is not None:
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
-        _limit(alone=user is not None)
+        _limit(threads)
         system.take([system.NOT_DUMPABLE])
         os.chdir(self.scratch)
         keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
@@ -101,7 +107,10 @@ class Confinement:
             self._rules = [system.landlock_restrict(RULESET), (os.close, (RULESET,))]
         self._filter = syscalls.Filter(syscalls.build_child_filter())
         self._memory_limit = resource.RLIMIT_DATA if settings["reserves_memory"] else resource.RLIMIT_AS
-        syscalls.Filter(syscalls.build_server_filter(may_exec=bool(runnable))).install()
+        counts_shared_memory = self._memory_limit == resource.RLIMIT_AS
+        syscalls.Filter(
+            syscalls.build_server_filter(may_exec=bool(runnable), counts_shared_memory=counts_shared_memory)
+        ).install()
 
     def apply(self) -> None:
         """Confines the calling child for good.
@@ -154,13 +163,21 @@ def _needed_capabilities(readable: Sequence[str], user: int) -> int:
     return 0 if status == 0 else system.CAP_DAC_READ_SEARCH
 
 
-def _limit(*, alone: bool) -> None:
-    for which, wanted in _COMMON_LIMITS:
+def _most_threads(settings: Mapping[str, Any]) -> int:
+    """The limit of threads: the kernel counts those of one user, since Linux 5.14 in one user namespace."""
+    release = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+    if settings["outer_id"] is not None or (settings["level"] == "namespaces" and release >= (5, 14)):
+        return THREADS
+    with open("/proc/loadavg", encoding="ascii") as load:
+        _, of_machine = load.read().split()[3].split("/")
+    return int(of_machine) + MORE_THREADS
+
+
+def _limit(threads: int) -> None:
+    for which, wanted in (*_COMMON_LIMITS, (resource.RLIMIT_NPROC, threads)):
         _, hard = resource.getrlimit(which)
         value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(which, (value, value))
-    if alone:  # counts all processes of a user: only meaningful for a user of the child's own
-        resource.setrlimit(resource.RLIMIT_NPROC, (THREADS, THREADS))
 
 
 def _read_rules(

@@ -13,7 +13,9 @@ JOB = struct.Struct("<dd")
 BEGIN = b"J"
 KILL = b"K"
 READING = b"H"
-"""The answer to `IS_READING`."""
+"""The first byte of the answer to `IS_READING`."""
+WAITED = struct.Struct("<cd")
+"""That byte, and the seconds since the question before in which the child could run and was not let run."""
 
 # From the server.
 READY = b"C"
@@ -21,11 +23,12 @@ READY = b"C"
 FAILED = b"E"
 """The server can't go on; with the reason."""
 IS_READING = b"T"
-"""Asks whether the runner is reading: the child seems to sleep, but may be waiting for the runner."""
+"""With a descriptor of the child's process, which seems to sleep: asks whether the runner is reading, and how
+long the child waited for a processor."""
 ENDED = b"R"
-REPORT = struct.Struct("<cidB?")
-"""Kind, status as of wait(2), CPU seconds, note, whether it was confined; with the runner's ends of the
-next child's pipes, unless the one that ended left files behind."""
+REPORT = struct.Struct("<cidB?Q")
+"""Kind, status as of wait(2), CPU seconds, note, whether it was confined, most bytes of memory that it had;
+with the runner's ends of the next child's pipes, unless the one that ended left files behind."""
 
 NOTHING, OUT_OF_TIME, ASLEEP, SCRATCH = range(4)
 """Notes: why the server killed the child."""

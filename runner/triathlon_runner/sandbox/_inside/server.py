@@ -6,6 +6,7 @@ a job. When the child ends, the server reports wait status and CPU seconds, then
 Programs, inputs and results never pass through it.
 """
 
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -45,6 +46,7 @@ _SOURCE, _SINK = 3, 4
 def main(control: int, configuration: str) -> None:
     """Prepares the server and serves until the runner closes the socket."""
     channel = _reserve(socket.socket(fileno=control))
+    _be_killed_first()
     try:
         settings = marshal.loads(bytes.fromhex(configuration))  # noqa: S302 (written by the runner)
         _warm(settings)
@@ -55,6 +57,12 @@ def main(control: int, configuration: str) -> None:
         Server(channel, confine.Confinement(settings), settings["command"], watch=watch).serve()
     except (OSError, ImportError, KeyError) as error:
         channel.send(messages.FAILED + str(error).encode())
+
+
+def _be_killed_first() -> None:
+    """Where memory runs out the kernel kills a child, or this server, before the runner."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
 
 
 def _warm(settings: Mapping[str, Any]) -> None:
@@ -118,7 +126,7 @@ class Server:
         while True:
             pid = self._fork(report)
             message = self._channel.recv(messages.SIZE)
-            while message in (messages.KILL, messages.READING):  # for the child before, which had ended
+            while message[:1] in (messages.KILL, messages.READING):  # for the child before, which had ended
                 message = self._channel.recv(messages.SIZE)
             if not message:
                 return
@@ -158,7 +166,8 @@ class Server:
         except BlockingIOError:
             confined = False
         cpu_seconds = usage.ru_utime + usage.ru_stime
-        return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined)
+        peak_bytes = usage.ru_maxrss << 10
+        return messages.REPORT.pack(messages.ENDED, status, cpu_seconds, note, confined, peak_bytes)
 
     def _wait(self, pid: int, clock: CpuClock) -> int:
         """Waits for the child's end; kills it at a limit, on request, or when the runner is gone."""
@@ -178,7 +187,7 @@ class Server:
                     os.kill(pid, signal.SIGKILL)
                     note = note or limit
                 elif clock.must_ask_runner():
-                    self._channel.send(messages.IS_READING)
+                    socket.send_fds(self._channel, [messages.IS_READING], [handle])
         finally:
             os.close(handle)
 
@@ -186,8 +195,8 @@ class Server:
         message = self._channel.recv(messages.SIZE)
         if not message:
             os._exit(0)  # and with it the child
-        if message == messages.READING:
-            clock.confirm()
+        if message[:1] == messages.READING:
+            clock.confirm(messages.WAITED.unpack(message)[1])
         else:
             os.kill(pid, signal.SIGKILL)
 
@@ -230,8 +239,11 @@ def _read_memory_limit() -> int:
 def _set_descriptors(descriptors: list[int]) -> None:
     """The child's table: 0 the null device, 1 and 2 its output, 3 jobs, 4 results, 5 its report.
 
-    The rules for files are a descriptor, too; putting them on closes it.
+    It opens the null device itself: flags that it set on one of the server's would outlive it. The rules for
+    files are a descriptor, too; putting them on closes it.
     """
+    os.close(0)
+    os.open(os.devnull, os.O_RDONLY)
     source, sink, out, err, confined = descriptors
     for number, descriptor in enumerate((out, err, source, sink, confined), start=1):
         os.dup2(descriptor, number)

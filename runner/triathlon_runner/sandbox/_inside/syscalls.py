@@ -39,14 +39,13 @@ futex 202 98, set_robust_list 273 99, get_robust_list 274 100, rseq 334 293, set
 membarrier 324 283, clone 56 220, clone3 435 435, exit 60 93, exit_group 231 94,
 restart_syscall 219 128, kill 62 129, tgkill 234 131, arch_prctl 158 -, prctl 157 167, ftruncate 77 46,
 fsync 74 82, fdatasync 75 83, fadvise64 221 223, unlink 87 -, unlinkat 263 35,
-rename 82 -, renameat 264 38, renameat2 316 276, mkdir 83 -, mkdirat 258 34, rmdir 84 -, flock 73 32,
+rename 82 -, renameat 264 38, renameat2 316 276, mkdir 83 -, mkdirat 258 34, rmdir 84 -,
 umask 95 166, statfs 137 43,
 fstatfs 138 44, sendfile 40 71, copy_file_range 326 285, alarm 37 -, setitimer 38 103,
 getitimer 36 102, wait4 61 260, waitid 247 95, capget 125 90, socketpair 53 199, execve 59 221,
 pkey_alloc 330 289, pkey_free 331 290, pkey_mprotect 329 288, symlink 88 -, symlinkat 266 36,
 sendto 44 206, recvfrom 45 207, recvmsg 47 212, shutdown 48 210, getsockopt 55 209,
-getsockname 51 204, getpeername 52 205, timer_create 222 107, timer_settime 223 110,
-timer_gettime 224 108, timer_delete 226 111
+getsockname 51 204, getpeername 52 205
 """
 """Name, number on x86_64, number on aarch64."""
 _SERVER_TABLE = """
@@ -55,17 +54,19 @@ landlock_restrict_self 446 446, pidfd_open 434 434, sendmsg 46 211
 """
 """What only the server does, or a child before it is confined."""
 
-_PRETENDED_TABLE = "chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88"
+_PRETENDED_TABLE = "chmod 90 -, fchmod 91 52, fchmodat 268 53, utimensat 280 88, flock 73 32"
 """Calls that seem to succeed and do nothing. Landlock does not cover modes and times: a child that runs as
-the calling user could make all of their files unreadable. Programs that copy a file or clean up set them."""
+the calling user could make all of their files unreadable. Programs that copy a file or clean up set them.
+A lock would be seen by other programs, and outlive its program on a file that is open elsewhere, too; in a
+process that can reach no other nothing is locked by anybody else, which is what SQLite wants to know."""
+_PRETENDED_TIMERS = "timer_create 222 107, timer_settime 223 110, timer_gettime 224 108, timer_delete 226 111"
+"""Refused to Python, pretended to other languages, because Ruby warns where it gets no timer (it needs none).
+They could send any signal, SIGKILL included, and a filter cannot see which: a program that ended itself by
+one would look as if it had been killed from outside."""
 
 _COLUMN = {"x86_64": 1, "aarch64": 2}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-_TIMERS = ("timer_create", "timer_settime", "timer_gettime", "timer_delete")
-"""They can send any signal, SIGKILL included, and a filter cannot see which. Ruby needs them, not Python:
-a program in another language that sets one by a bare system call to end itself looks killed from outside."""
-_CLONE_THREAD = 0x10000
 _AF_UNIX = 1
 _ENOSYS = 38
 _OWN_PID = 0x7EADBEEF  # replaced in each child by its own pid
@@ -78,19 +79,37 @@ class _Condition(NamedTuple):
     values: tuple[int, ...] = ()
     bit: int = 0
     mask: int = 0
+    pretended: tuple[int, ...] = ()
+    """Values with which the call seems to succeed and does nothing."""
     fatal: tuple[int, int] | None = None
     """An argument and its value that end the process by SIGSYS, whatever its other arguments."""
 
 
 _PRCTL = (3, 15, 16, 23, 39, 0x53564D41)
-_READ, _WRITE, _BOTH, _TRUNCATE = 0, 1, 2, 0o1000
+_CLONE_DETACHED, _PTHREAD_FLAGS = 0x400000, 0x3D0F00
+"""What the C libraries make threads with: they share memory, descriptors and signals (musl sets the first,
+too, which means nothing). So all threads of a program share one table of descriptors, which is limited."""
+_MAP_PRIVATE, _MAP_KIND, _MAP_ANONYMOUS = 0x02, 0x0F, 0x20
+_MAP_UNCOUNTED = 0x40000 | 0x100
+"""Huge pages, which are the machine's; a mapping that grows like a stack, which RLIMIT_DATA leaves out."""
+_O_NONBLOCK_DIRECT_CLOEXEC = os.O_NONBLOCK | os.O_DIRECT | os.O_CLOEXEC
+_READ, _WRITE, _BOTH, _TRUNCATE, _NAMELESS = 0, 1, 2, 0o1000, 0o20000000
 _OPENING = (_READ, _WRITE, _BOTH, _WRITE | _TRUNCATE, _BOTH | _TRUNCATE)
 _CONDITIONS = {
     # A file can be emptied by one who opens it for reading; Landlock knows of that since Linux 6.2 only.
-    "open": _Condition(1, _OPENING, mask=0o3 | _TRUNCATE),
-    "openat": _Condition(2, _OPENING, mask=0o3 | _TRUNCATE),
-    # No F_SETOWN, by which the kernel would send signals.
-    "fcntl": _Condition(1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),
+    # No O_TMPFILE: such a file leaves no trace in the folder by which the server knows that it was used.
+    "open": _Condition(1, _OPENING, mask=0o3 | _TRUNCATE | _NAMELESS),
+    "openat": _Condition(2, _OPENING, mask=0o3 | _TRUNCATE | _NAMELESS),
+    # Duplicates, flags, the size of a pipe. No F_SETOWN, by which the kernel would send signals, no leases,
+    # no F_GETLK; locks are pretended, as flock is.
+    "fcntl": _Condition(1, (0, 1, 2, 3, 4, 1030, 1032), pretended=(6, 7, 37, 38)),
+    # Without CLOSE_RANGE_UNSHARE, which would give a thread a table of descriptors of its own.
+    "close_range": _Condition(2, (0, 4)),
+    # Without O_NOTIFICATION_PIPE.
+    "pipe2": _Condition(1, (0,), mask=0xFFFFFFFF & ~_O_NONBLOCK_DIRECT_CLOEXEC),
+    # Only what concerns the caller's own threads: other commands interrupt all of the machine's processors.
+    "membarrier": _Condition(0, (0, 8, 16, 32, 64)),
+    "mmap": _Condition(3, (0,), mask=_MAP_UNCOUNTED),
     # What makes a child: PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS.
     "prctl": _Condition(0, (*_PRCTL, 1, 4, 8)),
     # Only queries about a terminal, blocking and close-on-exec.
@@ -99,9 +118,13 @@ _CONDITIONS = {
     # asyncio's own wake-up pair; children have no way to name anything else that it could reach.
     "socketpair": _Condition(0, (_AF_UNIX,)),
 }
+_ONLY_PRIVATE_MAPPINGS = _Condition(
+    3, (_MAP_PRIVATE, _MAP_PRIVATE | _MAP_ANONYMOUS), mask=_MAP_UNCOUNTED | _MAP_KIND | _MAP_ANONYMOUS
+)
+"""For `mmap` where the memory limit is RLIMIT_DATA, which does not count shared memory."""
 _CHILD_CONDITIONS = {
     # Threads yes, processes no.
-    "clone": _Condition(0, bit=_CLONE_THREAD),
+    "clone": _Condition(0, (_PTHREAD_FLAGS,), mask=0xFFFFFFFF & ~_CLONE_DETACHED),
     # Signals only to itself, and no other way to make the kernel send one. SIGKILL ends it all the same, but
     # by another signal: so a child that died of SIGKILL was killed from outside, by the kernel for want of
     # memory or by a person, and that is no result.
@@ -121,18 +144,25 @@ _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _DENY = _ERRNO | 1  # EPERM
 
 
-def build_server_filter(*, may_exec: bool) -> bytes:
-    """The allow list as BPF instructions; `may_exec` for languages whose interpreter is started by exec.
+def build_server_filter(*, may_exec: bool, counts_shared_memory: bool) -> bytes:
+    """The allow list as BPF instructions.
+
+    Args:
+        may_exec: For languages whose interpreter is started by exec.
+        counts_shared_memory: Whether the memory limit does; otherwise none may be mapped.
 
     Raises KeyError on an architecture whose call numbers are not in the table; so does `build_child_filter`.
     """
     numbers = _numbers(_TABLE) | _numbers(_SERVER_TABLE)
-    if not may_exec:
+    pretended = _numbers(_PRETENDED_TABLE)
+    if may_exec:
+        pretended |= _numbers(_PRETENDED_TIMERS)
+    else:
         del numbers["execve"]
-        for name in _TIMERS:
-            del numbers[name]
     bodies = {number: _body(name) for name, number in numbers.items()}
-    bodies |= {number: [_step(_RETURN, _ERRNO)] for number in _numbers(_PRETENDED_TABLE).values()}
+    if not counts_shared_memory:
+        bodies[numbers["mmap"]] = _conditional(_ONLY_PRIVATE_MAPPINGS)
+    bodies |= {number: [_step(_RETURN, _ERRNO)] for number in pretended.values()}
     head = [
         _step(_LOAD, 4),  # the architecture: system calls have other numbers on another one
         _step(_JUMP_EQUAL, _ARCHITECTURE[platform.machine()], 1, 0),
@@ -213,6 +243,8 @@ def _conditional(condition: _Condition) -> list[bytes]:
         steps.append(_step(_AND, condition.mask))
     for value in condition.values:
         steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ALLOW)]
+    for value in condition.pretended:
+        steps += [_step(_JUMP_EQUAL, value, 0, 1), _step(_RETURN, _ERRNO)]
     if condition.bit:
         steps += [_step(_JUMP_SET, condition.bit, 0, 1), _step(_RETURN, _ALLOW)]
     return [*steps, _step(_RETURN, _DENY)]

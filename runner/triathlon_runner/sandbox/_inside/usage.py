@@ -10,9 +10,8 @@ CPU_CHECK_SECONDS = 0.25
 """Between two checks of a running child's CPU time."""
 SLEEPING_SHARE = 0.03
 """A child that uses less than this share of a core counts as asleep, in proportion: with half the share half
-of the time, without any CPU time all of it. A child that waits for a CPU gets more than this share, unless
-the machine is overloaded. One that computes a little now and then, to seem awake, ends after 33 times its
-limit."""
+of the time, without any CPU time all of it. One that computes a little now and then, to seem awake, ends
+after 33 times its limit."""
 _SCHEDULED = 2
 """The kind of CPU clock that the scheduler keeps, exact to the nanosecond (CPUCLOCK_SCHED)."""
 SCRATCH_CHECK_SECONDS, CHECK_SHARE = 0.01, 0.1
@@ -23,8 +22,9 @@ share of a core that checking may take where there are many files."""
 class CpuClock:
     """Measures how much CPU time a child uses and how long it sleeps, a few times a second.
 
-    A child that waits until the runner reads its results, or sends it a call, uses no CPU time either. So
-    time without CPU time counts as sleep only once the runner has confirmed that it is reading.
+    A child that waits until the runner reads its results, or sends it a call, uses no CPU time either, nor
+    does one that waits for a processor on a busy machine. So time without CPU time counts as sleep only once
+    the runner has confirmed that it is reading, and has said how long the child waited for a processor.
     """
 
     def __init__(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> None:
@@ -62,9 +62,9 @@ class CpuClock:
         self._asked = True
         return True
 
-    def confirm(self) -> None:
-        """Notes that the runner is reading: the child was asleep, not waiting for the runner."""
-        self._slept += self._unconfirmed
+    def confirm(self, waited: float) -> None:
+        """Notes that the runner is reading: the child slept, but while it waited for a processor."""
+        self._slept += max(0.0, self._unconfirmed - waited)
         self._unconfirmed = 0.0
         self._asked = False
 
@@ -89,7 +89,8 @@ class ScratchFolder:
     def __init__(self, folder: str, *, watch: bool) -> None:
         self._folder = folder
         self._watch = watch
-        self._first_entries = frozenset(os.listdir(folder))
+        self._changed_at = os.stat(folder).st_ctime_ns
+        self._changed = os.stat(folder).st_ctime_ns
         self._due = 0.0
 
     def next_check(self) -> float:
@@ -111,11 +112,8 @@ class ScratchFolder:
         return note
 
     def dirty(self) -> bool:
-        """Whether a program left files there, or a folder that cannot be listed."""
-        try:
-            return not self._first_entries.issuperset(os.listdir(self._folder))
-        except OSError:
-            return True
+        """Whether a program wrote there: of files that it deleted the folder's time remains."""
+        return os.stat(self._folder).st_ctime_ns != self._changed_at
 
 
 def _overfull(folder: str) -> bool:

@@ -61,6 +61,8 @@ class BoardContext(PageContext):
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
+    apart: bool
+    """Whether a score is of another protocol than those that are ranked."""
     reported: list[tuple[str, str]]
     """Title and page of each published table that a figure comes from."""
     finding: Finding | None
@@ -93,6 +95,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
         rows=rows,
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
+        apart=any(cell.is_apart for row in rows for cell in row.cells),
         reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
         figures=list(view.figures(board, board.models[: view.models_drawn], models)),
@@ -128,7 +131,8 @@ def _row(
     cost = run_cost(board.files.get(model, ()), info.price)
     if published:
         return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
-    return BoardRow(info, place, cells, cost, info.page, board.open_units(model), board.part_run(model))
+    part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
+    return BoardRow(info, place, cells, cost, info.page, board.open_units(model), part)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:

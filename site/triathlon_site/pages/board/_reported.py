@@ -56,7 +56,7 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
     ids: dict[int, list[str]] = defaultdict(list)
     for model, joined in site.same.items():
         ids[id(joined)].append(model)
-    scores = {column.column.id: column.scores for column in board.columns}
+    columns = {column.column.id: column for column in board.columns}
     filled: dict[str, dict[str, ShownScore]] = {}
     added = []
     for joined in site.reported.models:
@@ -64,7 +64,7 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
             own = ids.get(id(joined), [])
             on_board = [model for model in own if model in board.files]
             for model in on_board:
-                if empty := {column: f for column, f in figures.items() if model not in scores[column]}:
+                if empty := {column: f for column, f in figures.items() if not columns[column].shown(model)}:
                     filled[model] = empty
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
@@ -94,7 +94,7 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
     for model in board.models:
         figure = reported.filled.get(model, {}).get(column)
         if model in scores:
-            keyed.append(((False, -scores[model].value, False), Place(model)))
+            keyed.append(((False, -scores[model].middle, False), Place(model)))
         elif figure:
             keyed.append(((False, -figure.value, True), Place(model, rank=_rank(board, figure))))
         else:
@@ -109,7 +109,7 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
 
 
 def _rank(board: Board, figure: ShownScore) -> int:
-    return 1 + sum(score.value > figure.value for score in board.headline.scores.values())
+    return 1 + sum(score.middle > figure.value for score in board.headline.scores.values())
 
 
 def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:

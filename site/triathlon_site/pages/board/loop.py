@@ -34,6 +34,11 @@ TITLES: Final = {"upper": "upper case"}
 SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
 AS_ASKED: Final = "as asked"
 LOOPS: Final = "loops"
+OUR_WORDING: Final = {
+    "prompts": "The prompts are our wording of the paper’s listing 3.2.",
+    "attacks": "The attacks are our wording of the paper’s listing 3.1.",
+}
+"""Of variants whose prompts have no file of the authors."""
 
 
 def loop_sections(board: Board, models: Models) -> Iterator[Section]:
@@ -127,11 +132,12 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
     order = list(comparison.baseline)
     rows = [DotRow(models[m].name, tuple(of[m] for of in values.values())) for m in order[:FIGURE_ROWS]]
     svg = dots(title, tuple(values), rows, maximum=maximum)
+    about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].kind, '')}".strip()
     rank_cells = {
         name: {m: Value(f"{rank:g}", number=rank) for m, rank in of.items()} for name, of in ranks.items()
     }
     figures = [Figure(svg, f"{headline.title} as asked and under each setting.")]
-    return model_table(title, _about(comparison, models), models, order, cells | rank_cells, figures=figures)
+    return model_table(title, about, models, order, cells | rank_cells, figures=figures)
 
 
 def _range_cell(value: float, upper: float, maximum: float) -> Value:
@@ -199,7 +205,7 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     return model_table(
         "Attacks on the first prompt",
         "What a rewritten first prompt does to pass@1, in points with a 95 % interval, on the tasks that"
-        " both sides have. Pale: the interval holds zero.",
+        f" both sides have. Pale: the interval holds zero. {OUR_WORDING['attacks']}",
         models,
         order,
         {**columns, "tasks": {model: count_cell(count) for model, count in tasks.items()}},

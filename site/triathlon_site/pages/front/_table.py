@@ -127,12 +127,15 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
     """The measured or recorded score of one model; None where it has none."""
     board = site.board(column.board)
     scores = next((c for c in board.columns if c.column.id == column.column), None) if board else None
-    if board is None or scores is None or model not in scores.scores:
+    score = scores.shown(model) if scores else None
+    if board is None or scores is None or score is None:
         return None
-    score = scores.scores[model]
     date = site.newest(model, {suite for suite, _ in scores.column.parts})
     part = board.part_run(model) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
+    apart = (
+        "asked or graded under another protocol than those that are ranked" if model in scores.apart else ""
+    )
     return ShownScore(
         score.value,
         scores.column.maximum,
@@ -140,7 +143,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
         score.grade,
         receipt_path(scores, model),
         date,
-        ", ".join(filter(None, (score.grade, regraded, date, part and f"on {part} tasks"))),
+        ", ".join(filter(None, (score.grade, regraded, apart, date, part and f"on {part} tasks"))),
         tier=score.tier,
         upper=score.upper,
         tasks=min(column.tasks, _independent_tasks(scores, model)),
@@ -154,7 +157,7 @@ def _independent_tasks(column: ColumnScores, model: str) -> int:
     for sample in column.samples:
         for place in np.flatnonzero(sample.denominators[sample.models.index(model)]):
             seeds.update(sample.origins[place])
-    return len(seeds)
+    return len(seeds) or column.apart[model].tasks
 
 
 def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.loop import sensitivity
 from triathlon_site.figures import DotRow, Point, Series, arrows, bars, curves, scatter
 from triathlon_site.pages._shifts import shift_sentences

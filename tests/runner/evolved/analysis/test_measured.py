@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.endpoints import ModelKind
+from support.hashes import hashes
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 from triathlon_runner.store import ResultsFolder
 
@@ -152,7 +153,7 @@ def _line(task: str, protocol: str) -> str:
         suite=SEEDS,
         model="i",
         task_id=task,
-        protocol=protocol,
+        protocol=hashes(protocol),
         outcome=Outcome.PASSED,
         prompt="",
         reply=Reply(text=""),

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from triathlon_runner.endpoints import ModelKind
+from support.hashes import hashes
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
 
 
@@ -17,7 +18,7 @@ def _records(
             suite="evolved/x",
             model="m",
             task_id=task,
-            protocol="",
+            protocol=hashes(""),
             outcome=Outcome.PASSED if passed else Outcome.FAILED,
             prompt="",
             reply=Reply(text=""),

@@ -7,11 +7,11 @@ import pytest_asyncio
 
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
-from triathlon_runner.endpoints import EndpointError
 from triathlon_runner.evolved.evolve import Evolved, Job, evolve
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._job import Transformation
 from triathlon_runner.evolved.evolve._refine import DroppedError
+from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 

@@ -5,11 +5,12 @@ import pytest
 from support import hostile_replies
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import Outcome, Reply
-from triathlon_runner.runtime._assertions import fill, reading_an_answer
-from triathlon_runner.runtime._fillings import InvalidAnswerError
-from triathlon_runner.runtime._grade import extract_answer
+from triathlon_runner.runtime._answer import extract_answer
+from triathlon_runner.runtime._assertions import fill
+from triathlon_runner.runtime._claims import MaskedTest
+from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime.prediction import Asked, grade_prediction
-from triathlon_runner.runtime.prediction._grade import as_output_assertion, fill_arguments, output_question
+from triathlon_runner.runtime.prediction._grade import fill_arguments, output_question
 from triathlon_runner.sandbox import open_sandbox
 
 TASK = CruxevalTask("own", "def f(x):\n    return x\n", "7", "7")
@@ -23,9 +24,7 @@ def read(answer: str) -> None:
     except InvalidAnswerError as dodge:
         assert str(dodge)
     try:
-        with reading_an_answer():
-            assertion = as_output_assertion(answer, question.text)
-        fill(question.assertion, assertion, program.program)
+        fill(MaskedTest(question.assertion, program.program), answer)
     except InvalidAnswerError as dodge:
         assert str(dodge)
 
@@ -36,7 +35,7 @@ def test_ten_thousand_replies() -> None:
     count, answers = 0, set()
     for text in hostile_replies.replies():
         count += 1
-        extracted = extract_answer(Reply(text=text), "direct", "output")
+        extracted = extract_answer(Reply(text=text), "direct")
         if isinstance(extracted, str):
             answers.add(extracted)
     assert count >= 10_000
@@ -44,9 +43,14 @@ def test_ten_thousand_replies() -> None:
         read(answer)
 
 
-@pytest.mark.parametrize("asked", ["output", "input"])
 @pytest.mark.parametrize(
-    "answer", ["0x" + "f" * 4_000, "assert f(0x" + "f" * 4_000 + ") == 7", "assert f(7) == 0x" + "f" * 4_000]
+    ("asked", "answer"),
+    [
+        ("output", "0x" + "f" * 4_000),
+        ("output", "assert f(7) == 0x" + "f" * 4_000),
+        ("input", "0x" + "f" * 4_000),
+        ("input", "assert f(0x" + "f" * 4_000 + ") == 7"),
+    ],
 )
 async def test_a_number_too_large_to_write_is_wrong(asked: Asked, answer: str) -> None:
     """Python reads it in hexadecimal and does not write it: the model's failure, not ours."""

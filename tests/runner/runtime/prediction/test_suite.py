@@ -8,13 +8,14 @@ from typing import Literal
 
 import pytest
 
+from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.endpoints import Answer, Chat, Completion, Sampling
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
 from triathlon_runner.runtime._asking import Asker
@@ -79,7 +80,7 @@ async def records(
     one: PredictionSuite, model: RuleModel, grader: Grader, samples: int = 1
 ) -> list[PredictionRecord]:
     units = [(task.task_id, sample) for task in one.tasks() for sample in range(samples)]
-    return list(await asyncio.gather(*(one.run(*unit, model, grader, "hash") for unit in units)))
+    return list(await asyncio.gather(*(one.run(*unit, model, grader, hashes("hash")) for unit in units)))
 
 
 @pytest.mark.parametrize("asked", ["output", "input"])
@@ -118,7 +119,7 @@ def test_the_question_hides_what_is_asked_for() -> None:
     (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
     assert masked_assertion(first, "output") == "assert f(2) == ??"
     assert masked_assertion(first, "input") == "assert f(??) == '??'"
-    assert outputs.settings("instruct") != inputs.settings("instruct")
+    assert outputs.protocol != inputs.protocol
 
 
 def test_users_template_needs_the_program(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str
     chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
     tasks = {name: task for name, task in one.programs.items() if name in chosen}
     model = RuleModel(right(tasks))
-    found = await asyncio.gather(*(one.run(name, 0, model, grader, "hash") for name in tasks))
+    found = await asyncio.gather(*(one.run(name, 0, model, grader, hashes("hash")) for name in tasks))
     assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.endpoints import ModelKind
 from triathlon_runner.evolved import analysis
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate

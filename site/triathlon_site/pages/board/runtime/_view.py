@@ -1,10 +1,11 @@
 """The runtime discipline on the pages: its four questions, and its variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
+from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
@@ -35,6 +36,8 @@ TABLE_III: Final = {
 }
 """The order of REval's columns."""
 PLAIN: Final = "as on this board"
+ALL_QUESTIONS: Final = {"runtime/dreval": 3152}
+"""REval, table I."""
 MOST_BARS: Final = 12
 """Models whose bars fit beside each other."""
 
@@ -68,14 +71,42 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """What a chain of thought changes, and the scores in all settings."""
+    """Questions that were not asked, chain of thought, all settings: a table for each that has results."""
+    for suite in board.plan.suites:
+        if left_out := _left_out(board.of_suite(suite.id)):
+            yield _not_asked(suite.id, left_out, models)
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
 
 
+def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
+    """By model, what its manifest says of its questions, where programs were left out."""
+    questions = {
+        model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
+    }
+    return {model: found for model, found in questions.items() if found.get("left_out_programs")}
+
+
+def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
+    of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
+    asked = {model: Value(f"{found.get('count', 0):,}{of}") for model, found in left_out.items()}
+    reasons = {
+        model: Value("; ".join(f"{task}: {why}" for task, why in found["left_out_programs"].items()))
+        for model, found in left_out.items()
+    }
+    return model_table(
+        "Questions that were not asked",
+        "Where a library that a program imports is not installed, its questions cannot be built; the extra"
+        " `official` installs those that DREval and ClassEval need.",
+        models,
+        list(left_out),
+        {"questions asked": asked, "programs left out": reasons},
+    )
+
+
 def _thinking(board: Board, variant: Variant, models: Models) -> Section:
-    metrics = [metric for metric in variant.entry.metrics if not metric.id.endswith("_f1")]
+    metrics = [metric for metric in _columns(variant.entry) if not metric.id.endswith("_f1")]
     differences = {metric: variant_differences(board, variant, metric) for metric in metrics}
     first = metrics[0]
     order = [model for model in board.models if model in differences[first]]
@@ -96,6 +127,10 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     )
 
 
+def _columns(suite: SuiteEntry) -> list[Metric]:
+    return [metric for metric in suite.metrics if metric.role != "beside"]
+
+
 def _ratio(file: FileAggregate, metric: Metric) -> float:
     """The metric in per cent of its maximum."""
     part = total(file, metric.id)
@@ -105,9 +140,11 @@ def _ratio(file: FileAggregate, metric: Metric) -> float:
 def _all_settings(board: Board, models: Models) -> Iterator[Section]:
     """REval's table III in one piece: every setting that has results, the mean of its models first."""
     plain = board.plan.suites[0]
+    if plain.record is not RuntimeRecord:
+        return
     variants = [variant for kind in ("style", "sampling") for variant in variants_of(board, kind)]
     settings = {PLAIN: plain} | {variant.title: variant.entry for variant in variants}
-    metrics = sorted(plain.metrics, key=lambda metric: TABLE_III.get(metric.id, 0))
+    metrics = sorted(_columns(plain), key=lambda metric: TABLE_III.get(metric.id, 0))
     rows: list[tuple[Value, ...]] = []
     for setting, entry in settings.items():
         files = board.of_suite(entry.id)

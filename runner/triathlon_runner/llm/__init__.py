@@ -1,0 +1,81 @@
+"""Asking models: `async ask(prompt) -> Answer` through the `openai` package, a file a provider.
+
+`OpenModel.endpoint` asks a server without a cache and tells who it is: what looks at how a server behaves (a
+file of its own, `probe.py`) starts from there.
+"""
+
+from typing import Annotated, Any, Final
+
+from pydantic import BeforeValidator
+
+from triathlon_runner.llm._api import (
+    CHARACTERS_A_TOKEN,
+    Answer,
+    Asking,
+    CacheError,
+    Chat,
+    Completion,
+    EndpointError,
+    EndpointStats,
+    Message,
+    Model,
+    ModelKind,
+    ModelUnavailableError,
+    Sampling,
+    ServerUnreachableError,
+    asking,
+)
+from triathlon_runner.llm._cache import CacheInfo, ReplyCache
+from triathlon_runner.llm._model import OpenModel, open_model
+from triathlon_runner.llm._queue import Limits
+from triathlon_runner.llm.anthropic import Anthropic
+from triathlon_runner.llm.openai_chat import Azure, OpenAI
+from triathlon_runner.llm.provider import ApiConfig, domains_of_key, is_loopback
+
+PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic, "azure": Azure}
+"""By the name in models.yaml."""
+
+
+def _by_provider(block: Any) -> Any:
+    """Returns an `api:` block as its provider's class, which knows the provider's own options."""
+    if not isinstance(block, dict):
+        return block
+    name = block.get("provider", "openai")
+    if name not in PROVIDERS:
+        raise ValueError(f"expected `provider` to be one of {', '.join(PROVIDERS)}, got {name!r}")
+    return PROVIDERS[name].model_validate(block)
+
+
+ApiBlock = Annotated[ApiConfig, BeforeValidator(_by_provider)]
+"""The `api:` block of a row of models.yaml, of whichever provider."""
+
+__all__ = [
+    "CHARACTERS_A_TOKEN",
+    "PROVIDERS",
+    "Answer",
+    "Anthropic",
+    "ApiBlock",
+    "ApiConfig",
+    "Asking",
+    "Azure",
+    "CacheError",
+    "CacheInfo",
+    "Chat",
+    "Completion",
+    "EndpointError",
+    "EndpointStats",
+    "Limits",
+    "Message",
+    "Model",
+    "ModelKind",
+    "ModelUnavailableError",
+    "OpenAI",
+    "OpenModel",
+    "ReplyCache",
+    "Sampling",
+    "ServerUnreachableError",
+    "asking",
+    "domains_of_key",
+    "is_loopback",
+    "open_model",
+]

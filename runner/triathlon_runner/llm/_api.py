@@ -1,0 +1,314 @@
+"""The interface of a model to the disciplines, `await model.ask(prompt, sampling)`; errors and counters.
+
+No HTTP here.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.records import Outcome, Reply, Usage
+
+CHARACTERS_A_TOKEN = 3.5
+"""Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
+EMPTY_REPLIES_THAT_COUNT = 5
+"""After this many empty replies in a row to one question the empty reply counts as the model's answer."""
+ModelKind = Literal["instruct", "base"]
+"""Instruct models are asked by `Chat`, base models by `Completion`."""
+
+
+class EndpointError(InfrastructureError):
+    """The endpoint gave no answer after all retries. The unit stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation for `/v1/chat/completions` (instruct models)."""
+
+    messages: tuple[Message, ...]
+    turn: int = 0
+    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
+    sent; part of the cache's key at any temperature."""
+
+    def with_merged_system(self) -> "Chat":
+        """Returns the conversation with its system prompt before the user's first text."""
+        system = [each.content for each in self.messages if each.role == "system"]
+        others = [each for each in self.messages if each.role != "system"]
+        if not system or not others:
+            return self
+        first = Message(others[0].role, "\n\n".join([*system, others[0].content]))
+        return Chat((first, *others[1:]), self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A text to be completed, for `/v1/completions` (base models)."""
+
+    text: str
+    turn: int = 0
+    """As in `Chat`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Decoding settings of one question; a model row may override what its provider refuses."""
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply with what it took."""
+
+    reply: Reply
+    usage: Usage
+    seconds: float
+    """Time from question to reply; of a cached reply, that of the original request."""
+    served_model: str
+    """The model's name as the server gives it."""
+    from_earlier_run: bool = False
+    """Whether the cache had it before the model was opened: its server did not give it now."""
+
+
+class Model(Protocol):
+    """One row of models.yaml, ready to be asked."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def kind(self) -> ModelKind: ...
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once. `sample` numbers repeats of one question at temperature > 0.
+
+        Raises:
+            EndpointError: no answer after all retries; never a made-up reply.
+        """
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Asking:
+    """One call of `ask`."""
+
+    in_flight: bool = False
+    """A request was sent and its reply is not stored yet. False while the call waits in the queue, after a
+    failed try, or for a server that is down."""
+
+
+_current: ContextVar[Asking | None] = ContextVar("asking", default=None)
+
+
+@contextmanager
+def asking() -> Iterator[Asking]:
+    """Context of one call of `ask`; what it yields says whether the call has a request in flight."""
+    call = Asking()
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def request_in_flight() -> Iterator[None]:
+    """Context of sending and reading; after a reply was read the call counts as in flight until it ends."""
+    call = _current.get() or Asking()
+    call.in_flight = True
+    try:
+        yield
+    except BaseException:
+        call.in_flight = False
+        raise
+
+
+class ModelUnavailableError(EndpointError):
+    """No question to this model can succeed for now: the model stops, its units stay open.
+
+    Bad key, no access, unknown model, quota used up, a setting that the provider refuses. Where the server
+    only does not answer, the error is a `ServerUnreachableError`.
+    """
+
+    of_question = ""
+    """The error of the question itself, where that and others before it in a row have stopped the model."""
+
+
+class ServerUnreachableError(ModelUnavailableError):
+    """The server could not be reached, or asked for a longer wait than is allowed; it may answer later.
+
+    Nothing in the model's row need be changed: the run tries the model once more at its end.
+    """
+
+
+class UnexplainedError(EndpointError):
+    """A 4xx reply that no rule explains: this question fails, others may not."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class CacheError(UserError):
+    """The cache of replies cannot be opened or written."""
+
+
+class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
+    """A try of a question failed; another one may succeed."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after = retry_after
+        """Seconds that the server asked us to wait."""
+        self.server_is_away = False
+        """Whether the server answers no request at all now; the try does not count against this question."""
+
+
+class Throttled(Retryable):
+    """429: the server wants fewer requests."""
+
+
+class Unreachable(Retryable):
+    """No connection, or it broke before the reply was whole."""
+
+    was_sent = False
+    """Whether the request was sent: the server may charge for a reply that did not come."""
+
+
+class NeverReachable(Unreachable):
+    """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
+
+    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+        super().__init__(reason)
+        self.is_temporary = is_temporary
+        """Whether it may be there later: this machine's network or name service is down."""
+
+
+class Malformed(Retryable):
+    """A reply that is no answer: not JSON, no choices."""
+
+
+class OtherModel(Malformed):
+    """A reply in another model's name."""
+
+    def __init__(self, reason: str, served: str) -> None:
+        super().__init__(reason)
+        self.served = served
+
+
+class EmptyReply(Retryable):
+    """A whole reply without any content; after several of them it is the model's answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(
+            f"a reply without content ({EMPTY_REPLIES_THAT_COUNT} in a row count as the model's answer,"
+            " where --attempts allows as many)"
+        )
+        self.answer = answer
+        """The answer with the empty reply, for when it counts."""
+
+
+@dataclass(slots=True)
+class EndpointStats:
+    """Counters of one model since it was opened; read at any time."""
+
+    in_flight: int = 0
+    oldest_sent: float | None = None
+    """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
+    most_in_flight: int = 0
+    """Most requests that were ever in flight at once."""
+    limit: int = 0
+    """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
+    answered: int = 0
+    """Replies of the server, cached ones not counted."""
+    from_cache: int = 0
+    """Questions that the cache answered, those included that waited for an equal one in flight."""
+    failed: int = 0
+    """Questions without an answer after all retries."""
+    unexplained: int = 0
+    """Of these, those since the last change of status that met an HTTP error that no rule explains."""
+    retries: int = 0
+    """Requests that repeat one without an answer: a question's first try is none of them."""
+    throttled: int = 0
+    truncated: int = 0
+    """Replies that were cut at the token limit."""
+    cut_by_context: int = 0
+    """Replies that were cut before the token limit, because question and reply filled the context."""
+    too_long: int = 0
+    """Questions that the server refused as longer than its context."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncounted: int = 0
+    """Replies for which the server gave no token counts; they are missing in the two numbers above."""
+    lost: int = 0
+    """Requests whose reply never came whole, or could not be read: the server may charge for them."""
+    estimated_input_tokens: int = 0
+    """Of the uncounted replies by the length of the texts, of the lost ones by the mean of the others."""
+    estimated_output_tokens: int = 0
+    busy_seconds: float = 0.0
+    """Time in which at least one request was in flight that was answered later. Failed tries and the time
+    before the server was up do not count."""
+    last_error: str = ""
+    retried_error: str = ""
+    """The last error of a request that is tried again, while the server has not answered any since."""
+    stopped: str = ""
+    """Why the model was stopped; empty while it can be asked."""
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
+    they lead to, all others as passed."""
+    _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    """Spans that do not touch, in order."""
+
+    def count_answer(self, input_tokens: int, output_tokens: int, seconds: float = 0.0) -> None:
+        """Adds a reply of the server that came just now, so many seconds after it was asked for."""
+        end = time.monotonic()
+        begin = end - seconds
+        self.answered += 1
+        self.retried_error = ""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
+            earlier = self._busy.pop()
+            self.busy_seconds -= earlier[1] - earlier[0]
+            begin = min(begin, earlier[0])
+        self._busy.append((begin, end))
+        self.busy_seconds += end - begin
+
+    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
+        """Adds what a reply probably took that the server has not counted."""
+        self.uncounted += 1
+        self.estimated_input_tokens += input_tokens
+        self.estimated_output_tokens += output_tokens
+
+    def count_lost_reply(self, asked_tokens: int) -> None:
+        """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
+        if replies := self.answered + self.lost:
+            asked_tokens = (self.input_tokens + self.estimated_input_tokens) // replies
+            self.estimated_output_tokens += (self.output_tokens + self.estimated_output_tokens) // replies
+        self.estimated_input_tokens += asked_tokens
+        self.lost += 1
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Output tokens a second while the server was answering; None until it has answered.
+
+        Over all replies, not over the last seconds: a slow server's replies may come all at once, minutes
+        after they were asked for, and a short window would count none of that time, or no reply.
+        """
+        return self.output_tokens / self.busy_seconds if self.busy_seconds else None

@@ -1,0 +1,202 @@
+"""Cache of replies: a SQLite file that several processes may use at once."""
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from triathlon_runner.llm._api import Answer, CacheError
+from triathlon_runner.records import Finish, Reply, Usage
+
+_ROWS_BETWEEN_SIZE_CHECKS = 500
+_VERSION: Final = 1
+_LOCK_SECONDS: Final = 30.0
+"""How long to wait for another process that is writing."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS replies (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,
+    model TEXT NOT NULL,
+    asked TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    answer TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS replies_by_model ON replies (model);
+"""
+_DELETE_OLDEST = "DELETE FROM replies WHERE id IN (SELECT id FROM replies ORDER BY id LIMIT 50)"
+_SORTED = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+
+
+def reply_key(settings: Mapping[str, Any], body: bytes = b"{}") -> bytes:
+    """Returns the key of a reply: a hash of the request's body and of all else that shaped it."""
+    shape = _SORTED(dict(settings)).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(b'{"body":%b,%b' % (body, shape[1:])).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What `triathlon cache info` shows."""
+
+    path: Path
+    replies: int
+    size_bytes: int
+    replies_by_model: dict[str, int]
+
+
+class ReplyCache:
+    """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
+
+    Reading and writing take microseconds and happen in place.
+    """
+
+    def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
+        """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
+
+        Raises:
+            CacheError: it cannot be opened, or is no cache.
+        """
+        self.path = path
+        self._db = _connect(path)
+        self._max_bytes, self._rows_since_check = max_bytes, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def get(self, key: bytes) -> Answer | None:
+        """Returns the stored answer, with the usage and seconds of the original request.
+
+        Raises:
+            CacheError: the file cannot be read.
+        """
+        try:
+            row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
+        return None if row is None else _decode(row[0])
+
+    def put(self, key: bytes, model: str, answer: Answer) -> Answer:
+        """Stores an answer and returns the stored one: an earlier one, if another process was faster.
+
+        Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
+
+        Raises:
+            CacheError: the disk is full or the file cannot be written.
+        """
+        came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
+        usage = answer.usage
+        if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
+            return answer
+        insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
+        try:
+            is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
+            self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
+            if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
+                self.prune(max_bytes=self._max_bytes * 9 // 10)
+        except sqlite3.Error as error:
+            raise CacheError(f"a reply could not be stored in {str(self.path)!r}: {error}") from error
+        return answer if is_new else self.get(key) or answer
+
+    def info(self) -> CacheInfo:
+        """Counts and sizes."""
+        counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
+        by_model = {str(model): int(count) for model, count in counts}
+        files = [self.path, self.path.with_name(self.path.name + "-wal")]
+        size = sum(file.stat().st_size for file in files if file.exists())
+        return CacheInfo(self.path, sum(by_model.values()), size, by_model)
+
+    def prune(self, *, max_bytes: int | None = None, model: str | None = None) -> int:
+        """Drops the replies of a model, or the oldest ones until the file is no larger than `max_bytes`.
+
+        Returns:
+            How many were dropped.
+
+        Raises:
+            CacheError: the file cannot be written.
+        """
+        try:
+            with self._db:  # commits, or rolls back
+                self._db.execute("BEGIN IMMEDIATE")
+                dropped = 0
+                if model is not None:
+                    dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+                while max_bytes is not None and _size_bytes(self._db) > max_bytes:
+                    oldest = self._db.execute(_DELETE_OLDEST).rowcount
+                    if not oldest:
+                        break
+                    dropped += oldest
+                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+                return dropped
+        except sqlite3.Error as error:
+            raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
+
+
+def _encode(answer: Answer) -> str:
+    shown = {"usage": dict(answer.usage), "seconds": answer.seconds, "served_model": answer.served_model}
+    return json.dumps({**dict(answer.reply), **shown})
+
+
+def _decode(text: str) -> Answer:
+    stored = json.loads(text)
+    return Answer(
+        reply=Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"])),
+        usage=Usage(**stored["usage"]),
+        seconds=stored["seconds"],
+        served_model=stored["served_model"],
+    )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones.
+
+    Raises:
+        CacheError: it cannot be opened, or is no cache of ours.
+    """
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            return _open(path)
+        except (OSError, sqlite3.Error) as error:
+            # Switching to WAL does not wait for another process that does the same.
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise CacheError(
+                    f"the cache of replies {str(path)!r} cannot be used ({error}): "
+                    "make it writable, move it away, or name another folder"
+                ) from error
+            time.sleep(0.05)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, isolation_level=None, timeout=_LOCK_SECONDS)
+    try:
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA journal_size_limit=67108864")
+        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+            db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version != _VERSION:
+            raise CacheError(
+                f"expected the cache of replies {str(path)!r} to have format {_VERSION}, got {version}: "
+                "it was made by another version of Triathlon; move it away, or use that version"
+            )
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _size_bytes(db: sqlite3.Connection) -> int:
+    """Bytes in use, freed pages not counted."""
+    pages, free, size = (
+        db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)

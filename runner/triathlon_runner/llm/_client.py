@@ -1,0 +1,241 @@
+"""Sends requests to one model's server: the `openai` package's client on its own transport, retries off."""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from triathlon_runner import __version__
+from triathlon_runner.errors import UserError
+from triathlon_runner.llm._api import Malformed, NeverReachable, Unreachable
+from triathlon_runner.llm._queue import Limits
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
+
+for _name in ("openai", "httpx2", "httpcore2"):  # they log headers as they come, with whatever stands in them
+    logging.getLogger(_name).setLevel(logging.WARNING)
+
+LARGEST_REPLY = 16 * 2**20
+"""Bytes; a server that sends more is not answering."""
+_LARGEST_PACKED = LARGEST_REPLY // 64
+"""Bytes of a reply that is compressed, unasked: unpacked they can be a thousand times as many."""
+_IDLE_SECONDS = 15.0
+_KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
+"""The last one is read from the request again by the package itself."""
+
+
+class Client:
+    """Sends requests and returns whole replies, whatever their status."""
+
+    def __init__(self, api: openai.AsyncOpenAI, config: ApiConfig) -> None:
+        self._api, self._config = api, config
+        self._was_connected = False
+
+    async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        """Sends a POST request with a JSON body, or a GET request, and waits so long for the whole reply.
+
+        Raises:
+            Unreachable: no whole reply came.
+            Malformed: the reply is larger than any answer.
+        """
+        failure: Unreachable | Malformed
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await self._sent(path, body)
+                self._was_connected = True
+                return HttpReply(reply.status_code, reply.content, reply.headers)
+        except openai.APIStatusError as error:
+            self._was_connected = True
+            return HttpReply(error.response.status_code, error.response.content, error.response.headers)
+        except TimeoutError:
+            failure = Unreachable(
+                f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds`"
+                " in the api block of its row)"
+            )
+            failure.was_sent = True
+        except openai.APIConnectionError as error:
+            failure = self._failure(list(_causes(error)))
+        raise failure  # not inside `except`: the error would carry the request and its key along
+
+    async def _sent(self, path: str, body: dict[str, Any] | None) -> httpx2.Response:
+        if body is None:
+            return await self._api.get(path, cast_to=httpx2.Response)
+        fields = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
+        if path == "/chat/completions":
+            chat = self._api.chat.completions.with_raw_response
+            return (
+                await chat.create(model=body["model"], messages=body["messages"], extra_body=fields)
+            ).http_response
+        if path == "/completions":
+            text = self._api.completions.with_raw_response
+            return (
+                await text.create(model=body["model"], prompt=body["prompt"], extra_body=fields)
+            ).http_response
+        return await self._api.post(path, cast_to=httpx2.Response, body=body)
+
+    def _failure(self, causes: list[BaseException]) -> Unreachable | Malformed:
+        """Returns what failed in words, and by its type whether another try can do better."""
+        server, is_first = _address(self._config.base_url), not self._was_connected
+        words = " ".join(str(causes[-1]).split())
+        failure: Unreachable | Malformed = Unreachable(
+            f"the connection to {server} failed: {type(causes[-1]).__name__} {words}"
+        )
+        for cause in causes:  # from the package's own to the system's, which says most
+            match cause:
+                case Malformed():
+                    failure = cause
+                case httpx2.ProxyError():
+                    kind = NeverReachable if words.startswith("4") else Unreachable
+                    failure = kind(
+                        f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
+                        " HTTP_PROXY, or name the server in NO_PROXY"
+                    )
+                    break
+                case ssl.SSLCertVerificationError():
+                    failure = NeverReachable(
+                        f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
+                        " of the authority that signed it in SSL_CERT_FILE"
+                    )
+                case ssl.SSLError() if is_first:
+                    failure = NeverReachable(f"{server} does not speak TLS ({cause}); should it be http:// ?")
+                case socket.gaierror() if is_first:
+                    failure = NeverReachable(
+                        f"the host of {server} cannot be found ({cause.strerror}): is its name right?",
+                        is_temporary=cause.errno == socket.EAI_AGAIN,
+                    )
+                case ConnectionRefusedError():
+                    failure = Unreachable(
+                        f"{server} refused the connection (is it running, and is the port right?)"
+                    )
+                case httpx2.ConnectTimeout():
+                    failure = Unreachable(f"no connection to {server} in time")
+                case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
+                    may_want_tls = is_first and server.startswith("http:")
+                    hint = "; should it be https:// ?" if may_want_tls else ""
+                    failure = Unreachable(f"{server} closed the connection before its reply was whole{hint}")
+                    failure.was_sent = True
+        return failure
+
+
+@asynccontextmanager
+async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Client]:
+    """Opens a client for one model's server and closes its connections at the end.
+
+    Raises:
+        UserError: a proxy or certificate cannot be used.
+    """
+    own = httpx2.Headers(
+        {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": f"triathlon/{__version__}",
+            **config.key_headers(secrets.key),
+            **config.headers,
+            **secrets.headers,
+        }
+    )
+
+    async def send_own_headers(request: httpx2.Request) -> None:
+        """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
+        kept = [(name, value) for name, value in request.headers.items() if name.lower() in _KEPT_HEADERS]
+        request.headers = httpx2.Headers(
+            [*own.items(), *((name, value) for name, value in kept if name not in own)]
+        )
+
+    try:
+        http = openai.DefaultAsyncHttpxClient(
+            verify=_certificates(config) if config.base_url.startswith("https:") else True,
+            trust_env=not is_loopback(config.base_url),
+            follow_redirects=False,
+            timeout=httpx2.Timeout(None, connect=limits.connect_seconds),
+            limits=httpx2.Limits(keepalive_expiry=_IDLE_SECONDS),
+            event_hooks={"request": [send_own_headers], "response": [_bound]},
+        )
+    except (ValueError, ImportError) as error:  # of the proxy that the environment names
+        raise UserError(
+            "expected a usable proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY:"
+            f" {secrets.scrub_message(str(error))}; set another, or name"
+            f" {urlsplit(config.base_url).hostname!r} in NO_PROXY (for socks5:// install"
+            " 'triathlon-leaderboard[socks]')"
+        ) from None
+    async with openai.AsyncOpenAI(
+        api_key="none",  # `send_own_headers` has the key
+        base_url=config.base_url,
+        default_query=config.query,
+        organization="",
+        project="",
+        max_retries=0,
+        http_client=http,
+    ) as api:
+        yield Client(api, config)
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Makes reading a reply fail that is larger than any answer."""
+    is_packed = response.headers.get("content-encoding", "identity") != "identity"
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+        self._inner, self._most = inner, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._inner:
+            size += len(piece)
+            if size > self._most:
+                raise Malformed(f"a reply of more than {self._most} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _certificates(config: ApiConfig) -> ssl.SSLContext:
+    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate.
+
+    Raises:
+        UserError: a file cannot be used.
+    """
+    try:
+        context = httpx2.create_ssl_context()
+    except OSError as error:  # an SSLError is one
+        raise UserError(
+            f"expected SSL_CERT_FILE or SSL_CERT_DIR to name certificates of authorities: {error}; name"
+            " others, or unset them"
+        ) from None
+    if config.client_certificate is not None:
+        try:
+            context.load_cert_chain(config.client_certificate)
+        except OSError as error:
+            raise UserError(
+                "expected client_certificate to name a PEM file with a certificate and its key, got"
+                f" {config.client_certificate!r}: {error}"
+            ) from None
+    return context
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yields the errors behind an error, outermost first."""
+    inner = error.__cause__ or error.__context__
+    if isinstance(error, BaseExceptionGroup):
+        inner = error.exceptions[0]
+    if inner is not None:
+        yield inner
+        yield from _causes(inner)
+
+
+def _address(url: str) -> str:
+    """Returns scheme, host and port, without a password."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,0 +1,325 @@
+"""What an error reply means: one table from status and wording to what happens, and how long to wait.
+
+The rules stand in the order in which they are tried; a message shows the server's own sentence behind ours.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from triathlon_runner import terminal
+from triathlon_runner.json_text import parse_json
+from triathlon_runner.llm._api import (
+    ModelUnavailableError,
+    Retryable,
+    Throttled,
+    UnexplainedError,
+)
+from triathlon_runner.llm._lengths import Asked, is_about_length, too_long
+from triathlon_runner.llm._rates import retry_after
+from triathlon_runner.llm.provider import ApiConfig
+from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.records import Finish
+
+_SHOWN: Final = 300
+"""Characters of a server's text that a message shows."""
+_SMALLER: Final = (
+    "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long"
+)
+_MONEY: Final = ("the quota or balance is used up", "raise it or wait until it is renewed, then run again")
+_NO_KEY: Final = (
+    "put the key into an environment variable and name that: with `key_env: NAME` in the api block of the"
+    " model's row, or with --key-env NAME where --model names the model"
+)
+
+Effect = Literal["stop", "refused", "throttled", "again", "question"]
+"""`stop`: no question can succeed; `refused`: the model's outcome; `question`: only this one fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What happens where an error has one of the statuses and, if one is given, matches the pattern."""
+
+    effect: Effect
+    statuses: str
+    """Such as `400 403`; `4xx` also stands for an error under status 200 that names none."""
+    pattern: str
+    what: str
+    """What it means; `{model}`, `{key}` and `{url}` are filled in."""
+    advice: str = ""
+    only_with_system: bool = False
+    """Whether it needs a question with a message of the role `system`."""
+
+
+RULES: Final = (
+    Rule(
+        "stop", "401 403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
+        "the key with which the server itself asks the service behind it was not accepted",
+        "whoever runs the server {url} has to replace that key: it is not the one of this row",
+    ),
+    Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
+    Rule(
+        "stop", "4xx",
+        r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|"
+        r"invalid_api_key|"
+        r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
+        r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
+        r"invalid subscription key|no_db_connection|no connected db",
+        "{key} was not accepted", "{key_advice}",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
+        r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
+        r"access was terminated|account is in good standing|arrearage|requires a subscription|"
+        r"has not been used in project",
+        "the provider does not serve this account",
+        "ask the provider, or name another account's key in key_env",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"unsupported_country|country, region,? or territory|location is not supported|"
+        r"(?:country|region|territory) (?:is )?not supported|"
+        r"not available in your (?:country|region|location)",
+        "the provider does not serve this region", "use a provider that does",
+    ),
+    Rule("stop", "402", "", *_MONEY),
+    Rule(
+        "stop", "4xx",
+        r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
+        r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
+        r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
+        r"budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|exceeded .{0,20}\bbudget",
+        *_MONEY,
+    ),
+    Rule(
+        "stop", "200",
+        r"^(?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
+        *_MONEY,
+    ),
+    Rule(
+        "question", "413 429", r"request too large for",
+        "the request is larger than the provider's limit a minute", _SMALLER,
+    ),
+    Rule("throttled", "429", "", ""),
+    # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
+    # be flagged, too, and a data policy can leave no provider.
+    Rule(
+        "refused", "400 403 422",
+        r"content_filter|content management policy|content_policy_violation|content filtering policy|"
+        r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
+        r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
+        r"\b(?:input|prompt|request|message)s? (?:was|were|has been|is) (?:flagged|blocked)|"
+        r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat",
+        "",
+    ),
+    Rule(
+        "stop", "200 5xx", r"requires more (?:system )?memory",
+        "the server has too little memory for {model}", "free some, or serve a smaller model",
+    ),
+    Rule(
+        "stop", "4xx",
+        r"system (?:role|message|prompt)s? (?:is |are )?not supported|system role not supported|"
+        r"only user and assistant roles|developer instruction is not enabled|roles must alternate",
+        "{model} takes no message of the role `system`",
+        "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
+        only_with_system=True,
+    ),
+    Rule(
+        "stop", "4xx",
+        r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
+        r"not support (?:the )?(?:chat )?completions api",
+        "{model} cannot be asked in this way",
+        "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
+    ),
+    Rule(
+        "stop", "200 400 404 422",
+        r"model_not_found|unknown model|invalid model|"
+        r"model .{0,120}(?:does not exist|not found|not supported)|"
+        r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
+        r"models/\S+ is not found|\bmodel: \S+$",
+        "the server does not know the model {model}", "look at `model` in its api block{listed}",
+    ),
+    Rule("again", "200", "", ""),
+    Rule("question", "501", "", "", "ask who runs the server"),
+    Rule("again", "5xx 408 409 425", "", ""),
+    Rule(
+        "stop", "3xx", "", "{url} redirects",
+        "keys go only where the row says; set base_url to the address that answers{location}",
+    ),
+    Rule(
+        "stop", "407", "", "the proxy on the way to the server wants a user and a password",
+        "set them in HTTPS_PROXY or HTTP_PROXY, as in http://user:password@host:port, or name the server in"
+        " NO_PROXY",
+    ),
+    Rule("stop", "403", "", "no access to {model}", "look at what the key and the account may use"),
+    Rule(
+        "stop", "404", r"no endpoints found",
+        "no provider may serve {model} to this account", "look at the account's settings",
+    ),
+    Rule(
+        "stop", "404", r"\bmodel\b",
+        "the server does not know the model {model}", "look at `model` in its api block{listed}",
+    ),
+    Rule("stop", "404 405", "", "nothing there: is the path of {url} right?", "{v1}"),
+)  # fmt: skip
+"""Lengths and refused settings are read apart: their advice has a number or a name in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as a server reported it, in whatever shape."""
+
+    status: int
+    """200 where an error in a good reply names none: only its text says what kind it is."""
+    text: str
+    """Codes and message: all that can be matched against."""
+    said: str
+    """The server's message, quoted; empty where it gave none."""
+    in_good_reply: bool
+    """Whether the reply's own status was 200."""
+    param: str
+    wait: float | None
+    """Seconds that the server asks us to wait."""
+    location: str
+    """The host that it redirects to."""
+
+    @property
+    def quote(self) -> str:
+        """The server's message as part of a sentence, or that it gave none."""
+        if self.in_good_reply:
+            return f"an error in a reply with status 200: {self.said}"
+        return f"the server said {self.said}" if self.said else "the server gave no reason"
+
+    @property
+    def answer(self) -> str:
+        """What the server answered, as a sentence."""
+        if self.in_good_reply:
+            return self.quote
+        return f"the server answered {self.status}{f': {self.said}' if self.said else ' and gave no reason'}"
+
+    def has_status(self, statuses: str) -> bool:
+        return any(
+            part == str(self.status)
+            or (part == "4xx" and self.status == 200)
+            or part == f"{self.status // 100}xx"
+            for part in statuses.split()
+        )
+
+
+def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure:
+    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
+    text = raw.decode("utf-8", "replace")
+    try:
+        body = parse_json(text)
+    except ValueError:
+        body = " ".join(text.split())
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
+    message = str(fields.get("message") or fields.get("detail") or text)
+    metadata = fields.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
+        message = f"{message}: {metadata['raw']}"
+    message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
+    codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
+    in_good_reply = status == 200
+    if in_good_reply and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
+        status = int(named)
+    said = repr(terminal.shortened(message, _SHOWN)) if message.strip() else ""
+    return Failure(
+        status,
+        text=" ".join((*codes, message)),
+        said=said,
+        in_good_reply=in_good_reply,
+        param=str(fields.get("param") or ""),
+        wait=retry_after(headers, text),
+        location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
+    )
+
+
+def classify(failure: Failure, config: ApiConfig, asked: Asked, listed: str = "") -> Finish:
+    """Returns the model's own outcome: its context is too short, or the content was refused.
+
+    Args:
+        failure: The error.
+        config: The row's `api:` block.
+        asked: What the question would have taken.
+        listed: The names that the server lists, in words.
+
+    Raises:
+        Retryable: another try may do better.
+        ModelUnavailableError: no other question will do better either.
+        UnexplainedError: this question fails; others may not.
+    """
+    if is_about_length(failure.status, failure.text):
+        return too_long(failure.text, failure.quote, config, asked)
+    for rule in RULES:
+        is_meant = failure.has_status(rule.statuses) and (asked.has_system or not rule.only_with_system)
+        if is_meant and re.search(rule.pattern, failure.text, re.IGNORECASE | re.DOTALL):
+            return _follow(rule, failure, config, listed)
+    if error := _refused_setting(failure):
+        raise error
+    too_large = failure.status == 413 or re.search(r"too (?:large|long|big)", failure.text, re.IGNORECASE)
+    advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
+    raise UnexplainedError(
+        failure.status,
+        f"{failure.answer}; {advice}; the next run asks again",
+    )
+
+
+def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
+    if rule.effect == "refused":
+        return Finish.REFUSED
+    status = failure.quote if failure.in_good_reply else f"{failure.status}, {failure.quote}"
+    if rule.effect == "throttled":
+        raise Throttled(status, failure.wait)
+    if rule.effect == "again":
+        raise Retryable(status, failure.wait)
+    words = {
+        "model": repr(config.model),
+        "url": repr(config.base_url),
+        "key": f"the key in ${config.key_env}" if config.key_env else "a request without a key",
+        "key_advice": "look at the key and what it may be used for" if config.key_env else _NO_KEY,
+        "location": f" ({failure.location!r})" if failure.location else "",
+        "listed": f"; {listed}" if listed else "",
+        "v1": "look at base_url"
+        if re.search(r"/v\d", config.base_url)
+        else f"most addresses end with /v1: try {config.base_url.rstrip('/') + '/v1'!r}",
+    }
+    what, advice = rule.what.format(**words), rule.advice.format(**words)
+    message = f"{what} ({failure.status}): {failure.quote}; {advice}" if what else f"{status}; {advice}"
+    raise (
+        ModelUnavailableError(message) if rule.effect == "stop" else UnexplainedError(failure.status, message)
+    )
+
+
+_REFUSED_SETTING: Final = re.compile(
+    r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra (?:inputs|fields)|deprecated|"
+    r"not allowed|cannot both|not permitted|must be|only the default|too many|at most|does not support",
+    re.IGNORECASE,
+)
+_SETTINGS: Final = {
+    "max_completion_tokens": "set `max_tokens_field: max_tokens` in its api block",
+    "max_tokens": "set `max_tokens_field: max_completion_tokens` in its api block",
+    "temperature": "add it to `unsupported: [temperature]` in its api block",
+    "top_p": "add it to `unsupported: [top_p]` in its api block",
+    "stop": "set `max_stop_sequences`, or add it to `unsupported: [stop]`, in its api block",
+    "seed": "add it to `unsupported: [seed]` in its api block",
+    "reasoning_effort": "change or remove `reasoning_effort` in its api block",
+}
+"""What to do where a setting is refused."""
+
+
+def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
+    if failure.status not in (400, 422):
+        return None
+    is_refused = _REFUSED_SETTING.search(failure.text)
+    named = (name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", failure.text))
+    setting = failure.param if failure.param in _SETTINGS else next(named, None)
+    if setting is None:
+        return None
+    return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")

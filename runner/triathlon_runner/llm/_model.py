@@ -1,0 +1,169 @@
+"""A model that is asked through an endpoint: first its cache of replies, then the server until it answers."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from weakref import WeakValueDictionary
+
+from triathlon_runner.llm._api import (
+    Answer,
+    Chat,
+    Completion,
+    EndpointStats,
+    ModelKind,
+    Sampling,
+)
+from triathlon_runner.llm._cache import ReplyCache, reply_key
+from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._queue import Limits, RequestQueue, silent
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import (
+    ApiConfig,
+    ServerInfo,
+)
+from triathlon_runner.records import Finish, Outcome
+
+
+class OpenModel:
+    """Implements `Model`. Made by `open_model`."""
+
+    def __init__(
+        self,
+        model_id: str,
+        kind: ModelKind,
+        endpoint: Endpoint,
+        cache: ReplyCache | None,
+        identity: Mapping[str, str],
+    ) -> None:
+        """`identity`: what the cache's keys hold of the model and its server."""
+        self.id, self.kind = model_id, kind
+        self.stats: EndpointStats = endpoint.stats
+        self.endpoint = endpoint
+        self._cache, self._identity = cache, dict(identity)
+        self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
+        """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
+        self._answered_now: set[bytes] = set()
+        """Keys of the questions that the server has answered since the model was opened."""
+
+    async def identify_server(self) -> ServerInfo:
+        """Asks which weights the server has loaded; other weights are another model to the cache.
+
+        Raises:
+            ModelUnavailableError: the server answers to any name, and does not list this one; a
+                `ServerUnreachableError` where it does not answer.
+        """
+        server = await self.endpoint.identify_server(self.kind)
+        if server.identity:
+            self._identity["server"] = server.identity
+        return server
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once; see `Model.ask`. `sample` makes no difference to a greedy question, `turn` does.
+
+        Raises:
+            ModelUnavailableError: no question to this model can succeed for now.
+            EndpointError: no answer to this one after all retries.
+            CacheError: the answer came but cannot be stored.
+        """
+        request = self.endpoint.request(prompt, sampling)
+        is_greedy = sampling.temperature == 0 and "temperature" not in self.endpoint.config.unsupported
+        settings = {
+            **self._identity,
+            "path": request.path,
+            "stop": sampling.stop,
+            "sample": 0 if is_greedy else sample,
+            "turn": prompt.turn,
+        }
+        key = reply_key(settings, request.payload)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            answer = None if self._cache is None else self._cache.get(key)
+            if answer is not None:
+                self.stats.from_cache += 1
+                answer = replace(answer, from_earlier_run=key not in self._answered_now)
+            else:
+                answer = await self.endpoint.answer(request)
+                self._answered_now.add(key)
+                if self._cache is not None:
+                    answer = self._cache.put(key, self.id, answer)
+        finish = answer.reply.finish
+        has_text = finish is Finish.STOP and answer.reply.text.strip()
+        self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
+        return answer
+
+    def scrub_evidence(self, text: str) -> str:
+        """Returns a text of a result without the model's keys: a server may have put one into a program."""
+        return self.endpoint.secrets.scrub_evidence(text)
+
+
+@asynccontextmanager
+async def open_model(
+    model_id: str,
+    kind: ModelKind,
+    config: ApiConfig,
+    *,
+    engine: str = "",
+    cache: ReplyCache | None = None,
+    limits: Limits | None = None,
+    context: int | None = None,
+    merges_system: bool = False,
+    timeout_follows_speed: bool = False,
+    may_send: Callable[[], bool] = lambda: True,
+    say: Callable[[str], None] = silent,
+) -> AsyncIterator[OpenModel]:
+    """A model, ready to be asked until the `async with` block ends.
+
+    Args:
+        model_id: The row's id.
+        kind: Whether it is asked by `Chat` or by `Completion`.
+        config: The row's `api:` block, or that of the server that was started for it.
+        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
+            arbitrary, so the cache's keys hold this text and not the address.
+        cache: Where replies are looked up before a request is sent, and stored.
+        limits: Attempts, waits and concurrency; the row's own come first.
+        context: Tokens that the model can read and write together, by its makers; a longer question is its
+            outcome. 0: its server's context is all that the model can do.
+        merges_system: Whether a system prompt stands before the user's text.
+        timeout_follows_speed: Whether replies of a slow server may take longer than `timeout_seconds`.
+        may_send: Called before each request; while it returns False, questions wait until they are cancelled.
+        say: Gets a line where the server cannot be reached or asks us to wait.
+
+    Raises:
+        UserError: an environment variable that the row names is not set, or a proxy cannot be used.
+    """
+    limits = limits or Limits()
+    slots = config.concurrency or limits.concurrency
+    limits = replace(
+        limits,
+        first_concurrency=slots if engine else limits.first_concurrency,
+        concurrency=slots,
+        requests_per_minute=config.requests_per_minute,
+        tokens_per_minute=config.tokens_per_minute,
+    )
+    secrets = Secrets(config)
+
+    def tell(message: str) -> None:
+        say(f"{model_id}: {secrets.scrub_message(message)}")
+
+    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(engine))
+    from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
+
+    async with open_client(config, secrets, limits) as client:
+        endpoint = Endpoint(
+            config,
+            client,
+            queue,
+            secrets,
+            context=context,
+            merges_system=merges_system,
+            timeout_follows_speed=timeout_follows_speed,
+            say=tell,
+        )
+        identity = {"provider": engine or config.base_url, "model": config.model, "revision": config.revision}
+        if config.shaping_headers:
+            identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
+        try:
+            yield OpenModel(model_id, kind, endpoint, cache, identity)
+        finally:
+            queue.close()

@@ -1,0 +1,373 @@
+"""The queue of requests to one server: which is sent next and when, and when the server is given up."""
+
+import asyncio
+import heapq
+import itertools
+import math
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm._rates import LearnedLimit, RateLimit
+from triathlon_runner.terminal import counted, duration
+
+_SECONDS_BETWEEN_LINES = 60.0
+"""Between two lines of one kind, such as that the server does not answer."""
+_SECONDS_OF_429S = 30.0
+"""Of nothing but 429s, before a line says so."""
+_SECONDS_OF_SILENCE = 10.0
+"""Without any reply, before a line says what is waited for."""
+_ACCEPTED_SECONDS = 30.0
+"""A request that is in flight for longer has been accepted: a 429 would have come by now."""
+_SHOWN_WAIT = 5.0
+"""A wait of at least this many seconds that a server asks for is shown."""
+_LONGEST_FIRST_WAIT = 2.0
+"""Most seconds between two requests to a server that no connection was ever made to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Attempts, waits and concurrency for one model. The defaults suit a provider on the internet."""
+
+    concurrency: int = 32
+    """Most requests in flight at once, where the row does not say."""
+    first_concurrency: int = 8
+    """Requests at once with which the search for the right limit starts."""
+    attempts: int = 12
+    """Attempts at one question, 429s not counted, and those not that fail while the server is down."""
+    throttled_attempts: int = 40
+    """Tries of one question that may meet a 429."""
+    first_wait: float = 0.5
+    """Back-off after the first failure, in seconds; doubles with each, with jitter."""
+    longest_wait: float = 10.0
+    """Largest back-off, in seconds."""
+    longest_retry_after: float = 900.0
+    """A server that asks us to wait longer than this has its model stopped instead."""
+    failures_in_a_row: int = 10
+    """Failures in a row after which only one request at a time is sent."""
+    outage_seconds: float = 600.0
+    """Seconds without an answer after which the model is stopped, if its server was ever connected to."""
+    first_contact_seconds: float = 10.0
+    """Seconds after which the model is stopped if no connection to its server was ever made."""
+    unexplained: int = 5
+    """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
+    connect_seconds: float = 15.0
+    """Longest wait for a connection."""
+    requests_per_minute: int | None = None
+    """The row's limit."""
+    tokens_per_minute: int | None = None
+    """The row's limit."""
+
+    @property
+    def is_own_server(self) -> bool:
+        """Whether the server may be away for any time: it is ours, and whoever restarts it says so."""
+        return math.isinf(self.outage_seconds)
+
+
+def jitter() -> float:
+    """Returns a factor between a half and one, so that not all clients return at once."""
+    return random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
+
+
+def silent(message: str) -> None:
+    """Ignores a message."""
+    del message
+
+
+class _Waiter(NamedTuple):
+    place: int
+    """Place in the queue; no two are equal."""
+    tokens: int
+    """That the request is expected to take."""
+    admitted: asyncio.Future[None]
+
+
+@dataclass(slots=True)
+class Slot:
+    """Room for one request in flight."""
+
+    sent_at: float
+    """When it was admitted, by the queue's clock."""
+    tokens: int
+    """That it is expected to take; once it is answered, that it took. A failed try took none."""
+    is_answered: bool = False
+
+
+class RequestQueue:
+    """Admits requests as concurrency, pace, `Retry-After` and outages allow.
+
+    First come, first served; a question that is tried again keeps its place in the queue.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        stats: EndpointStats,
+        *,
+        may_send: Callable[[], bool] = lambda: True,
+        say: Callable[[str], None] = silent,
+        reached: bool = False,
+    ) -> None:
+        """Must be made inside a running event loop.
+
+        Nothing is sent while `may_send` returns False. `say` gets a line where the server does not answer or
+        asks us to wait. `reached`: a connection to the server was made before.
+        """
+        self._loop = asyncio.get_running_loop()
+        self.limits, self.stats = limits, stats
+        self._may_send, self._say = may_send, say
+        self._shown_at: dict[str, float] = {}
+        """When the last line of a kind was shown."""
+        self._turns = itertools.count()
+        self._waiters: list[_Waiter] = []
+        self._in_flight: dict[int, Slot] = {}
+        """By place in the queue; the oldest first."""
+        self.stopped: ModelUnavailableError | None = None
+        """Why no more requests are sent; None while they may be."""
+        self._requests = RateLimit(limits.requests_per_minute)
+        self._tokens = RateLimit(limits.tokens_per_minute)
+        self._learned = LearnedLimit(limits.first_concurrency, limits.concurrency)
+        self.reached = reached
+        """Whether a connection to the server was ever made."""
+        self.has_replied = reached
+        """Whether it has ever replied, in whatever way."""
+        self._failures = 0
+        """Tries in a row that failed without a 429."""
+        self._away_since: float | None = None
+        """When it was first seen that the server answers nothing; None where the last reply was an answer."""
+        self._closed_until = 0.0
+        self._alarm: asyncio.TimerHandle | None = None
+        self._silence: asyncio.TimerHandle | None = None
+        self._report()
+
+    def now(self) -> float:
+        """Returns the queue's clock, in seconds."""
+        return self._loop.time()
+
+    @property
+    def refuses_all(self) -> bool:
+        """Whether nothing but 429s came for a while: a question that meets one more is not to blame."""
+        return self._away_since is not None and self.now() - self._away_since > _SECONDS_OF_429S
+
+    def place(self) -> int:
+        """Returns a place in the queue for a question, which keeps it when it is tried again."""
+        return next(self._turns)
+
+    @asynccontextmanager
+    async def slot(self, place: int, tokens: int) -> AsyncIterator[Slot]:
+        """Waits until a request of about so many tokens may be sent; holds its slot while the block lasts.
+
+        Raises:
+            ModelUnavailableError: the model was stopped.
+        """
+        self.raise_if_stopped()
+        admitted: asyncio.Future[None] = self._loop.create_future()
+        heapq.heappush(self._waiters, _Waiter(place, tokens, admitted))
+        self._send_next()
+        try:
+            await admitted
+            self.raise_if_stopped()
+            yield self._in_flight[place]
+        finally:
+            if (slot := self._in_flight.pop(place, None)) is not None:
+                if not slot.is_answered:
+                    self._tokens.spend(self.now(), -slot.tokens)
+                self._report()  # what may be spent depends on how many are in flight
+                self._send_next()
+
+    def raise_if_stopped(self) -> None:
+        """Raises the error that the model was stopped with, if it was."""
+        if self.stopped is not None:
+            raise type(self.stopped)(str(self.stopped))  # each caller has a traceback of its own
+
+    def stop(self, error: ModelUnavailableError) -> None:
+        """Refuses all requests from now on; each caller gets the error of the first call of `stop`."""
+        self.stopped = self.stopped or error
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.admitted.done():
+                waiter.admitted.set_result(None)
+        self._report()
+
+    def close(self) -> None:
+        """Ends the timers."""
+        for timer in (self._alarm, self._silence):
+            if timer is not None:
+                timer.cancel()
+
+    # What became of a try
+
+    def replied(self) -> None:
+        """Notes a reply of any kind: the server is there."""
+        self.reached = self.has_replied = True
+        self._away_since = None
+        self._failures = 0
+        self._watch_silence()
+
+    def answered(self, slot: Slot, tokens: int) -> None:
+        """Counts an answer that took so many tokens; called while the slot is held."""
+        now = self.now()
+        if self._shown_at.pop("away", None) is not None and self._away_since is not None:
+            self._say(f"the server answers again after {duration(now - self._away_since)}")
+        self.replied()
+        self._tokens.spend(now, tokens - slot.tokens)
+        slot.tokens, slot.is_answered = tokens, True
+        self._learned.answered(slot.sent_at, now, tokens, len(self._in_flight) >= self._learned.value)
+
+    def failed(self, reason: str, retry_after: float | None) -> bool:
+        """Counts a try that failed without a 429; returns whether the server counts as away now."""
+        self._away_since = self.now() if self._away_since is None else self._away_since
+        self._failures += 1
+        if not self._one_at_a_time:
+            self._report_wait(retry_after, reason)
+            return False
+        longest = self.limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
+        doublings = min(30, self._failures - self._failures_allowed + 1)
+        self.pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
+        self._note_absence(reason, "run again later")
+        return True
+
+    def throttled(self, slot: Slot, retry_after: float | None, reason: str) -> None:
+        """Counts a 429; where it surely means too much load, all requests wait as long as it asks.
+
+        Where nothing but 429s came for as long as an outage may last, the model is stopped.
+        """
+        now = self.now()
+        is_overloaded = self._learned.throttled(slot.sent_at, now)
+        self._away_since = now if self._away_since is None else self._away_since
+        oldest = next(iter(self._in_flight.values()), slot).sent_at
+        if now - oldest <= _ACCEPTED_SECONDS:  # no request in flight waits for an answer: all meet a 429
+            advice = (
+                "look at the quota at the provider, or set a smaller `concurrency` or `requests_per_minute`"
+                " in the row, and run again"
+            )
+            self._note_absence(reason, advice, shown_after=_SECONDS_OF_429S)
+        if self.stopped:
+            return
+        if is_overloaded and retry_after is not None:
+            self.wait_for_server(retry_after, reason)
+        else:
+            self._report_wait(retry_after, reason)
+
+    def wait_for_server(self, seconds: float, reason: str) -> None:
+        """Sends nothing for as long as the server asks; beyond the longest allowed wait the model stops."""
+        longest = self.limits.longest_retry_after
+        if seconds > longest:
+            error = ServerUnreachableError(
+                f"the server asks us to wait {duration(seconds)} ({reason}), longer than the"
+                f" {duration(longest)} that are allowed; run again later, or allow more with --longest-wait"
+            )
+            self.stop(error)
+            return
+        if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
+            self._say(f"waiting {duration(seconds)}, as the server asks: {reason}")
+        self.pause(seconds)
+
+    def pause(self, seconds: float) -> None:
+        """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""
+        if seconds > 0:
+            jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret depends on it
+            self._closed_until = max(self._closed_until, self.now() + jittered)
+
+    # Lines for the user
+
+    def _note_absence(self, reason: str, advice: str, shown_after: float = 0.0) -> None:
+        """Shows that the server answers nothing, or stops the model once that has lasted too long."""
+        if self.limits.is_own_server:
+            return
+        outage, now = self.limits.outage_seconds, self.now()
+        seconds = 0.0 if self._away_since is None else now - self._away_since
+        allowed = outage if self.reached else min(outage, self.limits.first_contact_seconds)
+        is_lasting = self.reached and round(seconds) > 0
+        silence = f"no answer for {duration(seconds)}" if is_lasting else "no answer from the server"
+        if seconds >= allowed:
+            if self.reached:
+                advice += f", or wait longer than {duration(allowed)} with --outage"
+            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
+        elif seconds >= shown_after:
+            self._say_at_intervals(
+                "away", f"{silence}: {reason}; trying again, for {duration(allowed)} at most"
+            )
+
+    def _report_wait(self, seconds: float | None, reason: str) -> None:
+        """Shows that a question waits by itself, as the server asks."""
+        if (seconds or 0.0) >= _SHOWN_WAIT:
+            waiting = f"a request waits {duration(seconds or 0.0)}, as the server asks"
+            self._say_at_intervals("held back", f"{waiting}; others go on: {reason}")
+
+    def _watch_silence(self) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+        self._silence = (
+            self._loop.call_later(_SECONDS_OF_SILENCE, self._show_silence) if self._in_flight else None
+        )
+
+    def _show_silence(self) -> None:
+        self._silence = None
+        if self._in_flight and self._away_since is None and not self.limits.is_own_server:
+            oldest = next(iter(self._in_flight.values()))
+            seconds = duration(self.now() - oldest.sent_at)
+            waiting = f"waiting for {counted(len(self._in_flight), 'reply')}, the first of them for {seconds}"
+            self._say_at_intervals("silence", waiting)
+            self._silence = self._loop.call_later(_SECONDS_BETWEEN_LINES, self._show_silence)
+
+    def _say_at_intervals(self, kind: str, message: str) -> None:
+        now = self.now()
+        if now - self._shown_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
+            self._shown_at[kind] = now
+            self._say(message)
+
+    # Sending
+
+    @property
+    def _failures_allowed(self) -> int:
+        return self.limits.failures_in_a_row if self.has_replied else 1
+
+    @property
+    def _one_at_a_time(self) -> bool:
+        """Whether so many tries in a row have failed that only one request at a time is sent."""
+        return self._failures >= self._failures_allowed
+
+    def _send_next(self) -> None:
+        """Admits those first in the queue, as many as may be sent now."""
+        while self._waiters and self._has_room():
+            if self._waiters[0].admitted.done():  # cancelled while it waited
+                heapq.heappop(self._waiters)
+            elif (wait := self._wait()) > 0:
+                if self._alarm is not None:
+                    self._alarm.cancel()
+                self._alarm = self._loop.call_later(wait, self._send_next)
+                break
+            else:
+                self._admit(heapq.heappop(self._waiters))
+        self._report()
+
+    def _admit(self, waiter: _Waiter) -> None:
+        now = self.now()
+        self._in_flight[waiter.place] = Slot(now, waiter.tokens)
+        self._learned.sent(now)
+        self._requests.spend(now, 1)
+        self._tokens.spend(now, waiter.tokens)
+        waiter.admitted.set_result(None)
+        if self._silence is None:
+            self._watch_silence()
+
+    def _has_room(self) -> bool:
+        if not self._may_send():
+            return False
+        return len(self._in_flight) < (1 if self._one_at_a_time else self._learned.value)
+
+    def _wait(self) -> float:
+        now = self.now()
+        waits = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
+        return max(self._closed_until - now, *waits)
+
+    def _report(self) -> None:
+        stats = self.stats
+        stats.in_flight = len(self._in_flight)
+        stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
+        stats.oldest_sent = next((slot.sent_at for slot in self._in_flight.values()), None)
+        stats.limit, stats.stopped = self._learned.value, str(self.stopped or "")

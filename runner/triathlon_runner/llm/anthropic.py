@@ -1,0 +1,82 @@
+"""Anthropic's own Messages API (`POST /messages`).
+
+Anthropic also has an address that speaks OpenAI's protocol, and says of it that it is for trying models out:
+it gives no reasoning text and silently ignores settings. The Messages API needs no other package than
+`openai`, whose client sends any request: what it takes is in this file.
+"""
+
+from typing import Any, Literal
+
+from triathlon_runner.llm._api import Completion, Malformed, ModelUnavailableError
+from triathlon_runner.llm.openai_chat import check_model, clean, content_text, count, cut_at_stop
+from triathlon_runner.llm.provider import ApiConfig, Many, ParsedReply, Question, Request
+from triathlon_runner.records import Finish, Reply, Usage
+
+_VERSION = "2023-06-01"
+"""Of the API; Anthropic has had no other since."""
+_FINISH = {
+    "max_tokens": Finish.LENGTH,
+    "refusal": Finish.REFUSED,
+    "model_context_window_exceeded": Finish.CONTEXT_OVERFLOW,
+}
+
+
+class Anthropic(ApiConfig):
+    """The `api:` block of a model of Anthropic's."""
+
+    provider: str = "anthropic"
+
+    unsupported: Many[Literal["temperature", "top_p"]] = ()
+    """Decoding settings that the model refuses: left out of all requests."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns the key and the API's version."""
+        return {"x-api-key": key, "anthropic-version": _VERSION}
+
+    def request(self, question: Question) -> Request:
+        """Returns the request; a seed is never sent, since there is no such setting, and no stop sequences.
+
+        Raises:
+            ModelUnavailableError: the question is a `Completion`.
+        """
+        prompt, sampling = question.prompt, question.sampling
+        if isinstance(prompt, Completion):
+            raise ModelUnavailableError(
+                f"{self.model!r} chats and completes no texts: set `kind: instruct` in its row"
+            )
+        body: dict[str, Any] = {"model": self.model, "max_tokens": sampling.max_tokens}
+        if system := "\n\n".join(message.content for message in prompt.messages if message.role == "system"):
+            body["system"] = clean(system)
+        body["messages"] = [
+            {"role": each.role, "content": clean(each.content)}
+            for each in prompt.messages
+            if each.role != "system"
+        ]
+        if "temperature" not in self.unsupported:
+            body["temperature"] = sampling.temperature
+        if sampling.top_p < 1 and "top_p" not in self.unsupported:  # 1 is refused with a temperature
+            body["top_p"] = sampling.top_p
+        return Request(question, "/messages", body | self.body)
+
+    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+        """Returns what a good reply says; see `ApiConfig.read`."""
+        content, finish = body.get("content"), _FINISH.get(str(body.get("stop_reason")), Finish.STOP)
+        if body.get("type") != "message" or not isinstance(content, list):
+            raise Malformed(f"no message but {body.get('type')!r}")
+        served = clean(str(body.get("model") or ""))
+        check_model(self, served)
+        text, reasoning = content_text(content)
+        uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
+        cut = cut_at_stop(uncut, request.question.sampling.stop)
+        is_empty = not content and finish is Finish.STOP
+        return ParsedReply(cut, _usage(body.get("usage")), served, is_empty)
+
+
+def _usage(usage: object) -> Usage:
+    """Tokens that went in, those of Anthropic's prompt cache included, and out; uncounted where they lack."""
+    fields = usage if isinstance(usage, dict) else {}
+    inputs = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    input_tokens = sum(count(fields.get(name)) for name in inputs)
+    if not input_tokens or not isinstance(fields.get("output_tokens"), int):  # no question has 0
+        return Usage(requests=1, uncounted=1)
+    return Usage(requests=1, input_tokens=input_tokens, output_tokens=count(fields.get("output_tokens")))

@@ -1,0 +1,253 @@
+"""Servers that speak OpenAI's protocol: chat completions for instruct models, completions for base models.
+
+The functions that read model names, reasoning and stop sequences are there for all providers.
+"""
+
+import json
+import re
+from typing import Any, Literal
+
+from pydantic import Field
+
+from triathlon_runner.llm._api import Chat, Malformed, OtherModel, Retryable
+from triathlon_runner.llm._server_info import ask_server
+from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.records import Finish, Reply, Usage
+from triathlon_runner.replies import split_reasoning
+from triathlon_runner.terminal import shortened
+
+Parameter = Literal["max_tokens", "temperature", "top_p", "stop", "seed"]
+"""The decoding settings that a provider may refuse."""
+_REASONS = {
+    Finish.STOP: "stop eos eos_token end_turn stop_sequence tool_calls function_call",
+    Finish.LENGTH: "length max_tokens max_output_tokens model_length max_length incomplete"
+    " max_tokens_reached",
+    Finish.CONTEXT_OVERFLOW: "context_length_exceeded model_context_window_exceeded",
+    Finish.REFUSED: "content_filter refusal safety recitation prohibited_content blocklist sensitive",
+}
+"""Why a reply ended, in the words of all servers."""
+_FINISH = {reason: finish for finish, reasons in _REASONS.items() for reason in reasons.split()}
+_BROKEN = frozenset(
+    ["error", "abort", "cancelled", "timeout", "insufficient_system_resource", "malformed_function_call"]
+)
+"""Finish reasons with which a server says that it failed, not the model."""
+_MOST_TOKENS = 100_000_000
+"""Of one question or reply; a server that states more does not count them."""
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_VERSION = re.compile(
+    r"(?:-latest|-preview|-0|-\d{4}-\d{2}-\d{2}|-\d{2}-\d{2}|-\d{3,8}|:latest|:free|@main)+$"
+)
+
+
+class OpenAI(ApiConfig):
+    """The `api:` block of a server that speaks OpenAI's protocol."""
+
+    provider: str = "openai"
+
+    unsupported: Many[Parameter] = ()
+    """Decoding settings that the provider refuses: left out of all requests (`stop` is then applied here)."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """How the provider calls the token limit; OpenAI's reasoning models want `max_completion_tokens`."""
+    max_stop_sequences: int | None = Field(default=None, ge=1)
+    """How many stop sequences the provider takes of a base model (OpenAI: 4); the rest is applied here."""
+    reasoning_effort: str | None = None
+    """Sent as `reasoning_effort` where set (`low`, `medium`, `high`, …)."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns a bearer token; servers that want none ignore it."""
+        return {"Authorization": f"Bearer {key or 'none'}"}
+
+    def request(self, question: Question) -> Request:
+        """Returns the request, with the fields that the row adds.
+
+        Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts
+        the answer away. Where they are not sent the text is cut here.
+        """
+        prompt, sampling = question.prompt, question.sampling
+        body: dict[str, Any] = {"model": self.model}
+        if isinstance(prompt, Chat):
+            body["messages"] = [
+                {"role": each.role, "content": clean(each.content)} for each in prompt.messages
+            ]
+        else:
+            body["prompt"] = clean(prompt.text)
+        stop = () if question.is_chat else sampling.stop[: self.max_stop_sequences]
+        settings = {
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "stop": list(stop) or None,
+            "seed": sampling.seed,
+            "reasoning_effort": self.reasoning_effort,
+        }
+        renamed = {"max_tokens": self.max_tokens_field}
+        body |= {
+            renamed.get(name, name): value
+            for name, value in settings.items()
+            if value is not None and name not in self.unsupported
+        }
+        return Request(
+            question, "/chat/completions" if question.is_chat else "/completions", body | self.body
+        )
+
+    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+        """Returns what a good reply says; see `ApiConfig.read`."""
+        question = request.question
+        served = clean(str(body.get("model") or ""))
+        if served:
+            check_model(self, served)
+        choices = body.get("choices")
+        if not (isinstance(choices, list) and choices and all(isinstance(each, dict) for each in choices)):
+            raise Malformed("a reply without choices")
+        choice = min(choices, key=lambda each: count(each.get("index")))
+        usage = _usage(body.get("usage"))
+        finish = _finish(choice, usage, question.sampling.max_tokens)
+        uncut = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
+        if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
+            usage = Usage(requests=1, uncounted=1)
+        cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
+        return ParsedReply(cut, usage, served, is_empty=uncut is None)
+
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
+        """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
+        return await ask_server(fetch, self)
+
+
+class Azure(OpenAI):
+    """Azure OpenAI: the same under `…/openai/deployments/NAME?api-version=…`, with a key or a token."""
+
+    provider: str = "azure"
+
+    key_is_token: bool = False
+    """The variable holds a token of Microsoft Entra ID, not the key of a resource."""
+    api_version: str | None = None
+    """The `api-version` of addresses under `/openai/deployments/`; `…/openai/v1` needs none."""
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns a resource's key as `api-key`, a token of Microsoft Entra ID as a bearer token."""
+        return {"Authorization": f"Bearer {key}"} if self.key_is_token else {"api-key": key}
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Returns the version, by default the last dated one that is generally available."""
+        version = self.api_version or ("" if self.base_url.endswith("/v1") else "2024-10-21")
+        return {"api-version": version} if version else {}
+
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
+        """Returns nothing: a deployment is one model, and there is no list of them under its address."""
+        del fetch
+        return ServerInfo()
+
+
+def _usage(usage: object) -> Usage:
+    fields = usage if isinstance(usage, dict) else {}
+    asked, written = count(fields.get("prompt_tokens")), count(fields.get("completion_tokens"))
+    if not asked:  # no question has 0
+        return Usage(requests=1, uncounted=1)
+    details = fields.get("completion_tokens_details") or fields.get("output_tokens_details")
+    reasoning = count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0
+    # Some servers (Gemini's, xAI's) count reasoning apart from the completion. Where it is more than the
+    # completion it cannot be a part of it; else the total of question and reply says whether it is.
+    output = written + reasoning
+    if reasoning <= written:
+        output = max(written, min(count(fields.get("total_tokens")) - asked, output))
+    return Usage(requests=1, input_tokens=asked, output_tokens=output, reasoning_tokens=reasoning)
+
+
+def _finish(choice: dict[str, Any], usage: Usage, max_tokens: int) -> Finish:
+    reason = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "").lower()
+    if reason in _BROKEN or isinstance(choice.get("error"), dict):
+        raise Retryable(f"the server broke off the reply ({shortened(remove_keys(reason), 80) or 'error'})")
+    return _FINISH.get(reason, Finish.LENGTH if usage.output_tokens >= max_tokens else Finish.STOP)
+
+
+def _text_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    text = choice.get("text")
+    if isinstance(text, str):
+        return Reply(text=clean(text), finish=finish)
+    return None if finish is Finish.STOP else Reply(text="", finish=finish)
+
+
+def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise Malformed("a choice without a message")
+    content, inner = content_text(message.get("content"))
+    reasoning_apart = reasoning_field(message) or inner
+    if message.get("refusal") and not content:
+        return Reply(
+            text=clean(str(message["refusal"])), reasoning=clean(reasoning_apart), finish=Finish.REFUSED
+        )
+    if content is None:
+        if finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
+            return None
+        content = ""
+    answer, tagged = split_reasoning(content)
+    reasoning = "\n".join(part for part in (reasoning_apart, tagged) if part)
+    return Reply(text=clean(answer), reasoning=clean(reasoning), finish=finish)
+
+
+def check_model(config: ApiConfig, served: str) -> None:
+    """Raises `OtherModel` if a reply's name is neither related to the row's nor one of its `served_as`."""
+    if not is_related(config.model, served) and served not in config.served_as:
+        named, served = served, shortened(remove_keys(served), 200)
+        quoted = json.dumps(served, ensure_ascii=False)  # valid YAML, too, whatever the server sent
+        raise OtherModel(
+            f"asked for {config.model!r}, answered by {served!r}; if that is the same model, ask for it by"
+            f" that name, or add `served_as: [{quoted}]` to the api block of its row",
+            named,
+        )
+
+
+def is_related(asked: str, served: str) -> bool:
+    """Whether two names may mean one model: equal but for folder, case, date, build number or tag."""
+    first, second = (_VERSION.sub("", name.lower().rpartition("/")[2]) for name in (asked, served))
+    return first == second
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no file could hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def count(value: object) -> int:
+    """Returns a number of tokens; 0 where the value is none, or more than any question or reply has."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS
+    return value if is_count else 0  # type: ignore[return-value]
+
+
+def cut_at_stop(reply: Reply, stop: tuple[str, ...]) -> Reply:
+    """The reply as a server that heeds every stop sequence would have ended it."""
+    cuts = [position for sequence in stop if (position := reply.text.find(sequence)) >= 0]
+    if not cuts:
+        return reply
+    finish = Finish.STOP if reply.finish is Finish.LENGTH else reply.finish
+    return Reply(text=reply.text[: min(cuts)], reasoning=reply.reasoning, finish=finish)
+
+
+def reasoning_field(message: dict[str, Any]) -> str:
+    """Returns the reasoning that a server sends in a separate field, under any of its names."""
+    for name in _REASONING_FIELDS:
+        value = message.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def content_text(content: object) -> tuple[str | None, str]:
+    """(answer, reasoning) of a message's `content`: a text, or a list of typed parts."""
+    if isinstance(content, str):
+        return content, ""
+    if not isinstance(content, list):
+        return None, ""
+    answer, reasoning = [], []
+    for part in content:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") in ("text", "output_text"):
+            answer.append(str(part.get("text", "")))
+        elif part.get("type") in ("thinking", "reasoning"):
+            inner = part.get("thinking", part.get("text", ""))
+            reasoning.append(content_text(inner)[0] or "")
+    return "".join(answer), "".join(reasoning)

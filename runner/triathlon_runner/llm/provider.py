@@ -1,0 +1,397 @@
+"""What a provider is: a file with a subclass of `ApiConfig`, and a line in `PROVIDERS` of `llm/__init__.py`.
+
+The subclass has the provider's own options of the `api:` block, builds its requests and reads its replies.
+All that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`.
+"""
+
+import json
+import math
+import os
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Annotated, Any, Protocol, Self, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Chat, Completion, Sampling
+from triathlon_runner.records import Reply, Usage
+
+_SUITE_FIELDS = frozenset(
+    [
+        "max_tokens",
+        "temperature",
+        "top_p",
+        "stop",
+        "seed",
+        "max_completion_tokens",
+        "messages",
+        "model",
+        "n",
+        "prompt",
+        "stop_sequences",
+        "stream",
+        "system",
+    ]
+)
+"""Body fields that the protocol of a suite decides, never the `body` of a row."""
+_PATHS_OF_REQUESTS = ("/chat/completions", "/completions", "/messages")
+"""Endings that are no part of a base address: requests add them to it."""
+_HOSTS_OF_KEYS = {
+    "OPENAI": "openai.com azure.com",
+    "AZURE_OPENAI": "azure.com",
+    "ANTHROPIC": "anthropic.com",
+    "GEMINI": "googleapis.com",
+    "GOOGLE": "googleapis.com",
+    "DEEPSEEK": "deepseek.com",
+    "OPENROUTER": "openrouter.ai",
+    "MISTRAL": "mistral.ai",
+    "GROQ": "groq.com",
+    "XAI": "x.ai",
+    "TOGETHER": "together.xyz together.ai",
+    "FIREWORKS": "fireworks.ai",
+    "COHERE": "cohere.com cohere.ai",
+    "CEREBRAS": "cerebras.ai",
+    "NVIDIA": "nvidia.com",
+    "PERPLEXITY": "perplexity.ai",
+    "DASHSCOPE": "aliyuncs.com",
+    "MOONSHOT": "moonshot.ai moonshot.cn",
+    "HF": "huggingface.co",
+    "HUGGINGFACE": "huggingface.co",
+    "REPLICATE": "replicate.com",
+    "AWS": "amazonaws.com",
+    "GITHUB": "github.com github.ai",
+}
+"""By how the name of a variable begins: the domains of the provider whose key it holds."""
+_SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""RFC 9110, section 5.6.2: `token`."""
+
+T = TypeVar("T")
+
+
+def _is_variable(name: str) -> str:
+    """Refuses what may be the key itself; the message does not contain it."""
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(
+            "expected the name of an environment variable in capitals, such as OPENAI_API_KEY; "
+            "the key itself must never stand in this file"
+        )
+    return name
+
+
+Variable = Annotated[str, AfterValidator(_is_variable)]
+"""The name of an environment variable."""
+Many = Annotated[tuple[T, ...], Field(strict=False)]
+"""A YAML list, read as a tuple."""
+
+_OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
+"""Headers that say who asks; OpenRouter shows them on its pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, independent of any provider."""
+
+    prompt: Chat | Completion
+    sampling: Sampling
+    """Its token limit includes the row's `reasoning_max_tokens`."""
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the reply is a message; else it is a text."""
+        return isinstance(self.prompt, Chat)
+
+    @property
+    def has_system(self) -> bool:
+        """Whether there is a message of the role `system`."""
+        return isinstance(self.prompt, Chat) and any(each.role == "system" for each in self.prompt.messages)
+
+    @property
+    def estimated_tokens(self) -> int:
+        """About how many tokens are sent, by the length of the texts."""
+        texts = (
+            [self.prompt.text]
+            if isinstance(self.prompt, Completion)
+            else [message.content for message in self.prompt.messages]
+        )
+        return estimated_tokens(*texts)
+
+
+def estimated_tokens(*texts: str) -> int:
+    """Returns about how many tokens texts have together."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question, ready to be sent to one provider."""
+
+    question: Question
+    path: str
+    """Below the base URL."""
+    body: dict[str, Any]
+
+    @property
+    def payload(self) -> bytes:
+        """The body as the cache's keys hold it."""
+        return json.dumps(self.body, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @property
+    def estimated_tokens(self) -> int:
+        """About how many tokens question and longest reply take together."""
+        return self.question.estimated_tokens + self.question.sampling.max_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReply:
+    """What a reply says."""
+
+    reply: Reply
+    usage: Usage
+    served_model: str
+    is_empty: bool = False
+    """The server sent a whole reply without any content."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A reply, whatever its status."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Sender(Protocol):
+    """Sends requests to one model's server."""
+
+    async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+        """Sends a POST request with a JSON body, or a GET request, and waits so long for the whole reply.
+
+        Raises:
+            Unreachable: no whole reply came.
+        """
+        ...
+
+
+Fetch = Callable[..., Awaitable[HttpReply]]
+"""`fetch(path, body=None, *, seconds=10.0)`: asks for what a server says of itself, until it replies."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server reports about the model that it serves; empty fields where it does not."""
+
+    server: str = ""
+    """Kind of server: `vllm`, `llama.cpp` or `ollama`; empty for OpenRouter, which has `hosts`."""
+    version: str = ""
+    """Of the server; a newer one serves the same model."""
+    digest: str = ""
+    """Of the weights."""
+    quantization: str = ""
+    context: int | None = None
+    """Tokens that prompt and reply may have together."""
+    hosts: str = ""
+    """OpenRouter's hosts, of which it chooses one for each request, with their quantisations."""
+    listed: tuple[str, ...] = ()
+    """The names of the models that it lists."""
+
+    @property
+    def name(self) -> str:
+        """Server and version, or the hosts that may answer; empty where nothing is known."""
+        return " ".join((self.hosts or f"{self.server} {self.version}").split())
+
+    @property
+    def identity(self) -> str:
+        """One line with all that makes it another model if it changes; empty where nothing is known.
+
+        Without OpenRouter's hosts: the list changes often, and those that the row pins are in its `body`.
+        """
+        parts = {
+            "server": self.server,
+            "digest": self.digest,
+            "quantization": self.quantization,
+            "context": None if self.hosts else self.context,
+        }
+        return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
+class ApiConfig(BaseModel):
+    """What the `api:` blocks of all providers share; the options of one provider stand in its own file."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,  # it may be a key
+    )
+
+    provider: str
+    """Which protocol it speaks: `openai` (most do, local servers too), `anthropic` or `azure`. Each has
+    further options, which rows of the others may not have."""
+    base_url: str
+    """Address up to and including the version, such as `https://api.openai.com/v1`."""
+    model: str = Field(min_length=1)
+    """The model's name at this provider."""
+    key_env: Variable | None = None
+    """Name of the environment variable that holds the key; the key itself never stands in a file."""
+    send_key_to: str | None = None
+    """Host that may get the key although it is not its provider's, such as that of a proxy."""
+    client_certificate: str | None = None
+    """PEM file with certificate and key, where the server wants to see one."""
+    revision: str = ""
+    """Version of the weights or deployment where the name does not say it; part of the cache key."""
+    served_as: Many[str] = ()
+    """Further names under which the server may answer; a reply in any unrelated name is not used."""
+
+    unsupported: Many[str] = ()
+    """Decoding settings that the provider refuses: left out of all requests."""
+    reasoning_max_tokens: int = Field(default=0, ge=0)
+    """Tokens that a reasoning model may spend before its answer, on top of the suite's limit."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Extra HTTP headers; no secrets here. Other ones make another model: see `shaping_headers`."""
+    secret_headers: dict[str, Variable] = Field(default_factory=dict)
+    """Extra HTTP headers whose values are secret: header name to the name of an environment variable."""
+    body: dict[str, Any] = Field(default_factory=dict)
+    """Extra top-level fields of every request body; part of the cache key."""
+
+    concurrency: int | None = Field(default=None, ge=1)
+    """Most requests in flight at once; the limit finds its own level up to here."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    """The provider's limit on requests a minute, where known."""
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    """The provider's limit on input and output tokens a minute, where known."""
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    """Longest wait for one answer, from sending the question to the last byte."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_http(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            got = "something with '@' (not shown: it may hold a password)" if "@" in value else repr(value)
+            raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {got}")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError(
+                "a base_url must hold no user, password or query: name the key's variable in key_env"
+            )
+        try:
+            parts.port, parts.hostname.encode("idna")
+        except ValueError as error:
+            raise ValueError(f"expected a possible host and port, got {parts.netloc!r}: {error}") from None
+        value = value.rstrip("/")
+        if ending := next((path for path in _PATHS_OF_REQUESTS if parts.path.rstrip("/").endswith(path)), ""):
+            raise ValueError(
+                f"expected an address without the {ending} that requests add to it, got {value!r}; write"
+                f" {value.removesuffix(ending)!r}"
+            )
+        return value
+
+    @field_validator("headers", "secret_headers")
+    @classmethod
+    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if not _HEADER_NAME.fullmatch(name):
+                raise ValueError(f"expected a header's name of letters, digits and '-', got {name!r}")
+            if not text.isprintable():
+                raise ValueError(f"expected one line of text for the header {name!r}, got other characters")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _holds_no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
+        if secret := sorted(name for name in value if _SECRET.search(name)):
+            raise ValueError(
+                f"{', '.join(secret)} may hold a key: use secret_headers and an environment variable"
+            )
+        return value
+
+    @field_validator("body")
+    @classmethod
+    def _leaves_ours(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(_SUITE_FIELDS & value.keys()):
+            raise ValueError(f"body may not set {', '.join(taken)}: the suite's protocol decides these")
+        return value
+
+    @model_validator(mode="after")
+    def _keys_go_to_their_providers(self) -> Self:
+        host = urlsplit(self.base_url).hostname or ""
+        for variable in filter(None, (self.key_env, *self.secret_headers.values())):
+            domains = domains_of_key(variable)
+            is_theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
+            if domains and not is_theirs and self.send_key_to != host:
+                raise ValueError(
+                    f"expected the key in ${variable} to go to {' or '.join(domains)}, got the host {host!r}:"
+                    " name a variable of its own in key_env, or, if that host may have this key, add"
+                    f" `send_key_to: {host}`"
+                )
+        return self
+
+    @property
+    def shaping_headers(self) -> dict[str, str]:
+        """Returns the headers that may choose a model or a setting: those that only name the asker do not."""
+        return {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_ASKER}
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Returns the headers that show the key, and what else the server wants in every request."""
+        raise NotImplementedError
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Returns what every address ends with, behind `?`."""
+        return {}
+
+    def request(self, question: Question) -> Request:
+        """Returns the request for a question, without the settings that the row calls unsupported.
+
+        Raises:
+            ModelUnavailableError: such questions cannot be asked of this provider at all.
+        """
+        raise NotImplementedError
+
+    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+        """Returns what a good reply says; errors, with their own status or in a good reply, are read before.
+
+        Raises:
+            Retryable: another try may do better.
+        """
+        raise NotImplementedError
+
+    async def server_info(self, fetch: Fetch) -> ServerInfo:
+        """Asks the server which model it serves; what it does not report is left empty."""
+        del fetch
+        return ServerInfo()
+
+    def missing_variables(self) -> list[str]:
+        """Returns the names of the environment variables that this row needs and that are not set."""
+        names = [self.key_env, *self.secret_headers.values()]
+        return [name for name in names if name is not None and not os.environ.get(name)]
+
+
+def domains_of_key(variable: str) -> list[str]:
+    """Returns the domains of the provider whose key a variable holds, by its name; empty for others."""
+    prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
+    return _HOSTS_OF_KEYS.get(prefix, "").split()
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether the address is on this machine."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_on_own_network(base_url: str) -> bool:
+    """Whether who runs the server can be asked to set it otherwise: it is on this machine or network."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".lan"))

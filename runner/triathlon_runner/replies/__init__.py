@@ -1,0 +1,18 @@
+"""Replies as models and servers write them: markup is read by one table, and the program taken out."""
+
+from triathlon_runner.replies._fences import code_blocks
+from triathlon_runner.replies._markup import ended_text, final_answer, split_reasoning, visible_text
+from triathlon_runner.replies._pieces import is_definition
+from triathlon_runner.replies._program import Extraction, extract, extract_program
+
+__all__ = [
+    "Extraction",
+    "code_blocks",
+    "ended_text",
+    "extract",
+    "extract_program",
+    "final_answer",
+    "is_definition",
+    "split_reasoning",
+    "visible_text",
+]

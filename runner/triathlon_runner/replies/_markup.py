@@ -1,0 +1,200 @@
+"""Reads reply markup by its table: splits off reasoning, ends the answer at the turn's end, opens wrappers.
+
+Every step takes time in proportion to the text, whatever its content.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from triathlon_runner.replies._fences import code_blocks
+from triathlon_runner.replies._quotes import Quote, quotes_in
+from triathlon_runner.replies._table import ENDS, HEAD, NEVER, REASONING, REASONING_MARKERS, WRAPPER_MARKERS
+
+_WORD = re.compile(r"\s*\S")
+_TEX = re.compile(r"\\(?:text|texttt|mathrm|mathtt|mathbf)\{([^{}]*)\}")
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text with the places where a marker is text: code blocks, strings, comments and backticks."""
+
+    text: str
+    _fences: list[tuple[int, int, bool]] = field(default_factory=list)
+    _quotes: list[Quote] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._fences = [(*block.span, block.closed) for block in code_blocks(self.text, blank=True)]
+        self._quotes = list(quotes_in(self.text, [fence[:2] for fence in self._fences]))
+
+    def is_quoted(self, match: re.Match[str]) -> bool:
+        """Whether it stands in a string, a comment or backticks."""
+        at = bisect_right(self._quotes, match.start(), key=lambda quote: quote.begin) - 1
+        if at < 0 or match.start() >= self._quotes[at].end:
+            return False
+        # A heading of Markdown looks like a comment: a marker behind all of it is no part of it.
+        return not (self._quotes[at].is_heading and match.end() >= self._quotes[at].end)
+
+    def is_fenced(self, match: re.Match[str]) -> bool:
+        """Whether it stands in a code block; the start of a line does not where that is never closed."""
+        at = bisect_right(self._fences, match.start(), key=lambda fence: fence[0]) - 1
+        if at < 0 or match.start() >= self._fences[at][1]:
+            return False
+        return self._fences[at][2] or not begins_line(self.text, match.start())
+
+    def markers(self, pattern: re.Pattern[str], *, in_fences: bool = False) -> Iterator[re.Match[str]]:
+        """The markers that are markup."""
+        for match in pattern.finditer(self.text):
+            if not self.is_quoted(match) and (in_fences or not self.is_fenced(match)):
+                yield match
+
+
+def begins_line(text: str, at: int) -> bool:
+    """Whether nothing but blank space stands in front of it on its line."""
+    while at and text[at - 1] in " \t":
+        at -= 1
+    return not at or text[at - 1] == "\n"
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """(answer, reasoning) of a reply.
+
+    Reasoning stands between two markers, in front of an end that nothing begins (chat templates often put
+    the beginning into the prompt), and behind a beginning that nothing ends. A beginning inside a line counts
+    only where its end comes next: elsewhere the answer talks about the marker.
+    """
+    markers = list(_Text(text).markers(REASONING_MARKERS)) if REASONING_MARKERS.search(text) else []
+    split = _Split(text)
+    split.last_end = {_number(marker): marker.start() for marker in markers if not _begins(marker)}
+    for marker, following in zip(markers, [*markers[1:], None], strict=False):
+        split.read(marker, following)
+    return split.parts()
+
+
+@dataclass(slots=True)
+class _Split:
+    """A text on its way through its markers of reasoning."""
+
+    text: str
+    last_end: dict[int, int] = field(default_factory=dict)
+    """By pair."""
+    _answer: list[str] = field(default_factory=list)
+    _reasoning: list[str] = field(default_factory=list)
+    _at: int = 0
+    _open: int | None = None
+    """The pair whose reasoning is open."""
+    _inner: int = 0
+    """Beginnings inside of reasoning: as many ends may follow that seem to lack theirs."""
+    _any: bool = False
+    _has_answer: bool = False
+
+    def read(self, marker: re.Match[str], following: re.Match[str] | None) -> None:
+        """Takes the text up to a marker as answer or reasoning."""
+        pair = _number(marker)
+        if self._open is not None:
+            if _begins(marker):
+                self._inner += 1
+            elif pair == self._open or self._ends_another(pair, marker):
+                self._take(self._reasoning, marker)
+                self._open = None
+            return
+        if not _begins(marker) and self._inner and REASONING[pair].lone_end:
+            self._take(self._reasoning, marker)
+            self._inner -= 1
+            return
+        self._has_answer = self._has_answer or bool(_WORD.match(self.text, self._at, marker.start()))
+        if _begins(marker):
+            ends_next = following is not None and not _begins(following) and _number(following) == pair
+            if begins_line(self.text, marker.start()) or marker.start() == self._at or ends_next:
+                self._take(self._answer, marker)
+                self._open = pair
+        elif REASONING[pair].begin == NEVER or self._is_lone_end(pair):
+            self._take(self._answer, marker)
+            self._reasoning += self._answer
+            self._answer, self._has_answer = [], False
+
+    def _take(self, part: list[str], marker: re.Match[str]) -> None:
+        part.append(self.text[self._at : marker.start()])
+        self._at, self._any = marker.end(), True
+
+    def _ends_another(self, pair: int, marker: re.Match[str]) -> bool:
+        """Whether it ends reasoning that another pair began, whose own end does not come any more."""
+        own_end = self.last_end.get(self._open or 0, -1)
+        is_final = REASONING[pair].begin == NEVER
+        return is_final or (REASONING[pair].lone_end and own_end < marker.start())
+
+    def _is_lone_end(self, pair: int) -> bool:
+        """Whether all in front of an end is reasoning; behind other reasoning an answer may talk of it."""
+        return REASONING[pair].lone_end and not (self._any and self._has_answer)
+
+    def parts(self) -> tuple[str, str]:
+        """(answer, reasoning); the answer is the text itself where nothing is reasoning."""
+        rest = self.text[self._at :]
+        if not self._any:
+            return self.text, ""
+        (self._answer if self._open is None else self._reasoning).append(rest)
+        parts = [part.strip() for part in self._reasoning]
+        return "".join(self._answer).strip("\n"), "\n".join(part for part in parts if part)
+
+
+def _number(marker: re.Match[str]) -> int:
+    return ((marker.lastindex or 1) - 1) // 2
+
+
+def _begins(marker: re.Match[str]) -> bool:
+    return (marker.lastindex or 1) % 2 == 1
+
+
+def without_what_follows(text: str) -> tuple[str, bool]:
+    """The answer up to the first token that ends the turn, without its header; and whether there is one."""
+    begin = 0
+    while head := HEAD.match(text, begin):
+        begin = head.end()
+    text = text[begin:].removeprefix("\n") if begin else text
+    end = next(_Text(text).markers(ENDS, in_fences=True), None) if ENDS.search(text) else None
+    return (text[: end.start()], True) if end else (text, False)
+
+
+def visible_text(text: str) -> str:
+    """The text that counts: without reasoning, what follows the end of the turn, and odd line ends."""
+    return ended_text(text)[0]
+
+
+def ended_text(text: str) -> tuple[str, bool]:
+    """The visible text, and whether a token ended it: then a cut behind that took nothing from the answer."""
+    text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+    return without_what_follows(split_reasoning(text.removeprefix("\ufeff"))[0])
+
+
+def final_answer(text: str) -> str:
+    """What stands in the last wrapper of a final answer; the whole text where none holds anything."""
+    if not WRAPPER_MARKERS.search(text):
+        return text
+    markers = list(_Text(text).markers(WRAPPER_MARKERS))
+    begins = [marker for marker in markers if _begins(marker)]
+    ends = [marker for marker in markers if not _begins(marker)]
+    if not begins:
+        return (text[: ends[0].start()] if ends else "") or text
+    last = begins[-1]
+    if text.startswith("\\", last.start()):
+        return _boxed(text, last.end()) or text
+    end = next(
+        (m.start() for m in ends if m.start() >= last.end() and _number(m) == _number(last)), len(text)
+    )
+    inside = text[last.end() : end].strip("\n")
+    quote = inside.strip()[:1]
+    if last[0].upper() == "[BEGIN]" and quote in ("'", '"') and inside.strip()[-1:] == quote:
+        inside = inside.strip().strip(quote).strip("\n")
+    return inside if inside.strip() else text
+
+
+def _boxed(text: str, begin: int) -> str:
+    """The content of a LaTeX box up to its closing brace, without commands that only set the type."""
+    depth = 1
+    for brace in re.finditer(r"\\.|[{}]", text[begin:]):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if not depth:
+            inside = _TEX.sub(r"\1", text[begin : begin + brace.start()])
+            return re.sub(r"\\([_{}%&#$])", r"\1", inside).strip()
+    return ""

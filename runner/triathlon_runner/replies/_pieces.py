@@ -1,0 +1,347 @@
+"""The pieces of code in a reply, and which of them is the answer.
+
+Pieces are fenced blocks, strings of a JSON document, statements between prose, indented blocks. None is ever
+executed. Parsing is limited in proportion to the text.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import Any, Final
+
+from triathlon_runner.replies._fences import Block, code_blocks
+from triathlon_runner.syntax import (
+    Function,
+    defined_names,
+    function_names,
+    method_of_class,
+    parse,
+    parse_or_none,
+)
+
+_DEFINITION = re.compile(r"^[ \t]*(async[ \t]+def|def|class)[ \t]+\w+[ \t]*[(:]", re.MULTILINE)
+_BEGINS_DEFINITION = re.compile(r"(async\b|def\b|class\b|@)")
+_NOTEBOOK_COMMAND = re.compile(
+    r"^[ \t]*([!%]{1,2}[ \t]?\w.*|(python3? -m )?pip3? install\b.*)$", re.MULTILINE
+)
+_TEXT_LABELS = frozenset({"markdown", "md"})
+"""Labels of a fence around a whole answer, which has fences inside."""
+_MAX_DEPTH: Final = 3
+"""Fences around fences that are opened."""
+_INDENTED = re.compile(r" {4}|\t")
+_LITERAL_OR_ODD = re.compile(
+    r"""
+    (?P<literal> (?P<triple>"{3}|'{3}) (?>\\.|[^\\]|\\\Z)*? (?:(?P=triple)|\Z)
+               | (?P<quote>["']) (?>\\.|[^\\\n]|\\\Z)*? (?:(?P=quote)|\n|\Z)
+               | \#[^\n]* )
+    | (?P<space>[\u00a0\u2007\u202f\u3000])
+    | [\u200b\u200c\u200d\u2060\ufeff\u00ad\0]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""A string or comment, as long as it reaches, or outside of one a wide space or an invisible character."""
+
+_BEGINS = re.compile(
+    r"(def|async|class|import|from|@|if|for|while|try|with)\b|@|[A-Za-z_][\w.\[\]'\", ]*[^=]?=[^=]"
+)
+_CONTINUES = re.compile(r"\s|$|[)\]}]|(else|elif|except|finally)\b|\"\"\"|'''")
+_MAX_ENDS: Final = 20
+"""Attempts at letting a statement reach past a line that looks like its end."""
+MAX_CUTS: Final = 4
+"""Attempts at leaving out the statement that does not parse."""
+_CODE = (
+    ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.If | ast.For | ast.While | ast.Try | ast.With
+)  # fmt: skip
+"""Statements that prose is not mistaken for: to Python, `Note` alone would be an expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of code as the model wrote it, without the text around it."""
+
+    code: str
+    changes: tuple[str, ...] = ()
+    """What was done to read it, in words."""
+
+
+def is_code(text: str) -> bool:
+    """Whether it holds a function or class, parsing or not."""
+    return bool(_DEFINITION.search(text) or function_names(text))
+
+
+def code_pieces(text: str, entry_point: str) -> list[Piece]:
+    """Pieces of code in order: each fenced block, or the text's statements where no block has a function.
+
+    A block counts as it is; only where its closing fence is missing, prose may have got into it.
+    """
+    if in_json := _pieces_of_json(text):
+        return in_json
+    blocks = code_blocks(text)
+    if not blocks and function_names(text) and _is_all_code(text):
+        return [Piece(text)]
+    pieces = [piece for block in blocks for piece in _pieces_of_block(block, entry_point)]
+    if not any(is_code(piece.code) for piece in pieces):
+        pieces += _unfenced(text, entry_point)
+    return [piece for piece in pieces if piece.code.strip()]
+
+
+def _pieces_of_block(block: Block, entry_point: str, depth: int = 1) -> list[Piece]:
+    if block.label in _TEXT_LABELS and depth <= _MAX_DEPTH and (inner := code_blocks(block.code)):
+        return [piece for part in inner for piece in _pieces_of_block(part, entry_point, depth + 1)]
+    return _pieces_of_json(block.code) or [_readable(block.code) or _repaired(block, entry_point)]
+
+
+def _repaired(block: Block, entry_point: str) -> Piece:
+    """What can be read of a block that does not parse: without prose or without an unfinished example."""
+    if not block.closed:
+        whole = "\n".join(_between_prose(with_visible_characters(block.code)))
+        return Piece((whole if is_code(whole) else _from_definition(block.code)) or block.code)
+    before = before_example(block.code, entry_point)
+    return Piece(before, ("left out an example that does not parse",)) if before else Piece(block.code)
+
+
+def _readable(code: str) -> Piece | None:
+    """The code where it parses, if need be without invisible characters and notebook commands."""
+    changes: list[str] = []
+    if parse_or_none(code):
+        return Piece(code)
+    repairs: tuple[tuple[str, Callable[[str], str]], ...] = (
+        ("replaced invisible characters", with_visible_characters),
+        ("left out notebook commands", lambda code: _NOTEBOOK_COMMAND.sub("", code)),
+    )
+    for change, repair in repairs:
+        changed = repair(code)
+        if changed != code:
+            code = changed
+            changes.append(change)
+            if parse_or_none(code):
+                return Piece(code, tuple(changes))
+    return None
+
+
+def with_visible_characters(code: str) -> str:
+    """The code with plain spaces and without invisible characters, but for its literals and comments."""
+    return _LITERAL_OR_ODD.sub(lambda odd: " " if odd["space"] else odd["literal"] or "", code)
+
+
+def before_example(code: str, entry_point: str, *, cut: bool = False) -> str:
+    """The code in front of the statement that does not parse, or (`cut`) in front of the last one.
+
+    Empty where that statement or one behind it begins a definition, or where the function is not whole.
+    """
+    lines = code.split("\n")
+    flush = [n for n, line in enumerate(lines) if not _CONTINUES.match(line)]
+    last = len(lines) if cut else first_error(code)
+    for _ in range(MAX_CUTS):
+        while flush and flush[-1] >= last:
+            if _BEGINS_DEFINITION.match(lines[flush[-1]]):
+                return ""
+            flush.pop()
+        if not flush or _BEGINS_DEFINITION.match(lines[flush[-1]]):
+            return ""
+        last = flush.pop()
+        before = "\n".join(lines[:last]).rstrip() + "\n"
+        if parse_or_none(before):
+            return before if is_complete(before, entry_point) else ""
+        last = first_error(before)
+    return ""
+
+
+def first_error(code: str) -> int:
+    """The number of the line that does not parse; 0 where the code does, or where nobody can tell."""
+    try:
+        parse(code)
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, RecursionError, MemoryError):
+        return 0
+    return 0
+
+
+def _pieces_of_json(text: str) -> list[Piece]:
+    """The programs among the strings of a JSON document."""
+    if not text.lstrip().startswith(("{", "[")):
+        return []
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return []
+    return [
+        Piece(code, ("took the code out of JSON",))
+        for string in _strings(value)
+        for code in [block.code for block in code_blocks(string)] or [string]
+        if function_names(code)
+    ]
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON value, in its order."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict | list):
+            waiting += reversed(list(item.values()) if isinstance(item, dict) else item)
+
+
+# Code without fences
+
+
+def _is_all_code(text: str) -> bool:
+    """Whether the whole text is a program: it parses, and none of its statements may be prose."""
+    tree = parse_or_none(text)
+    return tree is not None and all(
+        isinstance(statement, _CODE | ast.Assert)
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call | ast.Constant))
+        for statement in tree.body
+    )
+
+
+def _unfenced(text: str, entry_point: str) -> list[Piece]:
+    """The statements between prose: one program, or several where prose parts versions of the function."""
+    flush = dedent(with_visible_characters(text))
+    pieces = _between_prose(flush)
+    whole = "\n".join(pieces)
+    if not is_code(whole):
+        return _indented(flush) or [Piece(_from_definition(text))]
+    versions = [piece for piece in pieces if entry_point in defined_names(piece)]
+    return [Piece(piece) for piece in (pieces if len(versions) > 1 else [whole])]
+
+
+def _from_definition(text: str) -> str:
+    start = _DEFINITION.search(text)
+    return text[start.start() :] if start else ""
+
+
+def _indented(text: str) -> list[Piece]:
+    """Markdown's other blocks of code: lines indented by four, between lines that are not."""
+    pieces: list[Piece] = []
+    run: list[str] = []
+    for line in (*text.split("\n"), "end"):
+        if _INDENTED.match(line) or (run and not line.strip()):
+            run.append(line)
+            continue
+        code = dedent("\n".join(run)).strip("\n")
+        if is_code(code) and parse_or_none(code):
+            pieces.append(Piece(code))
+        run = []
+    return pieces
+
+
+def _between_prose(text: str) -> list[str]:
+    """The statements in the text, in order, parted where there is prose between them."""
+    lines = text.split("\n")
+    budget = 4 * len(text) + 200_000  # characters that may be parsed, so that time grows with the text
+    pieces: list[str] = []
+    code: list[str] = []
+    at = 0
+    while at < len(lines) and budget > 0:
+        statement, parsed = _statement(lines, at)
+        budget -= parsed
+        if statement:
+            code.append(statement)
+        elif code and lines[at].strip() and not lines[at].startswith("#"):
+            pieces.append("\n".join(code))
+            code = []
+        at += statement.count("\n") + 1
+    return [*pieces, "\n".join(code)] if code else pieces
+
+
+def _statement(lines: list[str], start: int) -> tuple[str, int]:
+    """The statement that begins on this line, or nothing; and how many characters were parsed to tell."""
+    parsed = 0
+    if not _BEGINS.match(lines[start]) or _CONTINUES.match(lines[start]):
+        return "", parsed
+    tries = 0
+    for end in range(start + 1, len(lines) + 1):
+        if end < len(lines) and _CONTINUES.match(lines[end]):
+            continue
+        code = "\n".join(lines[start:end]).rstrip()
+        parsed, tries = parsed + len(code), tries + 1
+        if tree := parse_or_none(code):
+            return (code if all(isinstance(part, _CODE) for part in tree.body) else ""), parsed
+        if tries == _MAX_ENDS or not _is_open(code):
+            break
+    return "", parsed
+
+
+def _is_open(code: str) -> bool:
+    """Whether more may belong to it: a decorator's function, the rest of a string or of a bracket."""
+    last = code.rstrip().rsplit("\n", 1)[-1]
+    strings = code.count('"""') % 2 or code.count("'''") % 2
+    brackets = any(code.count(opened) > code.count(closed) for opened, closed in ("()", "[]", "{}"))
+    return bool(last.startswith("@") or strings or brackets)
+
+
+# The answer
+
+
+def answer_piece(pieces: Sequence[Piece], entry_point: str, *, methods: bool) -> Piece | None:
+    """The piece that is the answer: the last complete one that defines the tests' name.
+
+    Without such a piece it is one that only mentions the function, has it as a method, or does not parse.
+
+    Args:
+        pieces: In the order of the reply.
+        entry_point: The name that the tests call.
+        methods: Whether a class with a method of this name may be used.
+    """
+    named = re.compile(rf"\b(def|class)\s+{re.escape(entry_point)}\b|\b{re.escape(entry_point)}\s*=[^=]")
+    mentions = [piece for piece in pieces if entry_point in piece.code]
+    kinds: tuple[tuple[Sequence[Piece], Callable[[str], object]], ...] = (
+        (mentions, lambda code: is_complete(code, entry_point)),
+        (mentions, lambda code: entry_point in defined_names(code, imported=False)),
+        (pieces, lambda code: methods and method_of_class(code, entry_point)),
+        (mentions, lambda code: not parse_or_none(code) and named.search(code)),
+        (pieces, lambda code: is_code(code) and parse_or_none(code)),
+        (pieces, is_code),
+    )
+    for candidates, fits in kinds:
+        for piece in reversed(candidates):
+            if fits(piece.code):
+                return piece
+    return None
+
+
+def is_complete(code: str, name: str) -> bool:
+    """Whether it parses and defines the name, a function with a body of which nothing is left out (`...`).
+
+    A piece that only imports the name tests or uses a program that is elsewhere.
+    """
+    if name not in defined_names(code, imported=False):
+        return False
+    tree = parse_or_none(code)
+    functions = (
+        [part for part in tree.body if isinstance(part, Function) and part.name == name] if tree else []
+    )
+    return not functions or not _is_stub(functions[-1])
+
+
+def is_definition(code: str) -> bool:
+    """Whether it parses and defines a function or class with a body."""
+    tree = parse_or_none(code)
+    return tree is not None and any(
+        isinstance(part, Function | ast.ClassDef) and not _is_stub(part) for part in tree.body
+    )
+
+
+def _is_stub(function: Function | ast.ClassDef) -> bool:
+    elided = any(isinstance(node, ast.Expr) and _is_ellipsis(node.value) for node in ast.walk(function))
+    return elided or all(map(_does_nothing, function.body))
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Raise):
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_text or isinstance(statement, ast.Pass)

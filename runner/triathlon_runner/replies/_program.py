@@ -1,0 +1,274 @@
+"""From a reply to a program, by rules that say what they changed: answers, and completions of base models."""
+
+import ast
+import asyncio
+import re
+from dataclasses import dataclass
+from textwrap import dedent, indent
+from typing import Any, Final
+
+from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies._fences import code_blocks
+from triathlon_runner.replies._markup import ended_text, final_answer
+from triathlon_runner.replies._pieces import (
+    MAX_CUTS,
+    Piece,
+    answer_piece,
+    before_example,
+    code_pieces,
+    first_error,
+    is_code,
+    is_complete,
+)
+from triathlon_runner.replies._repairs import (
+    under_the_tests_name,
+    with_missing_names,
+    with_typing_names,
+    without_demonstration,
+)
+from triathlon_runner.syntax import Function, defined_names, parse_or_none, statements
+
+_DEPTH: Final = 4
+"""Of a function's body."""
+_LARGE: Final = 4_000
+"""Characters from which a reply is read in a thread: a shorter one takes a few milliseconds."""
+_ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """A program, or the outcome of a reply without one."""
+
+    program: str
+    """To be executed."""
+    changes: tuple[str, ...] = ()
+    """What happened between reply and program beyond taking it out of its fence, in words."""
+    outcome: Outcome | None = None
+    """None where there is a program."""
+    written: str = ""
+    """The model's own code as it wrote it, before those changes and without the prompt's docstring."""
+
+
+async def extract(reply: Reply, **options: Any) -> Extraction:
+    """`extract_program`, large replies in a thread, so that the event loop goes on."""
+    if len(reply.text) < _LARGE:
+        return extract_program(reply, **options)
+    return await asyncio.to_thread(extract_program, reply, **options)
+
+
+def extract_program(
+    reply: Reply,
+    *,
+    entry_point: str,
+    prompt: str,
+    completes: bool = False,
+    other_names: bool = True,
+    as_written: bool = False,
+    typing_names: bool = True,
+) -> Extraction:
+    """The last complete piece of code that defines the entry point, with what it needs from the others.
+
+    A program that does not parse, or lacks the function, is still the model's answer: it is handed on, and
+    executing it shows what is wrong. A reply cut at the token limit is `truncated`, unless its program was
+    whole before the cut. A completion (`completes`) ends where it leaves the function.
+
+    Args:
+        reply: The model's reply.
+        entry_point: The name that the tests call.
+        prompt: Signature and docstring; its imports and helpers are added where the program lacks them.
+        completes: Whether the reply continues the prompt (base models) or answers it.
+        other_names: Whether one function under another name may be used for a missing `entry_point`.
+        as_written: Whether the paper's own rule holds: the first code block, else the whole reply, with its
+            self-tests. Only names that it lacks come from the prompt.
+        typing_names: Whether names of `typing` that only annotations use are imported where they lack.
+    """
+    if reply.finish in (Finish.REFUSED, Finish.CONTEXT_OVERFLOW):
+        return Extraction("", outcome=reply.finish.outcome_without_answer)
+    text, ended = ended_text(reply.text)
+    cut = reply.finish is Finish.LENGTH and not ended
+    nothing = Extraction("", outcome=reply.finish.outcome_without_answer)
+    if completes:
+        extraction = _from_completion(text, entry_point, prompt, cut=cut)
+        if extraction or cut:
+            return extraction or nothing
+    if as_written:
+        return _first_block(text, entry_point, prompt, cut=cut) or nothing
+    changes: list[str] = []
+    if cut:
+        text = _before_the_cut(text, entry_point, changes)
+    pieces, answer = _answer(text, entry_point, methods=other_names)
+    if cut and not (answer and is_complete(answer.code, entry_point)):
+        return nothing
+    if answer is None:
+        return _from_body(text, entry_point, prompt) or nothing
+    changes += answer.changes
+    others = [piece.code for piece in pieces if piece is not answer]
+    program = answer.code
+    if other_names:
+        program = under_the_tests_name(program, entry_point, others, changes)
+    program = without_demonstration(program, entry_point, changes)
+    program = with_missing_names(program, others, "another block", entry_point, changes)
+    program = with_missing_names(program, [_parsing(prompt)], "the prompt", entry_point, changes)
+    if typing_names:
+        program = with_typing_names(program, changes)
+    return Extraction(program.strip("\n") + "\n", tuple(changes), written=answer.code.strip("\n"))
+
+
+def _answer(text: str, entry_point: str, *, methods: bool) -> tuple[list[Piece], Piece | None]:
+    """The pieces of code and the answer among them, in the wrapper of a final answer or in the whole text."""
+    inside = final_answer(text)
+    for part in dict.fromkeys((inside, text)):
+        pieces = code_pieces(part, entry_point)
+        if answer := answer_piece(pieces, entry_point, methods=methods):
+            return pieces, answer
+    return [], None
+
+
+def _first_block(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
+    """The program by the paper's rule: the first code block, else the reply; None where it is no code."""
+    blocks = code_blocks(text)
+    if cut and not (blocks and blocks[0].closed):
+        return None
+    code = blocks[0].code if blocks else text
+    if not is_code(code) and not re.search(rf"\b{re.escape(entry_point)}\s*=[^=]", code):
+        return None
+    changes: list[str] = []
+    program = with_missing_names(code, [_parsing(prompt)], "the prompt", entry_point, changes)
+    return Extraction(program.strip("\n") + "\n", tuple(changes), written=code.strip("\n"))
+
+
+def _before_the_cut(text: str, entry_point: str, changes: list[str]) -> str:
+    """The text without the code that was cut; nothing where the cut took a definition."""
+    blocks = code_blocks(text)
+    if blocks and blocks[-1].closed:
+        return text
+    code, begin = (blocks[-1].code, blocks[-1].span[0]) if blocks else (text, 0)
+    whole = before_example(code, entry_point, cut=True)
+    if whole:
+        changes.append("cut off an unfinished example")
+        return f"{text[:begin]}\n```\n{whole}```\n"
+    return "" if is_code(code) else text[:begin]
+
+
+def _parsing(prompt: str) -> str:
+    """The prompt as a program that parses."""
+    return prompt if parse_or_none(prompt) else prompt.rstrip() + "\n    pass\n"
+
+
+# A body under the prompt's signature
+
+
+def _from_body(text: str, entry_point: str, prompt: str) -> Extraction | None:
+    """A body alone, the only block or the text, under the prompt's signature; None where there is no code."""
+    inside = final_answer(text)
+    blocks = code_blocks(inside)
+    body = blocks[0].code if len(blocks) == 1 else inside
+    if not _ENDS_A_BODY.search(body):
+        return None
+    for program, _ in _joined(prompt, body):
+        if _is_whole(program, entry_point):
+            written = _without_docstring(program, entry_point)
+            return Extraction(program, ("put the body under the prompt's signature",), written=written)
+    return Extraction(body, written=body) if blocks or parse_or_none(dedent(body)) else None
+
+
+def _from_completion(text: str, entry_point: str, prompt: str, *, cut: bool) -> Extraction | None:
+    """Prompt and continuation, cut where that leaves the function; None where it does not continue one.
+
+    What follows the function is another example that the model invents, and no part of its answer; a server
+    with a fitting stop sequence would have ended the reply there.
+    """
+    joins = _joined(prompt, text)
+    for joined, change in joins:
+        program = _until_left(joined, len(prompt), entry_point)
+        if program is not None:
+            rest = joined[len(program) :].strip()
+            changes = (*change, *(["cut off what follows the function"] if rest else []))
+            return Extraction(program, changes, written=_without_docstring(program, entry_point))
+    if cut:
+        return None
+    for joined, change in joins:
+        if _is_whole(joined, entry_point):
+            return Extraction(joined, tuple(change), written=_without_docstring(joined, entry_point))
+    is_body = _ENDS_A_BODY.search(text) and not code_blocks(text) and not is_code(text)
+    return Extraction(prompt + text, written=text) if is_body else None
+
+
+def _joined(prompt: str, text: str) -> list[tuple[str, list[str]]]:
+    """The possible joins of both, with what was changed; the first is as the model wrote it."""
+    joined: list[tuple[str, list[str]]] = [(prompt + text, [])]
+    body = text.strip("\n")
+    first, _, rest = body.partition("\n")
+    margin = len(first) - len(first.lstrip())
+    ends = bool(_ENDS_A_BODY.search(body))
+    if first and ((margin == 0 and ends) or abs(margin - _DEPTH) == 1):
+        joined.append(
+            (f"{prompt}{' ' * _DEPTH}{first.strip()}\n{rest}", ["put the first line at the body's depth"])
+        )
+    flush = indent(dedent(body), " " * _DEPTH)
+    if flush != body and ends:
+        joined.append((f"{prompt}{flush}", ["indented the body"]))
+    return joined
+
+
+def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
+    """The text up to the first unindented line behind the function; None where the text does not leave it."""
+    lines = joined.split("\n")
+    end = first_error(joined) or len(lines)
+    for _ in range(MAX_CUTS):
+        code = "\n".join(lines[:end])
+        function = next(filter(_has_body, _functions(code, entry_point)), None)
+        if function:
+            last = function.end_lineno or len(lines)
+            behind = (n for n in range(last, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
+            left = next(behind, None)
+            program = "" if left is None else "\n".join(lines[:left]).rstrip() + "\n"
+            return program if program[asked:].strip() and _is_whole(program, entry_point) else None
+        # The statement that does not parse is left out.
+        end = next((n for n in range(end - 1, 0, -1) if lines[n].strip() and not lines[n][0].isspace()), 0)
+        end = min(end, first_error("\n".join(lines[:end])) or end)
+    return None
+
+
+def _is_whole(program: str, entry_point: str) -> bool:
+    """Whether it compiles and its function of this name has more in it than a docstring."""
+    functions = _functions(program, entry_point)
+    is_defined = any(map(_has_body, functions)) if functions else entry_point in defined_names(program)
+    return is_defined and not any(map(_returns_outside, statements(program)))
+
+
+def _functions(program: str, name: str) -> list[Function]:
+    return [part for part in statements(program) if isinstance(part, Function) and part.name == name]
+
+
+def _has_body(function: Function) -> bool:
+    return len(function.body) > 1 or not _has_docstring(function)
+
+
+def _returns_outside(statement: ast.stmt) -> bool:
+    """Whether it has a `return` that is in no function, which parses and does not compile."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return):
+            return True
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(node, Function):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def _without_docstring(program: str, entry_point: str) -> str:
+    """The program without the docstring under the function: it is the prompt's, not the model's."""
+    lines = program.split("\n")
+    for statement in statements(program):
+        if isinstance(statement, Function) and statement.name == entry_point and _has_docstring(statement):
+            first = statement.body[0]
+            if first.lineno > statement.lineno and len(statement.body) > 1:
+                lines[first.lineno - 1 : first.end_lineno] = []
+                break
+    return "\n".join(lines).strip("\n")
+
+
+def _has_docstring(function: Function) -> bool:
+    first = function.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

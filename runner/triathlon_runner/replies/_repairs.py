@@ -1,0 +1,201 @@
+"""Repairs of a program, each of which adds a description of what it changed to `changes`."""
+
+import ast
+import typing
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence, Set
+
+from triathlon_runner.syntax import (
+    Function,
+    bound_names,
+    changed_names,
+    defined_names,
+    function_names,
+    lines_of,
+    method_of_class,
+    missing_names,
+    parse_or_none,
+    statements,
+    used_names,
+)
+
+_RUNS_THINGS = frozenset({"print", "input", "unittest", "doctest", "pytest", "exit", "quit", "SystemExit"})
+_EXITS = frozenset({"sys.exit", "sys.argv", "sys.stdin", "sys.stdout", "os._exit"})
+_TYPING = frozenset(typing.__all__)
+_DEFINITIONS = Function | ast.ClassDef | ast.Import | ast.ImportFrom
+
+
+def with_missing_names(
+    program: str, sources: Sequence[str], where: str, entry_point: str, changes: list[str]
+) -> str:
+    """The program with the imports and helpers that it lacks and a source has.
+
+    Of several sources that have a name, the last counts. `entry_point` is never taken from them: the model
+    has to write it.
+    """
+    wanted = missing_names(program) if parse_or_none(program) else set()
+    if not wanted:
+        return program
+    offered: list[tuple[ast.stmt, str]] = []
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for source in sources:
+        lines = source.split("\n")
+        places: dict[str, list[int]] = defaultdict(list)
+        for statement in statements(source):
+            if isinstance(statement, Function) and statement.name == entry_point:
+                continue
+            for name in bound_names(statement) | changed_names(statement):
+                places[name].append(len(offered))
+            offered.append((statement, "\n".join(lines[n - 1] for n in lines_of(statement))))
+        by_name |= places
+    chosen = _chosen(offered, by_name, wanted)
+    if not chosen:
+        return program
+    names = set().union(*(bound_names(offered[n][0]) for n in chosen))
+    changes.append(f"took {', '.join(sorted(names))} from {where}")
+    return _insert_first(program, [offered[n][1] for n in sorted(chosen)])
+
+
+def _chosen(
+    offered: Sequence[tuple[ast.stmt, str]], by_name: dict[str, list[int]], wanted: set[str]
+) -> set[int]:
+    """The statements that define the wanted names, and those that these need in turn."""
+    chosen: set[int] = set()
+    waiting = ["*", *sorted(wanted)]
+    while waiting:
+        for number in by_name.get(name := waiting.pop(), ()):
+            if number not in chosen:
+                chosen.add(number)
+                waiting += missing_names(offered[number][1]) - {name}
+    return chosen
+
+
+def without_demonstration(program: str, entry_point: str, changes: list[str]) -> str:
+    """The program without what it runs after the function: prints, asserts, examples, exits, a main part.
+
+    Set-up stays: statements in front of the function, and those that bind or change what a function uses.
+    """
+    body = statements(program)
+    if entry_point not in defined_names(program):
+        return program
+    lines = program.split("\n")
+    drop = _demonstration(lines, body, entry_point)
+    dropped_lines = {line for statement in drop for line in lines_of(statement)}
+    dropped = set(map(id, drop))
+    remaining_lines = {
+        line for statement in body if id(statement) not in dropped for line in lines_of(statement)
+    }
+    if not drop or dropped_lines & remaining_lines:  # two statements share a line
+        return program
+    changes.append(f"left out {len(drop)} statement(s) that only run examples")
+    return (
+        "\n".join(text for number, text in enumerate(lines, 1) if number not in dropped_lines).rstrip() + "\n"
+    )
+
+
+def _demonstration(lines: Sequence[str], body: list[ast.stmt], entry_point: str) -> list[ast.stmt]:
+    definitions = [statement for statement in body if isinstance(statement, _DEFINITIONS)]
+    if len(definitions) == len(body):  # most programs: only definitions, no demonstration
+        return []
+    own = {statement.name for statement in definitions if isinstance(statement, Function | ast.ClassDef)}
+    code = "\n".join(lines[n - 1] for statement in definitions for n in lines_of(statement))
+    needed = {entry_point} | own | missing_names(code)
+    relevant = own | {entry_point} | _RUNS_THINGS
+    position = max(n for n, statement in enumerate(body) if entry_point in bound_names(statement))
+    drop: list[ast.stmt] = []
+    for n, statement in enumerate(body):
+        bound = bound_names(statement)
+        if isinstance(statement, _DEFINITIONS) or (bound | changed_names(statement)) & needed:
+            continue
+        if _is_demonstration(statement, relevant) if n > position else "input" in used_names(statement):
+            drop.append(statement)
+            relevant |= bound  # what follows from an example is one
+    return drop
+
+
+def _is_demonstration(statement: ast.stmt, relevant_names: Set[str]) -> bool:
+    """Whether it asserts, exits, is a main part, or uses the program's names, `print` or a test library."""
+    is_main = isinstance(statement, ast.If) and "__name__" in used_names(statement.test)
+    exits = any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and f"{node.value.id}.{node.attr}" in _EXITS
+        for node in ast.walk(statement)
+    )
+    return (
+        is_main or exits or isinstance(statement, ast.Assert) or bool(used_names(statement) & relevant_names)
+    )
+
+
+def under_the_tests_name(program: str, entry_point: str, other_blocks: list[str], changes: list[str]) -> str:
+    """The program with the tests' name bound, where no code has it and exactly one function can be meant.
+
+    A method is meant where a class has it, as online judges ask for it: each call makes an object of its own.
+    """
+    if entry_point in defined_names(program):
+        return program
+    if class_and_method := method_of_class(program, entry_point):
+        kind, method = class_and_method
+        calls = f"{kind.name}().{method}"
+        changes.append(f"{calls} stands for {entry_point}")
+        bound = f"def {entry_point}(*arguments, **named):\n    return {calls}(*arguments, **named)"
+        return _insert_after(program, kind, bound)
+    names = {name for code in (program, *other_blocks) for name in function_names(code)}
+    if len(names) != 1 or not function_names(program):
+        return program
+    (name,) = names
+    changes.append(f"{name} stands for {entry_point}")
+    statement = [s for s in statements(program) if name in bound_names(s)][-1]
+    return _insert_after(program, statement, f"{entry_point} = {name}")
+
+
+def with_typing_names(program: str, changes: list[str]) -> str:
+    """The program with the names of `typing` that it lacks, of those that only annotations use.
+
+    They say nothing about what the program does, but without them it cannot even be loaded.
+    """
+    tree = parse_or_none(program)
+    wanted = missing_names(program) & _TYPING
+    if tree is None or not wanted:
+        return program
+    inside = Counter(name for part in _annotations(tree) for name in _names(part))
+    everywhere = Counter(_names(tree))
+    names = ", ".join(sorted(name for name in wanted if inside[name] == everywhere[name]))
+    if not names:
+        return program
+    changes.append(f"imported {names} from typing, which annotations name")
+    return _insert_first(program, [f"from typing import {names}"])
+
+
+def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and node.returns:
+            yield node.returns
+        elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation:
+            yield node.annotation
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+
+
+def _insert_after(program: str, statement: ast.stmt, code: str) -> str:
+    """Inserts code after a statement, or at the end of the program where that line has a second statement."""
+    lines = program.rstrip().split("\n")
+    last = lines_of(statement).stop - 1
+    shared = any(s.lineno == last and s is not statement for s in statements(program))
+    at = len(lines) if shared else last
+    return "\n".join([*lines[:at], "", "", code, *lines[at:]]) + "\n"
+
+
+def _insert_first(program: str, added: list[str]) -> str:
+    """Inserts statements after a leading docstring and `from __future__` imports, which must stay first."""
+    after = 0
+    for statement in statements(program):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+        if not (is_text or is_future):
+            break
+        after = lines_of(statement).stop - 1
+    lines = program.split("\n")
+    return "\n".join([*lines[:after], *added, "", *lines[after:]])

@@ -1,0 +1,250 @@
+"""What the assertions of a test claim: pairs of a subject and the value that it is said to have."""
+
+import ast
+import builtins
+import copy
+import unittest
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from triathlon_runner.runtime._expressions import InvalidAnswerError, computable, is_plain, names_in
+from triathlon_runner.runtime._masked import Fill, Masked, holes_in, in_order, read_masked, without_self
+from triathlon_runner.syntax import bound_names, parse, parse_expression
+
+SAME: Final = frozenset(
+    {"assertEqual", "assertAlmostEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual",
+     "assertDictEqual", "assertCountEqual", "assertMultiLineEqual", "assertSequenceEqual", "assertIs"}
+)  # fmt: skip
+"""Assertions of two sides, one of which is the expected one."""
+_CLAIMS: Final = {
+    "assertTrue": ("bool({0})", "True"), "assertFalse": ("bool({0})", "False"),
+    "assertIsNone": ("{0}", "None"), "assertIsNotNone": ("{0} is not None", "True"),
+    "assertIn": ("{0} in {1}", "True"), "assertNotIn": ("{0} in {1}", "False"),
+    "assertIsInstance": ("isinstance({0}, {1})", "True"),
+    "assertNotIsInstance": ("isinstance({0}, {1})", "False"),
+    "assertGreater": ("{0} > {1}", "True"), "assertGreaterEqual": ("{0} >= {1}", "True"),
+    "assertLess": ("{0} < {1}", "True"), "assertLessEqual": ("{0} <= {1}", "True"),
+    "assertNotEqual": ("{0} == {1}", "False"), "assertIsNot": ("{0} is {1}", "False"),
+}  # fmt: skip
+"""Assertions without an expected side, as the equality that they claim."""
+
+
+def is_assertion(node: ast.AST) -> bool:
+    """Whether it is a call such as `assertEqual(…)`."""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("assert")
+    )
+
+
+def claimed(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """Returns subject and value where no side is the expected one: `1 in x`, True for `assertIn(1, x)`."""
+    match call:
+        case ast.Call(ast.Name(name), [_, *_] as arguments) if name in _CLAIMS:
+            claim, value = _CLAIMS[name]
+            if "{1}" not in claim or len(arguments) > 1:
+                parts = [f"({ast.unparse(part)})" for part in arguments[:2]]
+                return parse_expression(claim.format(*parts)), parse_expression(value)
+    return None
+
+
+def claims(part: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yields what an assertion may claim, as pairs (subject, value); an equality is read both ways.
+
+    Args:
+        part: what stands behind `assert`, or the call of `assertEqual` and its like.
+    """
+    match part:
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [right]):
+            yield from ((left, right), (right, left))
+        case ast.Call(ast.Name(name), [left, right, *_]) if name in SAME:
+            yield from ((left, right), (right, left))
+        case ast.Call(ast.Name("assertTrue"), [ast.Compare(_, [ast.Eq() | ast.Is()], [_]) as inner, *_]):
+            yield from claims(inner)
+    if is_assertion(part) and isinstance(part, ast.Call):
+        claim = claimed(part)
+        yield from [claim] if claim else []
+    elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+        yield part.operand, ast.Constant(False)
+    else:
+        yield part, ast.Constant(True)
+
+
+# Names that stand for what was assigned to them
+
+Definitions = Mapping[str, ast.expr]
+"""Names of a test with the expression that each stands for."""
+_LARGEST: Final = 2_000
+"""Parts of an expression that a name stands for: names of names could double it without end."""
+
+
+def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """Returns the names to which exactly one statement assigns, each with what it stands for."""
+    statements = [node for statement in body for node in ast.walk(statement)]
+    stored = [
+        node.id for node in statements if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    known: dict[str, ast.expr] = {}
+    for statement in body:
+        match statement:
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
+                ast.Name(name), value=ast.expr() as value
+            ):
+                if stored.count(name) == 1:
+                    define(known, name, value)
+    return known
+
+
+def define(known: dict[str, ast.expr], name: str, value: ast.expr) -> None:
+    """Adds a name, unless what it stands for becomes too large."""
+    expression = inlined(value, known)
+    if sum(1 for _ in ast.walk(expression)) <= _LARGEST:
+        known[name] = expression
+
+
+class _Inline(ast.NodeTransformer):
+    def __init__(self, known: Definitions) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._known.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+
+
+def inlined(expression: ast.expr, known: Definitions) -> ast.expr:
+    """Returns the expression with what its names stand for in their places."""
+    changed: ast.expr = _Inline(known).visit(copy.deepcopy(expression))
+    return changed
+
+
+def is_value(expression: ast.expr, known: Definitions) -> bool:
+    """Whether an expression of a test is a value, or is computed from values alone."""
+    plain = inlined(expression, known)
+    try:
+        return is_plain(plain) or bool(computable(plain))
+    except InvalidAnswerError:
+        return False
+
+
+def assertion_parts(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What a statement asserts: expressions behind `assert`, and calls such as `assertEqual(…)`."""
+    for node in in_order(statement):
+        if isinstance(node, ast.Assert):
+            yield node.test
+        elif isinstance(node, ast.Call) and is_assertion(node):
+            yield node
+
+
+@dataclass(frozen=True)
+class MaskedTest:
+    """A test with masks, and the program that it calls: what an answer may say of them."""
+
+    masked: Masked
+    program: str
+    setup: str = ""
+    """What the test's set-up did before."""
+
+    @cached_property
+    def template(self) -> ast.Module:
+        return read_masked(self.masked.text)
+
+    @cached_property
+    def before(self) -> ast.Module:
+        """The statements of the set-up."""
+        return without_self(parse(self.setup))
+
+    @cached_property
+    def known(self) -> dict[str, ast.expr]:
+        """Names of the test with what they stand for."""
+        return definitions([*self.before.body, *self.template.body])
+
+    @cached_property
+    def originals(self) -> list[ast.expr]:
+        return list(map(parse_expression, self.masked.originals))
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The test's own names."""
+        return {"self"}.union(*map(names_in, (self.template, self.before, *self.originals)))
+
+    @cached_property
+    def defined(self) -> set[str]:
+        """The names that the program defines."""
+        return set[str]().union(*map(bound_names, parse(self.program).body))
+
+    @cached_property
+    def attributes(self) -> set[str]:
+        """The public names of attributes and methods in program and test."""
+        trees = [parse(self.program), self.template, self.before, *self.originals]
+        nodes = [node for tree in trees for node in ast.walk(tree)]
+        names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        return {name for name in names if not name.startswith("_")}
+
+    @cached_property
+    def parts(self) -> list[tuple[int, ast.expr]]:
+        """The assertions with one mask, by its number."""
+        parts = (part for statement in self.template.body for part in assertion_parts(statement))
+        return [(holes[0], part) for part in parts if len(holes := holes_in(part)) == 1]
+
+    def masks_call(self, hole: int) -> bool:
+        """Whether what the program computes is masked, and the rest of the assertion is written out."""
+        if hole >= len(self.originals) or is_value(self.originals[hole], self.known):
+            return False
+        return any(number == hole and self._is_written_out(part) for number, part in self.parts)
+
+    def _is_written_out(self, part: ast.expr) -> bool:
+        rest = Fill(dict.fromkeys(holes_in(part), ast.Constant(None))).visit(copy.deepcopy(part))
+        sides = [*rest.args, *(keyword.value for keyword in rest.keywords)] if is_assertion(rest) else [rest]
+        return all(is_value(side, self.known) for side in sides)
+
+    @cached_property
+    def masked_calls(self) -> list[int]:
+        """The masks in whose places a call stood."""
+        return [hole for hole in range(len(self.originals)) if self.masks_call(hole)]
+
+    def is_chain(self, node: ast.expr) -> bool:
+        """Whether it is a call or an attribute of the test's own names, with values as arguments."""
+        match node:
+            case ast.Attribute(owner, name):
+                return self._is_attribute(owner, name) and self._is_owner(owner)
+            case ast.Call(called, arguments, keywords):
+                values = [*arguments, *(keyword.value for keyword in keywords)]
+                plain = all(is_plain(inlined(value, self.known)) for value in values)
+                return plain and all(keyword.arg for keyword in keywords) and self._is_owner(called)
+        return False
+
+    def _is_owner(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in self.names and self._is_own(node.id)
+        return self.is_chain(node)
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name is the test's or the program's, and none of Python or of unittest."""
+        foreign = hasattr(builtins, name) or hasattr(unittest.TestCase, name)
+        return name in self.defined or (name in self.names and not foreign)
+
+    def _is_attribute(self, owner: ast.expr, name: str) -> bool:
+        of_test = isinstance(owner, ast.Name) and owner.id == "self" and hasattr(unittest.TestCase, name)
+        return name in self.attributes and not of_test
+
+    def is_reading(self, node: ast.AST) -> bool:  # noqa: PLR0911 (one for each kind of expression)
+        """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these."""
+        match node:
+            case ast.Name(name):
+                return self._is_own(name)
+            case ast.Attribute(owner, name):
+                return self._is_attribute(owner, name) and self.is_reading(owner)
+            case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), arguments, []):
+                return all(map(self.is_reading, arguments))
+            case ast.Call(ast.Name() | ast.Attribute() as called, arguments, keywords):
+                named = [keyword.value for keyword in keywords if keyword.arg]
+                parts = [called, *arguments, *named]
+                return len(named) == len(keywords) and all(map(self.is_reading, parts))
+            case ast.Subscript(owner, key):
+                return self.is_reading(owner) and self.is_reading(key)
+            case ast.Compare(left, _, others):
+                return all(map(self.is_reading, (left, *others)))
+            case ast.UnaryOp(ast.Not(), inner):
+                return self.is_reading(inner)
+        return isinstance(node, ast.expr) and is_plain(node)

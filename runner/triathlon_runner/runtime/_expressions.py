@@ -1,0 +1,285 @@
+"""Reads the expressions of an answer: values that are written out, and expressions that may be computed.
+
+A value is read here, outside the sandbox, into plain data (`plain_value`). The process that runs the program
+builds the value from this data (`_sandboxed/literal.py`); no text of an answer is evaluated there. What is
+not written out, such as `'a' * 30`, is computed in a process without a program if it keeps to a fixed list of
+operators, functions and methods (`computable`), and the text of its value is read in turn. Only a function
+that is an argument goes on as source, printed from its checked tree (`function_source`).
+"""
+
+import ast
+import builtins
+import copy
+from typing import Any, Final
+
+_MODULES: Final = frozenset({"collections", "datetime", "decimal", "fractions", "math", "np", "numpy"})
+_NUMPY_SCALARS: Final = frozenset(
+    {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+    | {"float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"}
+)
+_TYPES: Final = frozenset(
+    {"bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
+)
+CONSTANTS: Final = frozenset({"nan", "inf", "pi", "True_", "False_"}) | _TYPES | _NUMPY_SCALARS
+"""Names that stand for a value; types are one, as in `defaultdict(int)` and `{'a': int}`."""
+CONSTRUCTORS: Final = _NUMPY_SCALARS | {
+    "array", "bytearray", "complex", "Counter", "date", "datetime", "Decimal", "defaultdict", "deque",
+    "dict", "dict_items", "dict_keys", "dict_values", "float", "Fraction", "frozenset", "matrix",
+    "OrderedDict", "range", "set", "time", "timedelta",
+}  # fmt: skip
+"""What may be called in a value that is written out."""
+FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
+    "abs", "all", "any", "ascii", "bin", "ceil", "chr", "cos", "divmod", "enumerate", "filter", "floor",
+    "hex", "len", "log", "map", "max", "min", "oct", "ord", "pow", "repr", "reversed", "round", "sin",
+    "sorted", "sqrt", "sum", "tan", "zip",
+}  # fmt: skip
+METHODS: Final = frozenset(
+    {"add", "append", "bit_length", "capitalize", "casefold", "center", "copy", "count", "decode",
+     "difference", "discard", "elements", "encode", "endswith", "expandtabs", "extend", "find",
+     "format", "fromisoformat", "fromkeys", "get", "hex", "index", "insert", "intersection",
+     "isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower",
+     "isnumeric", "isoformat", "isprintable", "isspace", "istitle", "isupper", "items", "join",
+     "keys", "ljust", "lower", "lstrip", "maketrans", "most_common", "partition", "pop", "popitem",
+     "remove", "removeprefix", "removesuffix", "replace", "reverse", "rfind", "rindex", "rjust",
+     "rpartition", "rsplit", "rstrip", "setdefault", "sort", "split", "splitlines", "startswith",
+     "strip", "swapcase", "symmetric_difference", "title", "translate",
+     "union", "update", "upper", "values", "zfill"}
+)  # fmt: skip
+_BY_TEMPLATE: Final = frozenset({"format"})
+"""Methods that read attributes which a text names: not where the program's values may be at hand."""
+_SYNTAX: Final = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
+    ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+)  # fmt: skip
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
+"""Names that no parameter and no variable of a comprehension may have."""
+_COLLECTIONS: Final[dict[type[ast.expr], str]] = {ast.List: "[]", ast.Tuple: "()", ast.Set: "{}"}
+MAX_TEXT: Final = 20_000
+"""Characters of an answer and of a value; no text or list is repeated more often, no exponent is larger."""
+
+
+class InvalidAnswerError(ValueError):
+    """The answer does not state what was asked; the message says why."""
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Returns all names in a piece of code."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
+def plain_value(node: ast.expr) -> Any:  # noqa: PLR0911 (one for each kind of value)
+    """Returns a value that is written out as data: a constant as it is, anything else as a tuple.
+
+    The tuple is `(name,)` of a name, and `(name, arguments, keywords)` of a constructor; `[]`, `()`, `{}` and
+    `{:}` are the names of lists, tuples, sets and dictionaries.
+
+    Raises:
+        InvalidAnswerError: it is another expression.
+    """
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
+            number = plain_value(operand)
+            if is_number(number):
+                return -number if isinstance(sign, ast.USub) else number
+            if number in (("inf",), ("nan",), ("pi",)):
+                return ("negative", (number,), {}) if isinstance(sign, ast.USub) else number
+        case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
+            real, imaginary = plain_value(left), plain_value(right)
+            if is_number(real) and isinstance(imaginary, complex):
+                return real + imaginary if isinstance(sign, ast.Add) else real - imaginary
+        case ast.List() | ast.Tuple() | ast.Set():
+            return _COLLECTIONS[type(node)], tuple(map(plain_value, node.elts)), {}
+        case ast.Dict(keys, values):
+            pairs = [(key, value) for key, value in zip(keys, values, strict=True) if key is not None]
+            if len(pairs) == len(keys):
+                return "{:}", tuple((plain_value(key), plain_value(value)) for key, value in pairs), {}
+        case ast.Name() | ast.Attribute() if (name := _listed_name(node)) in CONSTANTS:
+            return (name,)
+        case ast.Call(called, arguments, keywords) if (name := _listed_name(called)) in CONSTRUCTORS:
+            if all(keyword.arg for keyword in keywords):
+                named = {keyword.arg: plain_value(keyword.value) for keyword in keywords}
+                return name, tuple(map(plain_value, arguments)), named
+    raise InvalidAnswerError(f"{ast.unparse(node)[:80]!r} is no value that is written out")
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether an expression is a value that is written out."""
+    try:
+        plain_value(node)
+    except InvalidAnswerError:
+        return False
+    return True
+
+
+def _listed_name(node: ast.expr) -> str:
+    """Returns the last part of `datetime.date` or `np.float64`, or a name; empty where it is another path."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(ast.Name(module), name) if module in _MODULES:
+            return name
+        case ast.Attribute(ast.Attribute(ast.Name(module), _), name) if module in _MODULES:
+            return name if name in CONSTRUCTORS else ""
+    return ""
+
+
+class _Shortened(ast.NodeTransformer):
+    """Writes `math.pi` as `pi`, and a text `f'a'` without a field as `'a'`."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        name = _listed_name(node)
+        if name in CONSTANTS | FUNCTIONS:
+            return ast.Name(name, ast.Load())
+        self.generic_visit(node)
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+        return ast.Constant("".join(map(str, parts))) if len(parts) == len(node.values) else node
+
+
+def computable(node: ast.expr) -> str:
+    """Returns the source of an expression that may be computed where no program is.
+
+    Raises:
+        InvalidAnswerError: something in it is not on the lists.
+    """
+    return _checked(node, METHODS)
+
+
+def function_source(node: ast.expr) -> str:
+    """Returns the source of a function of values, or of a collection of functions, to be given to a program.
+
+    Raises:
+        InvalidAnswerError: something in it is not on the lists.
+    """
+    return _checked(node, METHODS - _BY_TEMPLATE)
+
+
+def holds_function(node: ast.expr) -> bool:
+    """Whether an argument is a function, or a collection with one in it."""
+    match node:
+        case ast.Lambda() | ast.Attribute(ast.Name("list" | "str" | "dict" | "set")):
+            return True
+        case ast.Name(name):
+            return name in FUNCTIONS - CONSTANTS
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return any(map(holds_function, items))
+        case ast.Dict():
+            return any(map(holds_function, node.values))
+    return False
+
+
+def _checked(node: ast.expr, methods: frozenset[str]) -> str:
+    tree: ast.expr = _Shortened().visit(copy.deepcopy(node))
+    _Checker(methods).check(tree, CONSTANTS | FUNCTIONS)
+    return ast.unparse(tree)
+
+
+class _Checker:
+    """Walks an expression with the names that are known at each place."""
+
+    def __init__(self, methods: frozenset[str]) -> None:
+        self._methods = methods
+
+    def check(self, node: ast.AST, known: frozenset[str]) -> None:
+        """Checks a node and all in it.
+
+        Raises:
+            InvalidAnswerError: something in it is not on the lists.
+        """
+        match node:
+            case ast.Name(name):
+                if name not in known:
+                    raise InvalidAnswerError(f"the name {name!r} has no place in a value")
+            case ast.Attribute(owner, name):
+                self._method(name)
+                if not (isinstance(owner, ast.Name) and owner.id in _TYPES):
+                    raise InvalidAnswerError(f"the name {name!r} has no place in a value")
+            case ast.Call(called, arguments, keywords):
+                self._called(called, known)
+                self._all((*arguments, *keywords), known)
+            case ast.Lambda(parameters, body):
+                self.check(body, CONSTANTS | FUNCTIONS | self._parameters(parameters))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self._comprehension(node, known)
+            case ast.BinOp(_, ast.Mult() | ast.Pow() | ast.LShift(), _):
+                self._bounded(node)
+                self._all(ast.iter_child_nodes(node), known)
+            case _ if isinstance(node, _SYNTAX):
+                self._all(ast.iter_child_nodes(node), known)
+            case _:
+                raise InvalidAnswerError(f"{type(node).__name__} has no place in a value")
+
+    def _all(self, nodes: Any, known: frozenset[str]) -> None:
+        for node in nodes:
+            self.check(node, known)
+
+    def _method(self, name: str) -> None:
+        if name not in self._methods:
+            raise InvalidAnswerError(f"the name {name!r} has no place in a value")
+
+    def _called(self, called: ast.expr, known: frozenset[str]) -> None:
+        match called:
+            case ast.Attribute(owner, name):
+                self._method(name)
+                self.check(owner, known)
+            case ast.Name(name) if name in FUNCTIONS:
+                pass
+            case ast.Name(name):
+                raise InvalidAnswerError(f"the name {name!r} has no place in a value")
+            case _:
+                raise InvalidAnswerError("only listed functions and methods are called in a value")
+
+    def _parameters(self, parameters: ast.arguments) -> frozenset[str]:
+        plain = [*parameters.posonlyargs, *parameters.args]
+        others = (parameters.vararg, parameters.kwarg, *parameters.kwonlyargs, *parameters.defaults)
+        if any(others) or any(parameter.annotation for parameter in plain):
+            raise InvalidAnswerError("a function in a value has plain parameters only")
+        return self._new(parameter.arg for parameter in plain)
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, known: frozenset[str]
+    ) -> None:
+        for generator in node.generators:
+            self.check(generator.iter, known)
+            targets = generator.target.elts if isinstance(generator.target, ast.Tuple) else [generator.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            if len(names) != len(targets) or generator.is_async:
+                raise InvalidAnswerError("a comprehension in a value has plain variables only")
+            known |= self._new(names)
+            self._all(generator.ifs, known)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self._all(parts, known)
+
+    def _new(self, names: Any) -> frozenset[str]:
+        new = frozenset(names)
+        taken = sorted(name for name in new if name in _RESERVED or name.startswith("_"))
+        if taken:
+            raise InvalidAnswerError(f"the name {taken[0]!r} has no place in a value")
+        return new
+
+    def _bounded(self, node: ast.BinOp) -> None:
+        """Checks what a number repeats, and exponents, which have to be written out."""
+        pairs = [(node.left, node.right), (node.right, node.left)]
+        if not isinstance(node.op, ast.Mult):
+            pairs = [(node.right, ast.Constant(""))]
+            if not is_plain(node.right):
+                raise InvalidAnswerError("an exponent in a value is a number")
+        for count, repeated in pairs:
+            is_long = isinstance(repeated, ast.List | ast.Tuple) or _is_text(repeated)
+            number = count.value if isinstance(count, ast.Constant) else None
+            if is_long and isinstance(number, int) and number > MAX_TEXT:
+                raise InvalidAnswerError(f"{number} is too large in a value")
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)

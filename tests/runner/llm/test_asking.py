@@ -1,0 +1,458 @@
+"""Asking a scripted server: what each reply leads to, and how many requests that takes."""
+
+import asyncio
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.model_server import ModelServer, Script
+from support.server_replies import Asked, Drip, Half, Hang, Raw, Reset, Response, Said, Status, too_many
+from support.server_scripts import misbehaving
+from triathlon_runner.llm import (
+    Answer,
+    Chat,
+    Completion,
+    EndpointError,
+    Limits,
+    Message,
+    ModelUnavailableError,
+    OpenAI,
+    OpenModel,
+    ReplyCache,
+    Sampling,
+    ServerUnreachableError,
+    open_model,
+)
+from triathlon_runner.records import Finish, Reply
+
+QUICK = Limits(first_wait=0.01, longest_wait=0.05, outage_seconds=1.0)
+GREEDY = Sampling(max_tokens=64)
+
+
+def chat(text: str) -> Chat:
+    return Chat((Message("user", text),))
+
+
+def echo(asked: Asked) -> str:
+    return f"echo {asked.prompt}"
+
+
+def one_by_one(responses: list[Response | str]) -> Script:
+    """Says one after the other, the last again and again."""
+    return lambda asked: responses[min(asked.number, len(responses) - 1)]
+
+
+def raw(body: Any, code: int = 200) -> Raw:
+    return Raw(json.dumps(body).encode(), code=code)
+
+
+def good(text: Any, **changes: Any) -> bytes:
+    choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
+    return json.dumps({"model": "scripted", "choices": [choice], **changes}).encode()
+
+
+async def outcome(script: Script, **row: Any) -> tuple[str, int]:
+    """What a question led to: `finish: text` or `error class: message`; and the requests that it took."""
+    limits = row.pop("limits", QUICK)
+    async with ModelServer(script) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted", **row)
+        async with open_model("m", "instruct", config, limits=limits) as model:
+            try:
+                answer = await model.ask(chat("q"), GREEDY)
+                return f"{answer.reply.finish}: {answer.reply.text}", server.count
+            except EndpointError as error:
+                assert str(error) in (model.stats.stopped, model.stats.last_error)
+                return f"{type(error).__name__}: {error}", server.count
+
+
+STOP = "ModelUnavailableError: "
+MACHINERY: tuple[Response, ...] = (
+    Status(500), Status(503, headers={"Retry-After": "0.02"}), Status(529), Status(408), Status(409),
+    too_many(), too_many(0.02), Reset(), Half(), Raw(b""), Raw(b"{'no': json}"), Raw(b"[" * 100_000),
+    Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
+    raw({"error": {"code": 502, "message": "upstream"}}), Said("x", choices=0), Said(None),
+    Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
+)  # fmt: skip
+SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
+    # situation, responses, outcome, requests
+    ("a byte order mark", [Raw(b"\xef\xbb\xbf" + good("good"))], "stop: good", 1),
+    ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
+    ("parts of type output_text", [Raw(good([{"type": "output_text", "text": "good"}]))], "stop: good", 1),
+    ("NaN in a reply", [Raw(good("good", logprob=float("nan")))], "stop: good", 1),
+    ("a slow reply", [Drip("good", seconds=0.3)], "stop: good", 1),
+    ("a reply that always streams", [Raw(b'data: {"choices": []}\n\n', "text/event-stream")],
+     STOP + "the server streams its replies", 1),
+    ("money under status 200", [raw({"error": "Insufficient balance", "status": 402})],
+     STOP + "the quota or balance is used up (200): an error in a reply with status 200: 'Insuff", 1),
+    ("an unknown model under status 200", [raw({"detail": "The model scripted does not exist."})],
+     STOP + "the server does not know the model", 1),
+    ("another error under status 200", [raw({"error": "busy"}), "good"], "stop: good", 2),
+    ("a rejected key", [Status(401, "bad key")], STOP + "a request without a key was not accepted (401)", 1),
+    ("money", [Status(429, "pay first", "insufficient_quota")], STOP + "the quota or balance is used up", 1),
+    ("a wait of hours", [too_many(7200.0)], "ServerUnreachableError: the server asks us to wait 2 h 0", 1),
+    ("no room for the reply", [Status(400, "maximum context length is 100 tokens. However, you requested 144"
+     " tokens (80 in the messages, 64 in the completion)")], STOP + "the token limit is too large", 1),
+    ("a question too long for an own server", [Status(400, "maximum context length is 10 tokens")],
+     STOP + "a question is longer than the context of 10 tokens", 1),
+    ("refused content", [Status(400, "filtered", "content_filter")], "refused: ", 1),
+    ("a reply without a reason to end", [Said("good", finish=None)], "stop: good", 1),
+    ("a reply cut at its limit", [Said("cut", finish="length")], "length: cut", 1),
+    ("a refusal in a field", [Said(None, refusal="no")], "refused: no", 1),
+    ("nothing again and again", [Said(None)], "stop: ", 5),
+    ("a page in place of an API", [Raw(b"<html>welcome</html>", "text/html")],
+     STOP + "expected replies of the openai protocol", 12),
+    ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "no reply was by the model", 3),
+    ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
+    ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: 'odd'; look at", 1),
+]  # fmt: skip
+
+
+SITUATIONS += [(repr(bad), [bad, "good"], "stop: good", 2) for bad in MACHINERY]
+
+
+@pytest.mark.parametrize(("responses", "expected", "requests"), [each[1:] for each in SITUATIONS],
+                         ids=[each[0][:40] for each in SITUATIONS])  # fmt: skip
+async def test_what_a_reply_leads_to(responses: list[Response | str], expected: str, requests: int) -> None:
+    """A failure of the machinery is asked again or named; what the model did is its outcome."""
+    limits = Limits(first_wait=0.001, longest_wait=0.002, failures_in_a_row=100)
+    got, count = await outcome(one_by_one(responses), limits=limits)
+    assert got.startswith(expected), got
+    assert count == requests
+
+
+async def test_chat() -> None:
+    """A chat request has every setting of the protocol but the stop strings: the text is cut here."""
+    async with ModelServer(lambda asked: "A [/ANSWER] B") as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            prompt = Chat((Message("system", "be brief"), Message("user", "hi \ud800")))
+            answer = await model.ask(prompt, Sampling(9, 0.8, 0.95, ("[/ANSWER]",), 7))
+    (asked,) = server.requests
+    assert asked.body == {
+        "model": "scripted",
+        "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi \ufffd"}],
+        "max_tokens": 9,
+        "temperature": 0.8,
+        "top_p": 0.95,
+        "seed": 7,
+    }
+    assert (answer.reply.text, answer.reply.finish) == ("A ", Finish.STOP)
+    assert (answer.usage.requests, answer.usage.input_tokens, answer.usage.output_tokens) == (1, 10, 5)
+
+
+async def test_completion() -> None:
+    """A base model's request has the text and as many stop strings as the provider takes."""
+    async with ModelServer(lambda asked: "x STOP3 y") as server:
+        config = OpenAI(base_url=server.base_url, model="scripted", max_stop_sequences=2)
+        async with open_model("m", "base", config) as model:
+            answer = await model.ask(Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3")))
+    assert (server.requests[0].endpoint, server.requests[0].body["prompt"]) == ("completions", "def f():\n")
+    assert (server.requests[0].body["stop"], answer.reply.text) == (["STOP1", "STOP2"], "x ")
+
+
+async def test_row_settings() -> None:
+    """What a provider refuses is left out or renamed, what it wants is added; a system prompt is merged."""
+    async with ModelServer(lambda asked: "done [/ANSWER] more") as server:
+        config = OpenAI(
+            base_url=server.base_url,
+            model="scripted",
+            unsupported=("temperature", "top_p", "seed"),
+            max_tokens_field="max_completion_tokens",
+            reasoning_effort="high",
+            reasoning_max_tokens=1000,
+            body={"top_k": 1},
+            headers={"X-Title": "Triathlon"},
+        )
+        async with open_model("m", "instruct", config, merges_system=True) as model:
+            prompt = Chat((Message("system", "be brief"), Message("user", "hi")))
+            await model.ask(prompt, Sampling(24, stop=("[/ANSWER]",), seed=1))
+    (asked,) = server.requests
+    assert asked.body == {
+        "model": "scripted",
+        "messages": [{"role": "user", "content": "be brief\n\nhi"}],
+        "max_completion_tokens": 1024,
+        "reasoning_effort": "high",
+        "top_k": 1,
+    }
+    assert asked.headers["X-Title"] == "Triathlon"
+
+
+async def test_the_time_limit_alone_decides() -> None:
+    """A reply that takes far longer than those before is waited for; one beyond the row's limit is not."""
+
+    async def script(asked: Asked) -> str:
+        await asyncio.sleep(1.2 if asked.prompt == "long" else 0)
+        return echo(asked)
+
+    async with ModelServer(script) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(120)))
+            assert (await model.ask(chat("long"), GREEDY)).reply.text == "echo long"
+            assert server.count == 121
+    got, _ = await outcome(lambda asked: Hang(30), timeout_seconds=0.1)
+    assert "no whole reply within 0.1 s (allow more with --timeout" in got
+
+
+async def test_a_context_that_a_row_states() -> None:
+    """A refused question is an outcome where the row's context says that the model can do no more."""
+    said = Status(400, "This model's maximum context length is 512 tokens, your prompt contains 600 tokens")
+    async with ModelServer(
+        lambda asked: said if asked.prompt == "long" else Said("cut", finish="length")
+    ) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config, context=512) as model:
+            assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
+            await model.ask(chat("short"), GREEDY)
+            assert (model.stats.too_long, model.stats.cut_by_context, model.stats.truncated) == (1, 1, 0)
+            await model.ask(chat("short"), Sampling(max_tokens=5))
+            assert (model.stats.cut_by_context, model.stats.truncated) == (1, 1)
+
+
+async def test_stopped_is_stopped() -> None:
+    """After an error that no question can cure, none is sent."""
+    async with ModelServer(lambda asked: Status(401, "bad")) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            for text in "ab":
+                with pytest.raises(ModelUnavailableError):
+                    await model.ask(chat(text), GREEDY)
+        assert server.count == 1
+
+
+@pytest.mark.parametrize("code", [400, 413])
+async def test_the_same_unexplained_error(code: int) -> None:
+    """Five questions in a row with one unexplained error stop the model; answers between them do not."""
+
+    def script(asked: Asked) -> str | Response:
+        return echo(asked) if asked.prompt.startswith("good") else Status(code, "it does not please me")
+
+    async with ModelServer(script) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            for number in range(9):
+                with pytest.raises(EndpointError) as caught:
+                    await model.ask(chat(f"bad {number}"), GREEDY)
+                assert not isinstance(caught.value, ModelUnavailableError)
+                if number < 5:
+                    await model.ask(chat(f"good {number}"), GREEDY)
+            with pytest.raises(ModelUnavailableError, match=r"5 different questions.*it does not please me"):
+                await model.ask(chat("bad 9"), GREEDY)
+
+
+async def test_a_server_that_goes_away_and_comes_back() -> None:
+    """An outage begins when it is first seen, not when the lost question was sent; it costs no answers."""
+    lines: list[str] = []
+    away = False
+
+    async def script(asked: Asked) -> str | Response:
+        if asked.prompt == "slow" and not asked.attempt:
+            await asyncio.sleep(0.6)
+        return Reset() if away else echo(asked)
+
+    async with ModelServer(script) as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        limits = Limits(first_wait=0.02, longest_wait=0.05, outage_seconds=0.5, failures_in_a_row=1)
+        async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+            slow = asyncio.create_task(model.ask(chat("slow"), GREEDY))
+            await asyncio.sleep(0.55)
+            away = True
+            await asyncio.sleep(0.25)
+            away = False
+            assert (await slow).reply.text == "echo slow"
+            away = True
+            with pytest.raises(ServerUnreachableError, match=r"wait longer than 0 s with --outage|given up"):
+                await model.ask(chat("b"), GREEDY)
+    assert "trying again" in lines[0] and "answers again" in lines[1]
+
+
+async def test_nobody_listens(unused_tcp_port: int) -> None:
+    """A port where nobody listens is said at once, tried for a short while, and worth another try later."""
+    lines: list[str] = []
+    config = OpenAI(base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", model="x")
+    limits = Limits(first_wait=0.01, first_contact_seconds=0.2)
+    async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
+        with pytest.raises(ServerUnreachableError, match=r"refused the connection .*; run again later$"):
+            await model.ask(chat("q"), GREEDY)
+    assert len(lines) == 1 and "no answer from the server" in lines[0]
+
+
+async def test_no_such_host() -> None:
+    """A host that cannot be found ends the model at once."""
+    config = OpenAI(base_url="http://no-such-host.invalid/v1", model="x")
+    async with open_model("m", "instruct", config) as model:
+        with pytest.raises(ModelUnavailableError, match=r"the host of http://no-such-host.invalid"):
+            await model.ask(chat("q"), GREEDY)
+
+
+async def test_silence_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no reply comes for a while, a line says how many are waited for."""
+    monkeypatch.setattr("triathlon_runner.llm._queue._SECONDS_OF_SILENCE", 0.05)
+    lines: list[str] = []
+    async with ModelServer(echo, latency=0.3) as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(2)))
+    assert lines == ["m: waiting for 2 replies, the first of them for 0 s"]
+
+
+@pytest.mark.parametrize("by_header", [True, False])
+async def test_a_wait_that_the_server_asks_for(by_header: bool) -> None:
+    """Headers of an answer that say that nothing is left hold all back; one 429 its own question alone."""
+    empty = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+
+    def script(asked: Asked) -> str | Response:
+        if by_header:
+            return Said("x", headers=empty if asked.number == 0 else {})
+        return too_many(0.3) if asked.prompt == "a" and not asked.attempt else "x"
+
+    async with ModelServer(script) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            began = time.monotonic()
+            first = asyncio.create_task(model.ask(chat("a"), GREEDY))
+            await asyncio.sleep(0.1)
+            await model.ask(chat("b"), GREEDY)
+            waited = time.monotonic() - began
+            await first
+            assert (waited >= 0.3) is by_header
+            assert time.monotonic() - began >= 0.3
+
+
+async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
+    """Equal greedy questions are one, stored or in flight; samples, turns and limits make others."""
+    async with ModelServer(echo, latency=0.05) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        with ReplyCache(tmp_path / "c.sqlite") as cache:
+            async with open_model("m", "instruct", config, cache=cache) as model:
+                answers = await asyncio.gather(*(model.ask(chat("q"), GREEDY, sample=n) for n in range(20)))
+                assert (server.count, model.stats.from_cache) == (1, 19)
+                assert not any(answer.from_earlier_run for answer in answers)
+                warm = Sampling(64, temperature=0.8)
+                for sample in (0, 1, 1):
+                    await model.ask(chat("q"), warm, sample=sample)
+                await model.ask(chat("q"), Sampling(65, temperature=0.8), sample=1)
+                await model.ask(Chat((Message("user", "q"),), turn=1), GREEDY)
+                assert server.count == 5
+            async with open_model("m", "instruct", config, cache=cache) as model:
+                assert (await model.ask(chat("q"), GREEDY)).from_earlier_run
+            free = config.model_copy(update={"unsupported": ("temperature",)})
+            async with open_model("m", "instruct", free, cache=cache) as model:
+                await asyncio.gather(*(model.ask(chat("q"), GREEDY, sample=n) for n in range(3)))
+    assert server.count == 8
+
+
+async def test_errors_are_not_kept(tmp_path: Path) -> None:
+    """An outcome that came as an HTTP error is asked for again; only replies are kept."""
+    responses: list[Response | str] = [Status(400, "no", "content_filter"), "yes"]
+    async with ModelServer(one_by_one(responses)) as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        with ReplyCache(tmp_path / "c.sqlite") as cache:
+            async with open_model("m", "instruct", config, cache=cache) as model:
+                assert (await model.ask(chat("q"), GREEDY)).reply.finish is Finish.REFUSED
+                assert (await model.ask(chat("q"), GREEDY)).reply.text == "yes"
+
+
+async def test_a_server_of_ours(tmp_path: Path) -> None:
+    """It gets all its slots at once; its replies are found under another port, not with other weights."""
+    counts = []
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        for revision in ("one", "one", "two"):
+            async with ModelServer(echo, latency=0.02) as server:
+                local = OpenAI(base_url=server.base_url, model="m", revision=revision, concurrency=10)
+                async with open_model("m", "instruct", local, engine="vllm", cache=cache) as model:
+                    await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
+            counts.append((server.count, server.most_in_flight))
+    assert counts == [(60, 10), (0, 0), (60, 10)]
+
+
+async def test_a_slow_server_of_ours_is_waited_for() -> None:
+    """Its replies may take what its measured speed makes of the token limit."""
+    async with ModelServer(echo, latency=0.3) as server:
+        local = OpenAI(base_url=server.base_url, model="m", timeout_seconds=0.1)
+        async with open_model("m", "instruct", local, engine="vllm", timeout_follows_speed=True) as model:
+            for text in "ab":
+                await model.ask(chat(text), GREEDY)
+        assert server.count == 2
+
+
+@pytest.mark.parametrize("leaves", [0, 1])
+async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
+    """If one of two that ask the same goes away, the other still gets its answer."""
+    async with ModelServer(echo, latency=0.3) as server:
+        config = OpenAI(base_url=server.base_url, model="scripted")
+        async with open_model("m", "instruct", config) as model:
+            asks = [asyncio.create_task(model.ask(chat("q"), GREEDY)) for _ in range(2)]
+            while not server.count:  # noqa: ASYNC110  the server knows no events
+                await asyncio.sleep(0.005)
+            asks[leaves].cancel()
+            assert (await asks[1 - leaves]).reply.text == "echo q"
+            assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
+
+
+QUESTIONS = 150
+
+
+def calm(asked: Asked) -> Said:
+    """Every tenth reply is cut; all depend on the question alone."""
+    number = int(asked.prompt)
+    return Said(f"answer {number}", finish="stop" if number % 10 else "length")
+
+
+async def ask_all(server: ModelServer, cache: ReplyCache | None = None) -> list[Reply]:
+    config = OpenAI(base_url=server.base_url, model="scripted", timeout_seconds=5)
+    limits = Limits(first_wait=0.01, longest_wait=0.1, attempts=20, failures_in_a_row=20)
+    async with open_model("m", "instruct", config, cache=cache, limits=limits) as model:
+        answers = await asyncio.gather(*(model.ask(chat(str(number)), GREEDY) for number in range(QUESTIONS)))
+        assert model.stats.failed == 0
+    return [answer.reply for answer in answers]
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4))])
+async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
+    """With three requests in ten going wrong in every known way, the replies are those of a calm run."""
+    expected = [
+        Reply(text=f"answer {n}", finish=Finish.STOP if n % 10 else Finish.LENGTH) for n in range(QUESTIONS)
+    ]
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        async with ModelServer(misbehaving(calm, seed)) as server:
+            for _ in range(2):
+                assert await ask_all(server, cache) == expected
+            assert server.count > 1.1 * QUESTIONS
+            count = server.count
+            assert await ask_all(server, cache) == expected
+            assert server.count == count
+
+
+async def test_answers_never_shift() -> None:
+    """However the replies overtake one another, each question gets its own."""
+    rng = random.Random(3)
+
+    async def script(asked: Asked) -> str:
+        await asyncio.sleep(rng.random() * 0.05)
+        return f"answer {asked.prompt}"
+
+    async with ModelServer(script) as server:
+        assert [reply.text for reply in await ask_all(server)] == [f"answer {n}" for n in range(QUESTIONS)]
+
+
+async def test_statistics() -> None:
+    """The panel sees what is in flight, answered, and how fast."""
+    async with ModelServer(echo, latency=0.05) as server:
+        local = OpenAI(base_url=server.base_url, model="scripted", concurrency=2)
+        async with open_model("m", "instruct", local, engine="vllm") as model:
+            opened: OpenModel = model
+            asks: list[asyncio.Task[Answer]] = [
+                asyncio.create_task(opened.ask(chat(str(n)), GREEDY)) for n in range(5)
+            ]
+            await asyncio.sleep(0.03)
+            assert (model.stats.in_flight, model.stats.limit) == (2, 2)
+            await asyncio.gather(*asks)
+            stats = model.stats
+            assert (stats.in_flight, stats.answered, stats.retries) == (0, 5, 0)
+            assert (stats.input_tokens, stats.output_tokens) == (50, 25)
+            assert stats.tokens_per_second is not None and stats.tokens_per_second > 0

@@ -1,0 +1,341 @@
+"""What error replies mean: the recorded texts of known servers, and of lengths the numbers in them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from triathlon_runner.llm import EndpointError, ModelUnavailableError, OpenAI
+from triathlon_runner.llm._api import Retryable, Throttled
+from triathlon_runner.llm._errors import classify, read_failure
+from triathlon_runner.llm._lengths import Asked
+
+PUBLIC = OpenAI(base_url="https://api.example.com/v1", model="m", key_env="SOME_KEY")
+LOCAL = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
+
+
+def meaning(
+    status: int,
+    body: Any,
+    config: OpenAI = PUBLIC,
+    asked: Asked | None = None,
+    headers: dict[str, str] | None = None,
+) -> str:
+    """Returns the outcome's name, `stop: why`, `throttled`, `again` or `question: why`."""
+    raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    failure = read_failure(status, raw, headers or {})
+    try:
+        return classify(failure, config, asked or Asked(4096)).value
+    except Throttled as error:
+        return f"throttled {error.retry_after}"
+    except Retryable as error:
+        return f"again: {error}"
+    except ModelUnavailableError as error:
+        return f"stop: {error}"
+    except EndpointError as error:
+        return f"question: {error}"
+
+
+KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "this region", "used up"
+MODEL, KIND, MERGE = "does not know the model", "`kind: base`", "`system_prompt: merge`"
+
+# fmt: off
+ERRORS = [
+    # openai
+    (401, "invalid_api_key", "Incorrect API key provided: sk-no****.", KEY),
+    (401, "no_organization", "You must be a member of an organization to use the API.", KEY),
+    (403, "", "Your account has been flagged for potentially violating our usage policies.", ACCOUNT),
+    (429, "access_terminated",
+     "Your access was terminated due to violation of our policies, please check your email.", ACCOUNT),
+    (401, "account_deactivated", "The account has been deactivated.", KEY),
+    (403, "unsupported_country_region_territory", "Country, region, or territory not supported", REGION),
+    (403, "model_not_found", "Project `proj_1` does not have access to model `m`", "no access to 'm'"),
+    (429, "insufficient_quota", "You exceeded your current quota, please check your plan.", QUOTA),
+    (400, "billing_hard_limit_reached", "Billing hard limit has been reached", QUOTA),
+    (429, "rate_limit_exceeded", "Rate limit reached for m on requests per min (RPM): Limit 3.", "throttled"),
+    (429, "", "Request too large for m on tokens per min (TPM): Limit 30000, Requested 31000.", "question"),
+    (404, "model_not_found", "The model `m` does not exist or you do not have access to it.", MODEL),
+    (404, "", "This is a chat model and not supported in the v1/completions endpoint.", KIND, "model"),
+    (400, "unsupported_parameter",
+     "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+     "'max_completion_tokens' instead.", "max_tokens_field: max_completion_tokens", "max_tokens"),
+    (400, "unsupported_value",
+     "Unsupported value: 'temperature' does not support 0 with this model. Only the default "
+     "(1) value is supported.", "unsupported: [temperature]", "temperature"),
+    (400, "invalid_prompt",
+     "Invalid prompt: your prompt was flagged as potentially violating our usage policy.", "refused"),
+    (400, "invalid_prompt",
+     "Invalid prompt: we've limited access to this content for safety reasons.", "refused"),
+    (400, "", "Your request was rejected as a result of our safety system.", "refused"),
+    (400, "content_policy_violation", "Your request was rejected by our safety system.", "refused"),
+    (400, "content_filter",
+     "The response was filtered due to the prompt triggering Azure OpenAI's content management"
+     " policy.", "refused"),
+    (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
+    (500, "", "The server had an error while processing your request.", "again"),
+    # anthropic
+    (401, "authentication_error", "invalid x-api-key", KEY),
+    (403, "permission_error", "Your API key does not have permission to use the resource.", KEY),
+    (403, "forbidden", "Request not allowed", "no access to 'm'"),
+    (400, "invalid_request_error", "This organization has been disabled.", ACCOUNT),
+    (400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.", QUOTA),
+    (400, "invalid_request_error", "You have reached your specified API usage limits.", QUOTA),
+    (404, "not_found_error", "model: m", MODEL),
+    (400, "invalid_request_error", "Output blocked by content filtering policy", "refused"),
+    (400, "invalid_request_error",
+     "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
+    (413, "request_too_large", "Request exceeds the maximum size", "question"),
+    (429, "rate_limit_error",
+     "This request would exceed your organization's rate limit of 50,000 input tokens per "
+     "minute", "throttled"),
+    (529, "overloaded_error", "Overloaded", "again"),
+    # gemini
+    (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
+    (400, "INVALID_ARGUMENT", "API key expired. Please renew the API key.", KEY),
+    (403, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key.", KEY),
+    (403, "PERMISSION_DENIED", "Permission denied: Consumer 'api_key:x' has been suspended.", ACCOUNT),
+    (400, "FAILED_PRECONDITION", "User location is not supported for the API use.", REGION),
+    (404, "NOT_FOUND", "models/m is not found for API version v1beta", MODEL),
+    (429, "RESOURCE_EXHAUSTED",
+     "You exceeded your current quota, please check your plan and billing details. Please "
+     "retry in 21.5s.", "throttled"),
+    (429, "RESOURCE_EXHAUSTED",
+     "You exceeded your current quota. Quota exceeded for metric: "
+     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", QUOTA),
+    (503, "UNAVAILABLE", "The model is overloaded. Please try again later.", "again"),
+    # deepseek
+    (400, "invalid_request_error", "Content Exists Risk", "refused"),
+    (400, "invalid_request_error", "Model Not Exist", MODEL),
+    (401, "invalid_request_error", "Authentication Fails, Your api key: ****abcd is invalid", KEY),
+    (402, "invalid_request_error", "Insufficient Balance", QUOTA),
+    (429, "", "Rate limit reached", "throttled"),
+    # openrouter
+    (401, "", "No auth credentials found", KEY),
+    (402, "", "Insufficient credits. Add more using https://openrouter.ai/settings/credits", QUOTA),
+    (402, "",
+     "This request requires more credits, or fewer max_tokens. You requested up to 4096 "
+     "tokens, but can only afford 2000.", QUOTA),
+    (403, "", "Key limit exceeded (total limit). Manage it using the key settings", KEY),
+    (403, "", "Your chosen model requires moderation and your input was flagged flagged_input", "refused"),
+    (400, "", "m is not a valid model ID", MODEL),
+    (404, "", "No endpoints found for m.", MODEL),
+    (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
+    (429, "", "Rate limit exceeded: free-models-per-min.", "throttled"),
+    (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
+    (400, "",
+     "Provider returned error: Unsupported value: 'temperature' does not support 0 with this "
+     "model.", "unsupported: [temperature]"),
+    (502, "", "Provider returned error", "again"),
+    (408, "", "Request timed out", "again"),
+    # mistral
+    # vllm
+    (401, "", "Unauthorized", KEY),
+    (404, "NotFoundError", "The model `m` does not exist.", MODEL),
+    (400, "BadRequestError",
+     "As of transformers v4.44, default chat template is no longer allowed, so you must "
+     "provide a chat template if the tokenizer does not define one.", KIND),
+    (400, "BadRequestError", "The model does not support Chat Completions API", KIND),
+    (400, "BadRequestError",
+     "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not "
+     "permitted'}]", "unsupported: [seed]"),
+    (400, "BadRequestError", "Conversation roles must alternate user/assistant/user/...", MERGE),
+    (500, "InternalServerError", "EngineCore encountered an issue.", "again"),
+    # llama_cpp
+    (401, "authentication_error", "Invalid API Key", KEY),
+    (503, "unavailable_error", "Loading model", "again"),
+    (501, "not_supported_error", "This server does not support metrics endpoint.", "question"),
+    # ollama
+    (404, "api_error", 'model "m" not found, try pulling it first', MODEL),
+    (400, "invalid_request_error", '"m" does not support chat', KIND),
+    (500, "", "model requires more system memory (5.0 GiB) than is available (3.9 GiB)", "too little memory"),
+    (500, "", "llama runner process has terminated: exit status 2", "again"),
+    (503, "", "server busy, please try again.  maximum pending requests exceeded", "again"),
+    (403, "", "this model requires a subscription, upgrade for access", ACCOUNT),
+    (429, "", "you've reached your hourly usage limit, please upgrade to continue", QUOTA),
+    # proxies
+    (407, "", "", "the proxy on the way to the server wants a user and a password"),
+    (413, "", "<html><h1>413 Request Entity Too Large</h1><hr>nginx</html>", "question"),
+    # litellm
+    (400, "no_db_connection", "No connected db.", KEY),
+    (401, "auth_error",
+     "litellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key provided",
+     "the key with which the server itself asks"),
+    (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
+    (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
+    (400, "budget_exceeded", "Budget has been exceeded! Team=x", QUOTA),
+    (422, "budget_exceeded", "Budget has been exceeded!", QUOTA),
+    (429, "rate_limit_error", "No deployments available for selected model.", "throttled"),
+    # templates without a system role
+    (400, "BadRequestError", "System role not supported", MERGE),
+    (400, "", "Only user and assistant roles are supported!", MERGE),
+    (400, "", "Developer instruction is not enabled for models/gemma-3-27b-it", MERGE),
+    # any server
+    (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
+    (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
+    (400, "", "Too many stop sequences", "max_stop_sequences", "stop"),
+    (400, "", "Something odd", "question: the server answered 400: 'Something odd'; look at"),
+    (400, "", "Payload too large", "set a smaller `max_tokens`"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("case", ERRORS, ids=lambda case: f"{case[0]}-{case[2][:30]}")
+def test_what_servers_say(case: tuple[Any, ...]) -> None:
+    """Only a refusal of this request's content is an outcome; what no question can cure stops the model."""
+    status, code, message, means, param = (*case, "")[:5]
+    error = {"message": message, "code": code or None, "param": param or None}
+    assert means in meaning(status, {"error": error}, asked=Asked(4096, has_system=True))
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 520, 529])
+def test_tried_again(status: int) -> None:
+    """Time-outs, conflicts and server errors are tried again; a page of megabytes is no message of one."""
+    assert len(meaning(status, "<html>" + "x" * 1_000_000)) < 1000
+    assert meaning(status, "[" * 100_000).startswith("again")
+
+
+@pytest.mark.parametrize(
+    ("body", "means"),
+    [
+        ({"error": "Insufficient balance"}, QUOTA),
+        ({"detail": "The model m does not exist."}, MODEL),
+        ({"error": {"message": "You have run out of credits"}}, QUOTA),
+        ({"error": {"message": "slow down", "code": 429}}, "throttled"),
+        (
+            {"error": {"message": "rate limit reached, add credits"}},
+            "again: an error in a reply with status 200: 'rate limit",
+        ),
+        (
+            {"error": {"message": "upstream", "code": 502}},
+            "again: an error in a reply with status 200: 'upstream'",
+        ),
+        ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
+    ],
+    ids=str,
+)
+def test_errors_under_status_200(body: Any, means: str) -> None:
+    """An error in a good reply means what its words say, and they are shown."""
+    assert means in meaning(200, body)
+
+
+def test_advice() -> None:
+    """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
+    bare = OpenAI(base_url="http://127.0.0.1:1", model="m")
+    assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", bare)
+    assert "name that: with `key_env: NAME`" in meaning(401, "", bare)
+    moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
+    assert "the server gave no reason" in meaning(403, "", bare)
+    assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
+
+
+@pytest.mark.parametrize(
+    ("headers", "text", "wait"),
+    [
+        ({"retry-after": "7"}, "", "7.0"),
+        ({}, "Rate limit reached. Please try again in 1m20.5s.", "80.5"),
+        ({}, '{"error": {"details": [{"retryDelay": "21s"}]}}', "21.0"),
+        ({"retry-after": "2050-01-01T00:00:30Z", "date": "Sat, 01 Jan 2050 00:00:00 GMT"}, "", "30.0"),
+        ({}, "", "None"),
+    ],
+)
+def test_how_long_to_wait(headers: dict[str, str], text: str, wait: str) -> None:
+    """The wait stands in a header or in the text; a moment is one of the server's clock."""
+    assert meaning(429, text, headers=headers) == f"throttled {wait}"
+
+
+# fmt: off
+LENGTHS = [
+    # status, message, tokens left for the reply (None: the question is too long), context if stated
+    (400,
+     "This model's maximum context length is 4096 tokens. However, you requested 4406 tokens "
+     "(310 in the messages, 4096 in the completion). Please reduce the length of the messages "
+     "or completion.", 3786, 4096),
+    (400,
+     "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context"
+     " length is 4096 tokens and your request has 310 input tokens (4096 > 4096 - 310).", 3786, 4096),
+    (400,
+     "This model's maximum context length is 2048 tokens. However, you requested 4096 output "
+     "tokens and your prompt contains at least 310 input tokens, for a total of at least 4406 "
+     "tokens.", 1738, 2048),
+    (400,
+     "This endpoint's maximum context length is 131072 tokens. However, you requested about "
+     "132072 tokens (8000 of text input, 124072 in the output). Please reduce the length of "
+     "either one.", 123072, 131072),
+    (400,
+     "Requested token count exceeds the model's maximum context length of 4096 tokens. You "
+     "requested a total of 4406 tokens: 310 tokens from the input messages and 4096 tokens for"
+     " the completion.", 3786, 4096),
+    (422,
+     "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 310 "
+     "`inputs` tokens and 4096 `max_new_tokens`", 1738, 2048),
+    (400,
+     "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease "
+     "input length", 10000, 200000),
+    (400,
+     "max_tokens is too large: 5000. This model supports at most 512 completion tokens", 512, None),
+    (400,
+     "max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m", 8192, None),
+    (400, "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192, None),
+    (400,
+     "it has a maxOutputTokens value of 9000 but the supported range is from 1 (inclusive) to "
+     "8193 (exclusive).", 8192, None),
+    (400,
+     "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is"
+     " less than the `context_window` for this model", 8192, None),
+    (400,
+     "This model's maximum context length is 2048 tokens. However, your messages resulted in "
+     "2610 tokens.", None, 2048),
+    (400,
+     "This model's maximum context length is 512 tokens. However, you requested 741 tokens "
+     "(731 in the messages, 10 in the completion).", None, 512),
+    (400,
+     "This model's maximum context length is 512 tokens, however you requested 711 tokens (701"
+     " in your prompt; 10 for the completion).", None, 512),
+    (400,
+     "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", None, 2048),
+    (400,
+     "request (2610 tokens) exceeds the available context size (2048 tokens), try increasing "
+     "it", None, 2048),
+    (400, "the request exceeds the available context size, try increasing it", None, None),
+    (400,
+     "The input (2610 tokens) is longer than the model's context length (2048 tokens).", None, 2048),
+    (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2610", None, 1024),
+    (400, "the input length exceeds the context length", None, None),
+    (400, "prompt too long; exceeded max context length by 12 tokens", None, None),
+    (400, "prompt is too long: 210000 tokens > 200000 maximum", None, 200000),
+    (400,
+     "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum "
+     "context length", None, 32768),
+    (400,
+     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+     None, 1048576),
+    (400,
+     "litellm.ContextWindowExceededError: this is a mock context window exceeded error", None, None),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("status", "message", "left", "context"), LENGTHS)
+def test_lengths(status: int, message: str, left: int | None, context: int | None) -> None:
+    """A reply limit without room is a setting, with its number; a long question may be an outcome.
+
+    It is one of a public API, and where the row's `context` says that the model can do no more.
+    """
+    if left is not None:
+        for config in (PUBLIC, LOCAL):
+            assert f"set `max_tokens: {left}` in the model's row" in meaning(status, message, config)
+        return
+    assert meaning(status, message) == "context_overflow"
+    stopped = meaning(status, message, LOCAL)
+    assert f"set `context: {context or 'N'}` in the row if the model can do no more" in stopped
+    assert meaning(status, message, LOCAL, Asked(64, context=context or 2048)) == "context_overflow"
+    if context is not None:
+        more = meaning(status, message, LOCAL, Asked(64, context=context + 1))
+        assert "the row's `context` is" in more and "larger one" in more
+
+
+def test_a_limit_beside_tokens_for_reasoning() -> None:
+    """The number to set leaves room for `reasoning_max_tokens`, which is part of the limit that is sent."""
+    config = LOCAL.model_copy(update={"reasoning_max_tokens": 1000})
+    text = "max_tokens is too large: 5000. This model supports at most 4096 completion tokens"
+    assert "set `max_tokens: 3096` in the model's row" in meaning(400, text, config)

@@ -1,0 +1,201 @@
+"""A key is sent where it belongs, and otherwise never seen; what a model wrote stays as it is."""
+
+import base64
+import json
+import logging
+import pickle
+import traceback
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+from pydantic import ValidationError
+
+from support.model_server import ModelServer
+from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status
+from triathlon_runner.errors import UserError
+from triathlon_runner.llm import Chat, EndpointError, Limits, Message, OpenAI, Sampling, open_model
+from triathlon_runner.llm._secrets import Secrets
+
+KEY = 'q/r+"s\\tü' + "x1y2z3" * 4
+LIMITS = Limits(first_wait=0.001, attempts=2, outage_seconds=0.5, throttled_attempts=2)
+PROMPT = Chat((Message("user", "q"),))
+OTHERS = "sk-proj-" + "a1b2c3" * 5
+"""A key that is not ours."""
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("ASCII_KEY", "Zx9kQ2/mVtR7+pLw4Y")
+
+
+def config(base_url: str, variable: str = "ASCII_KEY") -> OpenAI:
+    return OpenAI(base_url=base_url, model="scripted", key_env=variable)
+
+
+async def test_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key goes out as a bearer token; what the package would take from the environment goes to nobody."""
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(name, "not-for-others")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: not-for-others")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # not used on the way to this machine
+    async with ModelServer(lambda asked: "fine") as server:
+        row = config(server.base_url).model_copy(update={"secret_headers": {"X-Extra": "ASCII_KEY"}})
+        async with open_model("m", "instruct", row) as model:
+            await model.ask(PROMPT, Sampling(8))
+    (asked,) = server.requests
+    assert asked.headers["Authorization"] == "Bearer Zx9kQ2/mVtR7+pLw4Y"
+    assert asked.headers["X-Extra"] == "Zx9kQ2/mVtR7+pLw4Y"
+    assert "not-for-others" not in str(dict(asked.headers))
+
+
+def spellings(key: str) -> Iterator[str]:
+    yield key
+    yield json.dumps(key)[1:-1]
+    yield json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")
+    yield "".join(f"\\u{ord(letter):04X}" for letter in key)
+    yield from (quote(key), quote(key, safe=""), quote_plus(key), quote(key, safe="").lower())
+    yield "".join(f"%{byte:02x}" for byte in key.encode())
+    yield key.encode().hex()
+    for before in (b"", b"u", b"u:"):
+        yield base64.b64encode(before + key.encode()).decode()
+        yield base64.urlsafe_b64encode(before + key.encode() + b"&x").decode()
+
+
+@pytest.mark.parametrize("variable", ["TEST_KEY", "ASCII_KEY"])
+def test_every_spelling_is_removed_from_messages(variable: str) -> None:
+    """However a server spells the key, a message and evidence are shown without it."""
+    secrets = Secrets(config("http://127.0.0.1:1/v1", variable))
+    for spelled in spellings(secrets.key):
+        for scrub in (secrets.scrub_message, secrets.scrub_evidence):
+            shown = scrub(f"<{spelled}>")
+            assert "[key removed]" in shown and len(shown) < 28, spelled
+
+
+def faults(key: str) -> list[Response]:
+    return [
+        Status(401, f"Incorrect API key provided: {key}", "invalid_api_key"),
+        Status(400, f"you sent {quote(key, safe='')}"),
+        Status(302, headers={"Location": f"http://evil.example/?e={quote(key, safe='')}"}),
+        Status(500, f"Authorization: Bearer {key}"),
+        Status(429, "x" * 175 + f" {key}"),
+        Said("x", model=f"model of {key}"),
+        Raw(f"{key} is no JSON".encode()),
+        Raw(f"{'x' * 60} {key} is no JSON".encode()),
+        Reset(),
+        Half(key),
+    ]
+
+
+@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("whose", ["ours", "another's"])
+async def test_never_in_errors(
+    number: int, whose: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A key in a reply does not get into a message, a traceback, a log or the statistics."""
+    caplog.set_level(logging.DEBUG)
+    key = "Zx9kQ2/mVtR7+pLw4Y" if whose == "ours" else OTHERS
+    lines: list[str] = []
+    async with (
+        ModelServer(lambda asked: faults(key)[number]) as server,
+        open_model("m", "instruct", config(server.base_url), limits=LIMITS, say=lines.append) as model,
+    ):
+        with pytest.raises(EndpointError) as caught:
+            await model.ask(PROMPT, Sampling(8))
+    shown = [repr(model), repr(model.stats), *lines, *_chain(caught.value)]
+    shown += traceback.format_exception(caught.value)
+    shown += [record.getMessage() for record in caplog.records]
+    shown += capfd.readouterr()
+    assert not [spelled for spelled in spellings(key) if spelled[:16] in "\n".join(shown)]
+
+
+def _chain(error: BaseException | None) -> Iterator[str]:
+    """What any reporter of errors could print: every error behind this one, suppressed ones too."""
+    while error is not None:
+        yield repr(error) + str(error) + repr(vars(error))
+        error = error.__cause__ or error.__context__
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "test", "return", "Zx9kQ2/mVtR7+pLw4Y", OTHERS])
+async def test_what_a_model_wrote_stays(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key is cut out of a program or out of reasoning, though it be a word of the program."""
+    monkeypatch.setenv("TEST_KEY", key)
+    text = f'{key} = 0\ndef test():\n    return {key} or "http://me:secret@127.0.0.1"'
+
+    def script(asked: Asked) -> Response:
+        return Said(text, reasoning=text)
+
+    async with (
+        ModelServer(script) as server,
+        open_model("m", "instruct", config(server.base_url, "TEST_KEY")) as model,
+    ):
+        reply = (await model.ask(PROMPT, Sampling(8))).reply
+        assert (reply.text, reply.reasoning) == (text, text)
+        assert model.scrub_evidence("EMPTY test return") == "EMPTY test return"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({"key_env": "OPENAI_API_KEY"}, "to go to openai.com or azure.com, got the host '127.0.0.1'"),
+        ({"key_env": "OPENAI_API_KEY", "base_url": "https://openai.com.evil.example/v1"}, "send_key_to"),
+        ({"secret_headers": {"X-Key": "ANTHROPIC_API_KEY"}}, "anthropic.com"),
+        ({"key_env": "OPENAI_API_KEY", "send_key_to": "10.0.0.1"}, "`send_key_to: 127.0.0.1`"),
+        ({"key_env": "OPENAI_API_KEY", "send_key_to": "127.0.0.1"}, ""),
+        ({"key_env": "OPENAI_API_KEY", "base_url": "https://api.openai.com/v1"}, ""),
+        ({"key_env": "MY_OWN_KEY"}, ""),
+    ],
+    ids=str,
+)
+def test_whose_key_goes_where(row: dict[str, Any], says: str) -> None:
+    """A provider's key goes to that provider's hosts only, unless the row names the host."""
+    row = {"base_url": "http://127.0.0.1:1/v1", "model": "m", **row}
+    if not says:
+        OpenAI.model_validate(row)
+        return
+    with pytest.raises(ValidationError) as caught:
+        OpenAI.model_validate(row)
+    assert says in str(caught.value)
+
+
+def test_not_in_shapes() -> None:
+    """Neither the row nor the object that holds the key shows it or can be written to a file."""
+    row = config("http://127.0.0.1:1/v1")
+    secrets = Secrets(row)
+    assert secrets.key not in repr(row) + row.model_dump_json() + repr(secrets)
+    with pytest.raises(TypeError):
+        pickle.dumps(secrets)
+
+
+async def test_missing() -> None:
+    """A variable that is not set is a user's error that names it, before anything is asked."""
+    row = config("http://127.0.0.1:1/v1", "NO_SUCH_KEY")
+    assert row.missing_variables() == ["NO_SUCH_KEY"]
+    with pytest.raises(UserError, match=r"\$NO_SUCH_KEY"):
+        async with open_model("m", "instruct", row):
+            pass
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"key_env": OTHERS},
+        {"key_env": "gsk_abcdefgh"},
+        {"secret_headers": {"X-Key": OTHERS}},
+        {"headers": {"Authorization": f"Bearer {OTHERS}"}},
+        {"headers": {"api-key": OTHERS}},
+        {"base_url": f"https://user:{OTHERS}@example.org/v1"},
+        {"base_url": f"https://example.org/v1?key={OTHERS}"},
+    ],
+    ids=str,
+)
+def test_a_key_in_the_file_is_refused(wrong: dict[str, object]) -> None:
+    """A key that stands in the file itself is refused, and not repeated in the message."""
+    with pytest.raises(ValidationError) as caught:
+        OpenAI.model_validate({"base_url": "https://example.org/v1", "model": "m", **wrong})
+    (fault,) = caught.value.errors(include_input=False, include_url=False)
+    assert fault["type"] == "value_error"
+    assert OTHERS not in str(caught.value) and "gsk_" not in fault["msg"]

@@ -1,0 +1,189 @@
+"""Each provider's options, requests and replies."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from support.bracket_provider import Brackets
+from support.model_server import ModelServer
+from triathlon_runner.llm import (
+    PROVIDERS,
+    Answer,
+    ApiBlock,
+    ApiConfig,
+    Chat,
+    Completion,
+    Limits,
+    Message,
+    ModelUnavailableError,
+    ReplyCache,
+    Sampling,
+    open_model,
+)
+from triathlon_runner.records import Finish
+
+KEY = "secret-of-the-test"
+PROMPT = Chat((Message("system", "be brief"), Message("user", "hi")))
+CHAT = {"model": "m", "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "usage": {}}
+BLOCK: TypeAdapter[ApiConfig] = TypeAdapter(ApiBlock)
+
+
+def message(*content: dict[str, str], stop: str = "end_turn", **changes: Any) -> dict[str, Any]:
+    usage = {"input_tokens": 7, "cache_read_input_tokens": 3, "output_tokens": 5}
+    said = {"type": "message", "role": "assistant", "model": "m-20250101", "content": list(content)}
+    return {**said, "stop_reason": stop, "usage": usage, **changes}
+
+
+def text(said: str) -> dict[str, str]:
+    return {"type": "text", "text": said}
+
+
+async def ask(
+    paths: dict[str, Any], sampling: Sampling, path: str = "", prompt: Chat | Completion = PROMPT, **row: Any
+) -> tuple[Answer, ModelServer]:
+    async with ModelServer(lambda asked: "", paths=paths) as server:
+        base_url = server.base_url.removesuffix("/v1") + path
+        config = BLOCK.validate_python({"base_url": base_url, "model": "m", "key_env": "TEST_KEY", **row})
+        async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
+            return await model.ask(prompt, sampling), server
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+
+
+async def test_anthropic_request() -> None:
+    """The Messages API gets system text, turns and limit under its own names, and no stop sequences."""
+    sampling = Sampling(64, 0.5, 0.9, ("END", "\n\n"), seed=1)
+    paths = {"POST /v1/messages": message(text("hello"))}
+    answer, server = await ask(paths, sampling, "/v1", provider="anthropic")
+    ((_, body, headers),) = server.asked
+    assert body == {
+        "model": "m",
+        "max_tokens": 64,
+        "system": "be brief",
+        "messages": [{"role": "user", "content": "hi"}],
+        "temperature": 0.5,
+        "top_p": 0.9,
+    }
+    assert (headers["x-api-key"], headers["anthropic-version"]) == (KEY, "2023-06-01")
+    assert "Authorization" not in headers
+    assert (answer.reply.text, answer.served_model) == ("hello", "m-20250101")
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (10, 5)
+
+
+@pytest.mark.parametrize(
+    ("said", "text_of", "reasoning", "finish", "requests"),
+    [
+        (message({"type": "thinking", "thinking": "so"}, text("a")), "a", "so", Finish.STOP, 1),
+        (message(text("cut"), stop="max_tokens"), "cut", "", Finish.LENGTH, 1),
+        (message(stop="refusal"), "", "", Finish.REFUSED, 1),
+        (message(stop="model_context_window_exceeded"), "", "", Finish.CONTEXT_OVERFLOW, 1),
+        (message(text("a\n\nb")), "a", "", Finish.STOP, 1),
+        ([(529, {"error": {"message": "Overloaded"}}), message(text("a"))], "a", "", Finish.STOP, 2),
+        ([{"type": "completion"}, message(text("a"))], "a", "", Finish.STOP, 2),
+        ([message(text("x"), model="another"), message(text("a"))], "a", "", Finish.STOP, 2),
+        ([message(), message(text("a"))], "a", "", Finish.STOP, 2),
+    ],
+    ids=range(9),
+)  # fmt: skip
+async def test_anthropic_replies(
+    said: Any, text_of: str, reasoning: str, finish: Finish, requests: int
+) -> None:
+    """Thinking is kept apart, reasons to stop become ours, and what is no answer is asked for again."""
+    paths = {"POST /messages": said}
+    answer, server = await ask(paths, Sampling(64, stop=("\n\n",)), provider="anthropic")
+    assert (answer.reply.text, answer.reply.reasoning, answer.reply.finish) == (text_of, reasoning, finish)
+    assert len(server.asked) == requests
+
+
+async def test_anthropic_does_not_complete() -> None:
+    """A text to go on with cannot be asked: the row is told what to set."""
+    with pytest.raises(ModelUnavailableError, match="kind: instruct"):
+        await ask({}, Sampling(8), prompt=Completion("def f"), provider="anthropic")
+
+
+DEPLOYMENT = "/openai/deployments/mine"
+
+
+@pytest.mark.parametrize(
+    ("row", "path", "query", "header"),
+    [
+        ({}, DEPLOYMENT, "?api-version=2024-10-21", ("api-key", KEY)),
+        ({"api_version": "2025-01-01"}, DEPLOYMENT, "?api-version=2025-01-01", ("api-key", KEY)),
+        ({"key_is_token": True}, DEPLOYMENT, "?api-version=2024-10-21", ("Authorization", f"Bearer {KEY}")),
+        ({}, "/openai/v1", "", ("api-key", KEY)),
+    ],
+    ids=range(4),
+)
+async def test_azure(row: dict[str, Any], path: str, query: str, header: tuple[str, str]) -> None:
+    """Azure gets the version in the address, and a key or a token under its own header."""
+    paths = {f"POST {path}/chat/completions{query}": CHAT}
+    answer, server = await ask(paths, Sampling(8), path, provider="azure", **row)
+    assert answer.reply.text == "yes"
+    headers = server.asked[0][2]
+    assert headers[header[0]] == header[1]
+    assert len({"api-key", "Authorization"} & set(headers)) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"provider": "azur"},
+        {"provider": "anthropic", "reasoning_effort": "high"},
+        {"provider": "anthropic", "unsupported": ["seed"]},
+        {"api_version": "2025-01-01"},
+        {"key_is_token": True},
+        {"temprature": 1},
+        {"base_url": "example.org/v1"},
+        {"base_url": "ftp://example.org"},
+        {"base_url": "https://example.org/v1/chat/completions"},
+        {"model": ""},
+        {"unsupported": ["temperture"]},
+        {"max_tokens_field": "max"},
+        {"requests_per_minute": "60"},
+        {"concurrency": -1},
+        {"timeout_seconds": 0},
+        {"body": {"temperature": 1}},
+        {"body": {"stream": True}},
+        {"headers": {"X Team": "a"}},
+        {"headers": {"X-Team": "a\r\nX-Other: b"}},
+    ],
+    ids=str,
+)
+def test_refused_in_a_row(wrong: dict[str, Any]) -> None:
+    """Unknown keys, options of another provider, wrong values and what the protocol decides are refused."""
+    with pytest.raises(ValidationError):
+        BLOCK.validate_python({"base_url": "https://example.org/v1", "model": "m", **wrong})
+
+
+@pytest.mark.parametrize("provider", PROVIDERS.values())
+def test_every_field_is_explained(provider: type[ApiConfig]) -> None:
+    """Each setting has a sentence that help and documentation can show."""
+    fields = provider.model_fields.items()
+    assert [name for name, field in fields if not field.description and name != "provider"] == []
+
+
+async def test_a_fourth_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 30 lines and one line in the table make a provider, with retries, cache and identity."""
+    monkeypatch.setitem(PROVIDERS, "brackets", Brackets)
+    paths = {"POST /v1/say": {"said": "[yes]"}, "GET /v1/who": {"digest": "ab12"}}
+    async with ModelServer(lambda asked: "", paths=paths) as server:
+        block = {
+            "base_url": server.base_url,
+            "model": "m",
+            "provider": "brackets",
+            "key_env": "TEST_KEY",
+            "loudness": 2,
+        }
+        with ReplyCache(tmp_path / "c.sqlite") as cache:
+            async with open_model("m", "instruct", BLOCK.validate_python(block), cache=cache) as model:
+                assert (await model.identify_server()).identity == "server brackets, digest ab12"
+                for _ in range(2):
+                    assert (await model.ask(PROMPT, Sampling(8))).reply.text == "[yes]"
+    assert [name for name, _, _ in server.asked] == ["GET /v1/who", "POST /v1/say"]
+    assert server.asked[1][1] == {"say": "hi", "most": 8}
+    assert server.asked[1][2]["X-Bracket-Key"] == KEY

@@ -1,0 +1,284 @@
+"""From bytes to an answer."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.virtual_server import VirtualServer
+from support.virtual_time import run_virtually
+from triathlon_runner.llm import (
+    Chat,
+    Completion,
+    EndpointError,
+    EndpointStats,
+    Limits,
+    Message,
+    OpenAI,
+    Sampling,
+)
+from triathlon_runner.llm._api import Malformed, OtherModel, Retryable
+from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._queue import RequestQueue
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.openai_chat import check_model, is_related
+from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.records import Finish
+from triathlon_runner.terminal import visible
+
+CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="org/Model-7B", served_as=("alias",))
+CHAT = Chat((Message("user", "q"),))
+
+
+def read(
+    body: Any, prompt: Chat | Completion = CHAT, stop: tuple[str, ...] = (), max_tokens: int = 8
+) -> ParsedReply:
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+    async def reading() -> ParsedReply:
+        queue = RequestQueue(Limits(), EndpointStats())
+        endpoint = Endpoint(CONFIG, VirtualServer(), queue, Secrets(CONFIG))
+        request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
+        return endpoint._read(request, HttpReply(200, raw, {}))
+
+    return run_virtually(reading())[0]
+
+
+def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str, Any]:
+    choice = {"index": 0, "finish_reason": finish, "message": {"content": content, **message}}
+    return {"model": "Model-7B", "choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("stop", Finish.STOP),
+        ("eos", Finish.STOP),
+        ("tool_calls", Finish.STOP),
+        ("length", Finish.LENGTH),
+        ("MAX_TOKENS", Finish.LENGTH),
+        ("model_length", Finish.LENGTH),
+        ("incomplete", Finish.LENGTH),
+        ("context_length_exceeded", Finish.CONTEXT_OVERFLOW),
+        ("content_filter", Finish.REFUSED),
+        ("SAFETY", Finish.REFUSED),
+    ],
+)
+def test_finish_reasons(said: str, meant: Finish) -> None:
+    """Every server's word for why it stopped becomes one of ours."""
+    assert read(chat("x", said)).reply.finish is meant
+
+
+@pytest.mark.parametrize("said", [None, "a_new_word"])
+@pytest.mark.parametrize(("tokens", "meant"), [(2, Finish.LENGTH), (3, Finish.STOP)])
+def test_no_finish_reason(tokens: int, meant: Finish, said: str | None) -> None:
+    """A server that does not say why it stopped, or in words of its own, is judged by its count of tokens."""
+    parsed = read(chat("x", said), max_tokens=tokens)
+    assert parsed.reply.finish is meant
+
+
+def test_usage() -> None:
+    """Tokens are those that the server counted; one that counts none is noted."""
+    body = chat("x")
+    body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 1}
+    usage = read(body).usage
+    assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (1, 3, 2, 1)
+    del body["usage"]
+    assert read(body).usage.uncounted == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": None, "completion_tokens": None},
+        {"input_tokens": 3, "output_tokens": 2},
+        {"prompt_tokens": 3},
+        {"prompt_tokens": 3, "completion_tokens": 0},
+        {"prompt_tokens": 3, "completion_tokens": -50},
+        {"prompt_tokens": 2**60, "completion_tokens": 2},
+        {"prompt_tokens": True, "completion_tokens": 2},
+    ],
+)
+def test_usage_that_counts_nothing(usage: dict[str, Any]) -> None:
+    """No question has zero tokens: such a reply costs an unknown sum, not nothing."""
+    found = read({**chat("x"), "usage": usage})
+    assert (found.usage.requests, found.usage.uncounted) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "total", "output"),
+    [(1, 5, 2), (1, 6, 3), (500, 505, 502), (500, 5, 502), (0, 900, 2), (1, 900, 3)],
+)
+def test_reasoning_counted_apart(reasoning: int, total: int, output: int) -> None:
+    """Some servers leave reasoning out of the completion's tokens: it is paid for all the same."""
+    body = chat("x")
+    body["usage"] |= {"total_tokens": total, "completion_tokens_details": {"reasoning_tokens": reasoning}}
+    usage = read(body).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (3, output, reasoning)
+
+
+def test_reasoning_kept_apart() -> None:
+    """Reasoning in a field and reasoning in tags both stay out of the answer."""
+    reply = read(chat("<think>b</think>answer", reasoning_content="a")).reply
+    assert (reply.text, reply.reasoning) == ("answer", "a\nb")
+
+
+def test_reasoning_only() -> None:
+    """A model that only reasoned answered nothing: an empty reply, not an error."""
+    reply = read(chat(None, "length", reasoning="hm")).reply
+    assert (reply.text, reply.reasoning, reply.finish) == ("", "hm", Finish.LENGTH)
+
+
+def test_refusal_field() -> None:
+    """OpenAI's `refusal` is the outcome `refused`."""
+    reply = read(chat(None, refusal="I can't help with that.")).reply
+    assert reply.finish is Finish.REFUSED
+
+
+def test_two_choices() -> None:
+    """Of several choices the one with index 0 counts, wherever it stands."""
+    body = chat("second")
+    body["choices"][0]["index"] = 1
+    body["choices"] += chat("first")["choices"]
+    parsed = read(body)
+    assert parsed.reply.text == "first"
+
+
+def test_completion() -> None:
+    """A completion's text is taken as it is, leading space included."""
+    body = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "text": "    return 1\n"}]}
+    assert read(body, Completion("def f():\n")).reply.text == "    return 1\n"
+
+
+def test_stop_is_applied_here_too() -> None:
+    """A server that ignores a stop sequence gives the same reply as one that heeds it."""
+    reply = read(chat("a = 1\n[/ANSWER] and more", "length"), stop=("[/ANSWER]", "never")).reply
+    assert (reply.text, reply.finish) == ("a = 1\n", Finish.STOP)
+
+
+def test_lone_surrogates() -> None:
+    """Half a character, which no file could hold, is replaced."""
+    raw = json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode()
+    assert read(raw).reply.text == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"  \n",
+        b"<html>busy</html>",
+        b'{"choices": [{"message": {"content": "cut o',
+        b'{"a": "\xff\xfe"}',
+        b"[" * 100_000,
+        b"[]",
+        b"null",
+        {"model": "Model-7B"},
+        {"model": "Model-7B", "choices": []},
+        {"model": "Model-7B", "choices": [None]},
+        {"model": "Model-7B", "choices": [{"finish_reason": "stop"}]},
+        {**chat("x"), "model": "other-model"},
+    ],
+    ids=lambda body: str(body)[:60],
+)
+def test_malformed(body: Any) -> None:
+    """What is no answer is never made into one."""
+    with pytest.raises(Malformed):
+        read(body)
+
+
+def test_null_content() -> None:
+    """A message without anything in it is told apart: it is asked again, but may be the model's own."""
+    assert read(chat(None)).is_empty
+    assert read({"model": "Model-7B", "choices": [{"text": None}]}, Completion("x")).is_empty
+    assert not read(chat("")).is_empty
+    assert not read(chat(None, "length")).is_empty
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("mistral-large-latest", "mistral-large-2411", True),
+        ("claude-sonnet-4-0", "claude-sonnet-4-20250514", True),
+        ("Qwen/Qwen2.5-Coder-7B", "qwen2.5-coder-7b", True),
+        ("deepseek/deepseek-r1:free", "deepseek/deepseek-r1", True),
+        ("w/smol-hf", "w/smol-hf@main", True),
+        ("qwen:instruct", "qwen:text", False),
+        ("models/gemini-2.0-flash", "gemini-2.0-flash-001", True),
+        ("gpt-4", "gpt-4o", False),
+        ("gpt-4", "gpt-3.5", False),
+        ("qwen-7b", "qwen-72b", False),
+        ("llama3:8b", "llama3:70b", False),
+    ],
+)
+def test_names(asked: str, served: str, same: bool) -> None:
+    """Dates, build numbers, folders and case may differ; anything else is another model."""
+    assert is_related(asked, served) is same
+
+
+def test_served_as() -> None:
+    """A name that the row lists is accepted, and recorded as the server gave it."""
+    assert read({**chat("x"), "model": "alias"}).served_model == "alias"
+
+
+def is_answer_or_named(body: Any) -> bool:
+    """Whether a reply gives an answer with a text and how it ended, or one of the errors that are caught."""
+    try:
+        found = read(body)
+    except (Retryable, EndpointError):
+        return True
+    return isinstance(found.reply.text, str) and isinstance(found.reply.finish, Finish)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    model=json_values,
+    choices=json_values,
+    finish=json_values,
+    message=json_values,
+    usage=json_values,
+    error=json_values,
+)
+def test_any_json(model: Any, choices: Any, finish: Any, message: Any, usage: Any, error: Any) -> None:
+    """Whatever JSON a server sends, the result is an answer or a named error."""
+    bodies = [
+        {"model": model, "choices": choices, "error": error},
+        {"model": "Model-7B", "choices": [{"finish_reason": finish, "message": message}], "usage": usage},
+        {
+            "model": "Model-7B",
+            "choices": [{"finish_reason": "stop", "message": {"content": message, "reasoning": model}}],
+        },
+    ]
+    assert all(is_answer_or_named(body) for body in bodies)
+
+
+@given(st.binary(max_size=64))
+def test_any_bytes(raw: bytes) -> None:
+    """Whatever bytes a server sends, the result is an answer or a named error."""
+    assert is_answer_or_named(raw)
+
+
+@pytest.mark.parametrize(
+    "name", ["evil\x1b[2J\nred", "a, b: c", "1.0", "\u202e\x9b\x7f", 'say "hi"', "名\u2028"]
+)
+def test_a_name_to_be_pasted(name: str) -> None:
+    """The advice of another model's name is one line and YAML, whatever the name holds."""
+    with pytest.raises(OtherModel) as caught:
+        check_model(CONFIG, name)
+    shown = visible(str(caught.value))
+    assert "\n" not in shown
+    pasted = re.search(r"`(served_as: .*)` to the api block", shown)
+    assert pasted and yaml.safe_load(pasted[1]) == {"served_as": [name]}

@@ -1,0 +1,168 @@
+"""Who is behind an address, as servers of each kind tell it."""
+
+from typing import Any
+
+import pytest
+
+from support.model_server import ModelServer
+from support.server_replies import Asked, Response, Said, Status
+from triathlon_runner.llm import (
+    Chat,
+    Limits,
+    Message,
+    ModelUnavailableError,
+    OpenAI,
+    Sampling,
+    ServerUnreachableError,
+    open_model,
+)
+
+LOADED = {"name": "m:latest", "model": "m:latest", "digest": "9f13ba12", "context_length": 4096}
+OLLAMA: dict[str, Any] = {
+    "GET /v1/models": {"data": [{"id": "m:latest", "object": "model", "owned_by": "library"}]},
+    "GET /api/version": {"version": "0.12.3"},
+    "POST /api/show": {"details": {"family": "qwen2", "quantization_level": "Q4_K_M"}},
+    "GET /api/ps": {"models": [LOADED]},
+}
+LLAMA_CPP: dict[str, Any] = {
+    "GET /v1/models": {"data": [{"id": "m", "owned_by": "llamacpp"}]},
+    "GET /props": {
+        "default_generation_settings": {"n_ctx": 2048},
+        "model_path": "/models/m-7b-Q5_K_M.gguf",
+        "build_info": "b6000-abc",
+    },
+}
+VLLM: dict[str, Any] = {"GET /v1/models": {"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 8192}]}}
+
+
+def listing(*names: str) -> dict[str, Any]:
+    return {"GET /v1/models": {"data": [{"id": name} for name in names]}}
+
+
+def open_router(**hosts: str) -> dict[str, Any]:
+    endpoints = [
+        {"provider_name": name, "quantization": said, "context_length": 8192} for name, said in hosts.items()
+    ]
+    return {"GET /v1/openrouter.ai/models/m/endpoints": {"data": {"endpoints": endpoints}}}
+
+
+ROUTER = {"path": "/openrouter.ai"}
+OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
+
+
+@pytest.mark.parametrize(
+    ("paths", "row", "name", "identity"),
+    [
+        (OLLAMA, {}, "ollama 0.12.3", OLLAMA_IS),
+        ({**OLLAMA, "GET /api/ps": [{"models": []}, {"models": [LOADED]}], "POST /api/generate": {}}, {},
+         "ollama 0.12.3", OLLAMA_IS),
+        (LLAMA_CPP, {}, "llama.cpp b6000-abc", "server llama.cpp, digest m-7b-Q5_K_M.gguf, context 2048"),
+        (VLLM, {}, "vllm", "server vllm, context 8192"),
+        (open_router(Deep="fp8", Fast="bf16"), ROUTER, "Deep (fp8) or Fast (bf16)", ""),
+        (open_router(Deep="fp8", Late="fp8"), ROUTER, "Deep (fp8) or Late (fp8)", "quantization fp8"),
+        (open_router(Deep="fp8", Mute=""), ROUTER, "Deep (fp8) or Mute (unknown quantization)", ""),
+        (open_router(Deep="fp8", Fast="bf16"), {**ROUTER, "body": {"provider": {"only": ["deep"]}}},
+         "Deep (fp8)", "quantization fp8"),
+        (listing("m"), {}, "", ""),
+        ({"GET /v1/models": {"data": "none"}}, {}, "", ""),
+        ({"GET /v1/models": (500, "Internal Server Error")}, {}, "", ""),
+        ({"GET /v1/models": [(503, {"error": "loading"}), VLLM["GET /v1/models"]]}, {}, "vllm",
+         "server vllm, context 8192"),
+    ],
+    ids=range(12),
+)  # fmt: skip
+async def test_what_servers_tell(
+    paths: dict[str, Any], row: dict[str, Any], name: str, identity: str
+) -> None:
+    """Weights, quantisation and context are identity; without a list they are unknown in every run."""
+    row = dict(row)
+    async with ModelServer(lambda asked: "yes", paths=paths) as server:
+        config = OpenAI(base_url=server.base_url + row.pop("path", ""), model="m", **row)
+        async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
+            info = await model.identify_server()
+    assert (info.name, info.identity, server.count) == (name, identity, 0)
+
+
+def to_any_name(asked: Asked) -> str:
+    return "yes"
+
+
+def to_known_names(asked: Asked) -> str | Response:
+    return Status(404, "The model does not exist") if "no-such" in asked.body["model"] else "yes"
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "script", "asked", "says"),
+    [
+        (["smol", "gem"], {}, to_any_name, 1, "stop: the server does not list 'm' and answers to any name"),
+        (["smol", "gem"], {}, to_known_names, 1, "the server does not list 'm' (it lists 'smol', 'gem')"),
+        (["smol", "gem"], {"served_as": ("smol",)}, to_any_name, 0, ""),
+        (["m:latest"], {}, to_any_name, 0, ""),
+        (["m@main"], {}, to_any_name, 0, ""),
+        (["m:7b"], {}, to_any_name, 1, "stop: the server does not list 'm'"),
+    ],
+    ids=range(6),
+)  # fmt: skip
+async def test_a_name_that_is_not_listed(
+    names: list[str], row: dict[str, Any], script: Any, asked: int, says: str
+) -> None:
+    """A server that does not list the name is asked for a nonsense name; if it answers, the model stops."""
+    lines: list[str] = []
+    async with ModelServer(script, paths=listing(*names)) as server:
+        config = OpenAI(base_url=server.base_url, model="m", **row)
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            if says.startswith("stop: "):
+                with pytest.raises(ModelUnavailableError, match=says[6:]) as caught:
+                    await model.identify_server()
+                assert "it lists 'smol', 'gem'" in str(caught.value) or names == ["m:7b"]
+                assert "served_as" in str(caught.value) and model.stats.stopped
+            else:
+                await model.identify_server()
+                assert [line for line in lines if says in line] == lines
+                assert bool(lines) is bool(says)
+    assert server.count == asked
+
+
+async def test_a_context_that_cuts_without_a_word() -> None:
+    """Ollama cuts long questions silently: that is said once, and an estimate stops no model."""
+    lines: list[str] = []
+    long = Chat((Message("user", "x" * 14_000),))
+    async with ModelServer(lambda asked: "yes", paths=OLLAMA, model="m") as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config, say=lines.append) as model:
+            await model.identify_server()
+            for limit in (1024, 1025):
+                assert (await model.ask(long, Sampling(limit))).reply.text == "yes"
+    assert len(lines) == 1 and "OLLAMA_CONTEXT_LENGTH" in lines[0]
+
+
+async def test_a_wrong_name_lists_what_is_served() -> None:
+    """The error of an unknown model names those that the server lists."""
+    async with ModelServer(
+        lambda asked: Status(404, "No such model"), paths=listing("smol", "gem")
+    ) as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            await model.identify_server()
+            with pytest.raises(ModelUnavailableError, match="it lists 'smol', 'gem'"):
+                await model.ask(Chat((Message("user", "q"),)), Sampling(8))
+
+
+async def test_an_alias_is_seen_from_the_first_reply() -> None:
+    """A reply in another name of the list stops the model at once, with the setting that accepts it."""
+    async with ModelServer(lambda asked: Said("yes", model="smol"), paths=listing("m", "smol")) as server:
+        config = OpenAI(base_url=server.base_url, model="m")
+        async with open_model("m", "instruct", config) as model:
+            await model.identify_server()
+            with pytest.raises(ModelUnavailableError, match=r'`served_as: \["smol"\]`'):
+                await model.ask(Chat((Message("user", "q"),)), Sampling(8))
+    assert server.count == 1
+
+
+async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
+    """A list that cannot be had is an outage: its identity would change from run to run."""
+    config = OpenAI(base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", model="m")
+    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
+    async with open_model("m", "instruct", config, limits=limits) as model:
+        with pytest.raises(ServerUnreachableError, match=r"/models: .* refused the connection"):
+            await model.identify_server()

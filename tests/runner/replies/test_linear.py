@@ -1,0 +1,120 @@
+"""No reply takes time that grows faster than it: steps are counted on a text and on one twice as long."""
+
+import ast
+import symtable
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from triathlon_runner.records import Reply
+from triathlon_runner.replies import extract_program, split_reasoning, visible_text
+from triathlon_runner.syntax import parse_or_none
+
+FENCE = "```python\n"
+F = "def f(x):\n    return x + 1\n"
+SHAPES: dict[str, Callable[[int], str]] = {
+    "pairs": lambda n: "<think>a</think>\n" * n,
+    "beginnings": lambda n: "<think>\n" * n,
+    "beginnings in lines": lambda n: "x <think>y " * n,
+    "ends": lambda n: "</think>" * n,
+    "ends in text": lambda n: "<think>a</think>b" + "c </think>" * n,
+    "other ends": lambda n: "<think>\n</thinking>\n" * n,
+    "nested": lambda n: "<think>\n" * n + "</think>\n" * n + F,
+    "channels": lambda n: "<|channel|>analysis<|message|>a<|end|>" * n,
+    "half channels": lambda n: "<|channel|>analysis" * n,
+    "end tokens": lambda n: F + "<|a|>" * n,
+    "quoted tokens": lambda n: "'<|im_end|>' " * n,
+    "boxes": lambda n: "\\boxed{" * n,
+    "answers": lambda n: "<answer>a</answer>" * n,
+    "quotes": lambda n: "<think>" + "'" * n,
+    "triple quotes": lambda n: "<think>" + '"""' * n,
+    "triple quotes in lines": lambda n: "<think>" + 'x = """\n' * n,
+    "backticks": lambda n: "<think>" + " ".join("`" * (k % 40) for k in range(n)),
+    "backslashes": lambda n: "<think>'" + "\\" * n,
+    "hashes": lambda n: f"{FENCE}def f(x):\n    #{'#' * n}\n    return x\n```",
+    "fences": lambda n: FENCE * n,
+    "fences in quotes": lambda n: FENCE + '"""\n```\n' * n,
+    "blocks": lambda n: f"{FENCE}{F}```\n" * n,
+    "nested text": lambda n: "".join("`" * k + "md\n" for k in range(n // 8 + 3, 2, -1)) + F,
+    "else": lambda n: "else=1\n" * n,
+    "open brackets": lambda n: "x = (\n" * n,
+    "open functions": lambda n: "def f(x\n" * n,
+    "decorators": lambda n: "@x\n" * n,
+    "unclosed": lambda n: f"{FENCE}def f(x):\n  return (\n" + "elif=1\n" * n,
+    "chain of blocks": lambda n: (
+        f"{FENCE}{F.replace('x + 1', 'g0(x)')}```\n"
+        + "".join(f"{FENCE}def g{k}(x):\n    return g{k + 1}(x)\n```\n" for k in range(n))
+    ),
+    "chain in a block": lambda n: (
+        f"{FENCE}{F.replace('x + 1', 'g0(x)')}```\n{FENCE}"
+        + "".join(f"def g{k}(x):\n    return g{k + 1}(x)\n" for k in range(n))
+        + "```"
+    ),
+    "methods": lambda n: f"{FENCE}class S:\n" + "".join(f"    def m{k}(self): pass\n" for k in range(n)),
+    "classes": lambda n: FENCE + "".join(f"class S{k}:\n    def f(self): pass\n" for k in range(n)),
+    "examples": lambda n: f"{FENCE}{F}" + "print(f(1))\n" * n,
+    "set-up": lambda n: FENCE + "".join(f"a{k + 1} = a{k}\n" for k in range(n)) + F,
+    "prose": lambda n: "The value a = b and c = d.\n" * n,
+    "body": lambda n: "    x = '''\n" * n + "    return x",
+    "flush lines": lambda n: "    x = '''\n" + "flush\n" * n + "    '''\n    return x\ny",
+}
+
+
+class Steps:
+    """Counts lines of Python that run, and characters that Python's parser reads."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def trace(self, _frame: FrameType, event: str, _value: Any) -> Any:
+        self.count += event == "line"
+        return self.trace
+
+    def of(self, function: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int:
+        parse, table = ast.parse, symtable.symtable
+        parse_or_none.cache_clear()
+
+        def parsed(source: str, *rest: Any, **named: Any) -> Any:
+            self.count += len(source)
+            return parse(source, *rest, **named)
+
+        def tabled(source: str, *rest: Any) -> Any:
+            self.count += len(source)
+            return table(source, *rest)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ast, "parse", parsed)
+            patch.setattr(symtable, "symtable", tabled)
+            before = sys.gettrace()
+            sys.settrace(self.trace)
+            try:
+                function()
+            finally:
+                sys.settrace(before)
+        return self.count
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("way", ["markup", "answer", "completion", "as written"])
+def test_twice_the_text_takes_twice_the_steps(shape: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A little more is allowed for what a short text spares."""
+
+    def steps(size: int) -> int:
+        text = SHAPES[shape](size)
+        if way == "markup":
+            return Steps().of(lambda: (split_reasoning(text), visible_text(text)), monkeypatch)
+        options = {"completes": way == "completion", "as_written": way == "as written"}
+        extract = lambda: extract_program(Reply(text=text), entry_point="f", prompt="def f(x):\n", **options)  # noqa: E731
+        return Steps().of(extract, monkeypatch)
+
+    short, long = steps(220), steps(440)
+    assert long <= 2.4 * short + 2_000, (short, long)
+
+
+def test_nested_fences_are_opened_to_a_depth() -> None:
+    """Five hundred fences around each other are no error."""
+    text = "".join("`" * length + "md\n" for length in range(503, 2, -1)) + F
+    assert extract_program(Reply(text=text), entry_point="f", prompt="").outcome is None

@@ -1,0 +1,222 @@
+"""Markup of replies: reasoning, wrappers of the final answer, tokens that end a turn."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies import extract_program, final_answer, split_reasoning, visible_text
+from triathlon_runner.runtime._answer import Graded, extract_answer
+
+CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
+DROPPED = ("analysis", "assistantfinal")
+PAIRS = (
+    ("<think>", "</think>"),
+    ("<Think>", "</THINK>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<mm:think>", "</mm:think>"),
+    ("<seed:think>", "</seed:think>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel>thought\n", "<channel|>"),
+    CHANNELS,
+    DROPPED,
+)
+END_TOKENS = (
+    "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "</s>", "<end_of_turn>", "<|return|>",
+    "<｜end▁of▁sentence｜>", "<eos>", "<|EOT|>", "<|END_OF_TURN_TOKEN|>", "[INST]",
+)  # fmt: skip
+WRAPPERS = (
+    ("<answer>", "</answer>"),
+    ("<Answer>\n", "\n</Answer>"),
+    ("<response>", "</response>"),
+    (r"\boxed{", "}"),
+    ("<|begin_of_box|>", "<|end_of_box|>"),
+    ("<|begin_of_solution|>", "<|end_of_solution|>"),
+    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
+    ("[ANSWER]\n", "\n[/ANSWER]"),
+    ("[BEGIN]\n", "\n[DONE]"),
+)
+DRAFT = "```python\ndef add(a, b):\n    return a - b\n```"
+ADD = "def add(a, b):\n    return a + b\n"
+PROMPT = 'def add(a, b):\n    """Sum of both."""\n'
+
+
+def program(text: str, **options: bool) -> str:
+    return extract_program(Reply(text=text), entry_point="add", prompt=PROMPT, **options).program
+
+
+@pytest.mark.parametrize(("begin", "end"), PAIRS)
+def test_reasoning_is_no_answer(begin: str, end: str) -> None:
+    """Between its markers, in front of an end alone, behind a beginning alone; drafts in it do not count."""
+    assert split_reasoning(f"{begin}Why{end}42") == ("42", "Why")
+    assert split_reasoning(f"{begin}Why\n{end}\n\n42\n") == ("42", "Why")
+    assert split_reasoning(f"{begin}Why") == ("", "Why")
+    assert split_reasoning(f"Why\n{end}\n42") == ("42", "Why")
+    assert program(f"{begin}Let me\n{DRAFT}\nno, plus{end}{ADD}") == ADD
+    assert program(f"{begin}Let me\n{DRAFT}\nno, plus\n{end}\n```python\n{ADD}```") == ADD
+    assert program(f"Let me\n{DRAFT}\n{end}\n{ADD}") == ADD
+    only = extract_program(Reply(text=f"{begin}So\n{DRAFT}\nhm"), entry_point="add", prompt=PROMPT)
+    assert only.outcome is Outcome.NO_ANSWER
+
+
+@pytest.mark.parametrize(("begin", "end"), PAIRS[:-2])
+def test_nested_and_repeated_reasoning(begin: str, end: str) -> None:
+    """An inner pair is part of the outer one; what stands between two is the answer's."""
+    assert split_reasoning(f"{begin}a\n{begin}b{end}\nc{end}42")[0] == "42"
+    assert split_reasoning(f"{begin}a{end}one\n{begin}b{end}two")[0] == "one\ntwo"
+    assert split_reasoning(f"{begin}a{end}{begin}b{end}42")[0] == "42"
+    assert split_reasoning(f"One\n{begin}never ended")[0] == "One"
+
+
+@pytest.mark.parametrize(("begin", "end"), PAIRS[:-1])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "```python\nx = 1\n{}\n```",
+        "Code:\n```\n'''\n{}\n'''\n```\nDone.",
+        'def add(a, b):\n    """Drops {} here."""\n    return a + b\n',
+        "def add(a, b):\n    '''\n    Drops\n{}\n    '''\n    return a + b\n",
+        "end = '{}'\n",
+        'end = "behind {} nothing"\n',
+        "x = 1  # {} is dropped\n",
+        "It drops `{}` from the text.",
+        "It's what I don't like about `{}`, isn't it?",
+    ],
+)
+def test_a_marker_that_is_quoted_is_text(begin: str, end: str, shape: str) -> None:
+    """In a code block, a string, a comment or backticks a marker is no markup, whichever it is."""
+    for marker in (begin.strip(), end):
+        text = shape.replace("{}", marker)
+        assert split_reasoning(text) == (text, "")
+        assert split_reasoning(f"<think>\nhm\n</think>\n{text}")[0] == text.strip("\n")
+
+
+def test_what_a_block_without_an_end_does() -> None:
+    """A draft that lacks its closing fence does not hide the end of the reasoning."""
+    draft = DRAFT.removesuffix("\n```")
+    assert program(f"<think>\n{draft}\n</think>\n```python\n{ADD}```") == ADD
+    assert program(f"<think>\n{draft}\n</think>\n{ADD}") == ADD
+    assert program(f"<think>\n{DRAFT}</think>\n{ADD}") == ADD
+
+
+@pytest.mark.parametrize("text", ["It uses <think> as a tag.", "I <think> so", "The tag <think> begins it"])
+def test_a_beginning_inside_a_line_is_text_where_nothing_ends_it(text: str) -> None:
+    """The answer talks about it then."""
+    assert split_reasoning(text) == (text, "")
+
+
+@pytest.mark.parametrize("token", END_TOKENS)
+def test_the_answer_ends_with_the_turn(token: str) -> None:
+    """At the first such token, in a code block, too; what follows is another turn or document."""
+    again = f"<|im_start|>user\nNow subtract.\n<|im_start|>assistant\n{DRAFT}"
+    assert program(f"```python\n{ADD}```{token}\n{again}") == ADD
+    assert program(f"```python\n{ADD.rstrip()}{token}\n```") == ADD
+    assert program(f"{ADD.rstrip()}{token}def add(a, b): return 0") == ADD
+    assert program(f"    return a + b{token}\n", completes=True).endswith("    return a + b")
+    assert visible_text(f"42{token}13") == "42"
+
+
+@pytest.mark.parametrize("token", END_TOKENS)
+def test_a_token_in_a_string_or_comment_ends_nothing(token: str) -> None:
+    """The program handles such tokens itself."""
+    code = f"def add(a, b):\n    # up to {token} only\n    end = '{token}'\n    return a + b\n"
+    assert program(f"```python\n{code}```") == program(code) == code
+
+
+@pytest.mark.parametrize(
+    "head", ["<|im_start|>assistant\n", "<s>", "<|start_header_id|>assistant<|end_header_id|>\n\n",
+             "<|assistant|>\n", "<start_of_turn>model\n", " [/INST] ", "<|python_tag|>"],
+)  # fmt: skip
+def test_the_header_of_the_turn_is_no_answer(head: str) -> None:
+    """What a server leaves in front of the answer is dropped."""
+    assert visible_text(f"{head}42").strip() == "42"
+    assert program(head + ADD) == ADD
+
+
+@pytest.mark.parametrize(("begin", "end"), WRAPPERS)
+def test_the_final_answer_is_unwrapped(begin: str, end: str) -> None:
+    """For one value, for a program with and without a fence; text around it is not the answer."""
+    assert final_answer(f"So:\n{begin}42{end}\nDone.").strip() == "42"
+    assert program(f"So:\n{begin}{ADD}{end}") == ADD
+    assert program(f"{begin}```python\n{ADD}```{end}") == ADD
+    assert program(f"{begin}```python\n{ADD}```{end}\nNot like this:\n{DRAFT}") == ADD
+    assert extract_answer(Reply(text=f"<think>no</think>\n{begin}[1]; list{end}"), "direct") == "[1]; list"
+
+
+def test_quotes_and_commands_in_a_wrapper() -> None:
+    """MBPP's few-shot form quotes the program, LaTeX sets the type."""
+    assert program(f"[BEGIN]\n'{ADD.rstrip()}'\n[DONE]") == ADD
+    assert final_answer(r"$\boxed{\text{YES}}$") == "YES"
+    assert final_answer(r"\boxed{{1: 2}; dict}") == "{1: 2}; dict"
+    assert final_answer("s = '<answer>'") == "s = '<answer>'"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "{}",
+        "[ANSWER]\n{}\n[/ANSWER]",
+        "<think>yes or no?</think>\n{}",
+        f"{CHANNELS[0]}It goes between [ANSWER] and [/ANSWER].{CHANNELS[1]}{{}}",
+        "<|channel|>final<|message|>{}<|return|>",
+        "analysisYes or no? assistantfinal{}",
+        "<|channel>thought\nno\n<channel|>{}",
+        "[THINK]no[/THINK]{}",
+        "{}<|im_end|>",
+        "{}<|endoftext|>no",
+    ],
+)
+@pytest.mark.parametrize("answer", ["YES", "-1", "150; int", "return result", "assert f(1) == [2]"])
+def test_answers_of_the_runtime_come_without_markup(shape: str, answer: str) -> None:
+    """Whatever marks reasoning, the turn's end and the answer."""
+    assert extract_answer(Reply(text=shape.replace("{}", answer)), "direct") == answer
+
+
+@pytest.mark.parametrize("text", ["<think>hm", f"{CHANNELS[0]}hm", "[THINK]\nYES"])
+@pytest.mark.parametrize(
+    ("finish", "outcome"), [(Finish.STOP, Outcome.NO_ANSWER), (Finish.LENGTH, Outcome.TRUNCATED)]
+)
+def test_reasoning_that_never_ends(text: str, finish: Finish, outcome: Outcome) -> None:
+    """Truncated where the limit ended it, else no answer."""
+    reply = Reply(text=text, finish=finish)
+    assert extract_program(reply, entry_point="add", prompt=PROMPT).outcome is outcome
+    answer = extract_answer(reply, "direct")
+    assert isinstance(answer, Graded)
+    assert answer.outcome is outcome
+
+
+@given(st.integers(0, 2**64))
+@settings(max_examples=10_000, deadline=None)
+def test_what_is_outside_of_markup_is_never_lost(seed: int) -> None:
+    """Any mix of the table's markers: every word outside of reasoning is in the answer, no other one is."""
+    choose = random.Random(seed)
+    outside: list[str] = []
+    inside: list[str] = []
+    parts: list[str] = []
+    for number in range(choose.randrange(1, 6)):
+        kind = choose.choice(["text", "reasoning", "nested", "quoted", "fence"])
+        word = f"word{number}"
+        begin, end = choose.choice(PAIRS[:-2])
+        (inside if kind in ("reasoning", "nested") else outside).append(word)
+        parts.append(
+            {
+                "text": word,
+                "reasoning": f"{begin}{word}{end}",
+                "nested": f"{begin}a\n{begin}{word}{end}\nb{end}",
+                "quoted": f"{word} `{begin.strip()}` '{end}'",
+                "fence": f"```\n{word}\n{end}\n```",
+            }[kind]
+        )
+    text = "\n".join(parts)
+    ended = visible_text(f"{text}\n{choose.choice(END_TOKENS)}\nbehind")
+    answer, reasoning = split_reasoning(text)
+    assert [word for word in outside if word not in answer] == []
+    assert [word for word in inside if word in answer or word not in reasoning] == []
+    assert ended.split() == visible_text(text).split()

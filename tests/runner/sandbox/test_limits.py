@@ -1,0 +1,210 @@
+"""Every limit of a child that `triathlon doctor` names is reached by a program here, in each level."""
+
+import platform
+import re
+from collections.abc import Callable
+
+import pytest
+
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Language,
+    Limits,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    limits_of_a_child,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+LIMITS = Limits(cpu_seconds=1, wall_seconds=0.5, result_bytes=100_000, output_bytes=100)
+Check = Callable[[Execution], bool]
+
+
+def raised(kind: str) -> Check:
+    """The first call raised this."""
+    return lambda done: [getattr(result, "type", None) for result in done.results] == [kind]
+
+
+def returned(value: object) -> Check:
+    """The first call returned this."""
+    return lambda done: done.results[:1] == (Returned(value),)
+
+
+def ended(how: Ended, detail: str) -> Check:
+    """The program was ended, with this in the detail."""
+    return lambda done: done.ended is how and re.search(detail, done.detail) is not None
+
+
+def either(*checks: Check) -> Check:
+    """One of them, because the levels differ."""
+    return lambda done: any(check(done) for check in checks)
+
+
+REACHED: dict[str, tuple[str, Check]] = {
+    "CPU time": ("print('before')\nsum(range(10 ** 13))", ended(Ended.TIMED_OUT, "CPU time")),
+    "sleep": ("import time\ntime.sleep(1000)", ended(Ended.TIMED_OUT, "did nothing")),
+    "memory": ("bytearray(8 << 30)", raised("MemoryError")),
+    "one result": ("return 'x' * 10 ** 7", raised("ResultTooLarge")),
+    "recorded output": ("print('o' * 10 ** 6)\nreturn 1", lambda done: done.stdout == "o" * 100),
+    "one file": ("open('x', 'wb').write(bytes(17 << 20))", raised("OSError")),
+    "files together": (
+        "for number in '12345':\n    with open(number, 'wb') as out:\n        out.write(bytes(16 << 20))",
+        either(raised("OSError"), ended(Ended.DIED, "64 MiB of files")),
+    ),
+    "open files": (
+        "import os\ntry:\n    while True:\n        last = os.dup(0)\nexcept OSError:\n    return last",
+        returned(255),
+    ),
+    "threads": (
+        "import threading\nend, made = threading.Event(), 0\ntry:\n    while made < 5000:\n"
+        "        threading.Thread(target=end.wait, daemon=True).start()\n        made += 1\n"
+        "except RuntimeError:\n    pass\nreturn 40 < made <= 64",
+        returned(True),
+    ),
+    "processes": ("import os\nos.fork()", raised("PermissionError")),
+    "pending signals": (
+        "import signal\nreal = {signal.SIGRTMIN}\nsignal.pthread_sigmask(signal.SIG_BLOCK, real)\n"
+        "for _ in range(200):\n    signal.raise_signal(signal.SIGRTMIN)",
+        raised("BlockingIOError"),
+    ),
+}
+
+
+async def test_every_limit_has_a_program() -> None:
+    """The table that `doctor` prints and the programs name the same limits."""
+    assert [row.what for row in limits_of_a_child(LIMITS)] == list(REACHED)
+
+
+@pytest.mark.parametrize("what", REACHED)
+async def test_a_limit_is_reached(sandbox: Sandbox, what: str) -> None:
+    """The program meets its limit, as its own failure or the end of what it gets."""
+    body, check = REACHED[what]
+    program = "def f():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    execution = await sandbox.run(Job(program, (Call("f", ()),), limits=LIMITS))
+    assert check(execution), execution
+
+
+CALLS = """
+import ctypes, fcntl, os, struct, sqlite3, threading
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    return -ctypes.get_errno() if libc.syscall(number, *arguments) < 0 else 0
+def lock(command):
+    return fcntl.fcntl(0, command, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))
+def database():
+    with sqlite3.connect("x.db") as first, sqlite3.connect("x.db") as second:
+        first.execute("create table t (a)")
+        first.execute("insert into t values (3)")
+        first.commit()
+        return second.execute("select a from t").fetchall()
+def thread():
+    done = []
+    thread = threading.Thread(target=done.append, args=(1,))
+    thread.start()
+    thread.join()
+    return done
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x86_64's calls")
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("call(436, 200, 255, 2)", -1),  # close_range with CLOSE_RANGE_UNSHARE
+        ("call(436, 200, 255, 0)", 0),
+        ("call(56, 0x10F00, 0, 0, 0, 0)", -1),  # clone: a thread that the C library would not make
+        ("call(56, 0x3D0B00, 0, 0, 0, 0)", -1),  # clone without CLONE_FILES
+        ("call(272, 0x400)", -1),  # unshare(CLONE_FILES)
+        ("call(222, 1, None, None)", -1),  # timer_create
+        ("call(283, 1, 0)", -1),  # timerfd_create
+        ("call(319, b'x', 0)", -1),  # memfd_create
+        ("call(250, 0, 0, 0)", -1),  # keyctl
+        ("call(9, 0, 4096, 3, 0x40022, -1, 0)", -1),  # mmap of huge pages
+        ("call(257, -100, b'.', 0o20200002, 0o600)", -1),  # openat with O_TMPFILE
+        ("call(293, ctypes.create_string_buffer(8), 0o200)", -1),  # pipe2 with O_NOTIFICATION_PIPE
+        ("call(324, 1, 0)", -1),  # membarrier, for all of the machine
+        ("lock(fcntl.F_SETLK) is not None", True),
+        ("lock(fcntl.F_GETLK)", PermissionError),
+        ("fcntl.fcntl(0, 1024, 0)", PermissionError),  # a lease
+        ("fcntl.flock(0, fcntl.LOCK_EX)", None),
+        ("database()", [(3,)]),
+        ("thread()", [1]),
+        ("os.open('/dev/null', os.O_WRONLY) > 0", True),
+        ("os.write(0, b'x')", OSError),  # its own, for reading
+    ],
+)
+async def test_flags_of_calls(sandbox: Sandbox, expression: str, expected: object) -> None:
+    """What makes descriptors, threads, timers, memory and keys is allowed with the flags programs need."""
+    program = f"{CALLS}\ndef f():\n    return {expression}\n"
+    (result,) = (await sandbox.run(Job(program, (Call("f", ()),)))).results
+    if isinstance(expected, type):
+        assert isinstance(result, Raised) and result.type == expected.__name__
+    else:
+        assert result == Returned(expected)
+
+
+@pytest.mark.parametrize(
+    ("language", "program"),
+    [
+        (
+            Language.PERL,
+            'sub f { my $sev = pack("Q l l x48", 0, 9, 0); my $id = "\\0" x 8; syscall(222, 1, $sev, $id);'
+            ' my $when = pack("q q q q", 0, 0, 0, 1000000); syscall(223, unpack("l", $id), 0, $when, 0);'
+            " while (1) { } }",
+        ),
+        (
+            Language.RUBY,
+            "require 'fiddle'\ndef f\n"
+            "  long = Fiddle::TYPE_LONG\n"
+            "  s = Fiddle::Function.new(Fiddle.dlopen(nil)['syscall'], [long] * 6, long)\n"
+            '  sev = Fiddle::Pointer.malloc(64); sev[0, 64] = [0, 9, 0].pack("Qll") + "\\0" * 48\n'
+            '  id = Fiddle::Pointer.malloc(8); id[0, 8] = "\\0" * 8\n'
+            "  s.call(222, 1, sev.to_i, id.to_i, 0, 0)\n"
+            "  its = Fiddle::Pointer.malloc(32); its[0, 32] = [0, 0, 0, 1000000].pack('qqqq')\n"
+            "  s.call(223, id[0, 4].unpack1('l'), 0, its.to_i, 0, 0)\n  loop { }\nend\n",
+        ),
+        (
+            Language.PHP,
+            '<?php function f() { $c = FFI::cdef("long syscall(long a, ...);");'
+            ' $e = FFI::new("int[16]"); $e[2] = 9; $id = FFI::new("int[2]");'
+            " $c->syscall(222, 1, FFI::addr($e), FFI::addr($id));"
+            ' $w = FFI::new("long[4]"); $w[3] = 1000000; $c->syscall(223, $id[0], 0, FFI::addr($w), NULL);'
+            " while (true) {} }",
+        ),
+    ],
+)
+async def test_a_timer_that_kills_is_the_programs_failure(
+    sandbox: Sandbox, language: Language, program: str
+) -> None:
+    """In languages whose programs can make any system call: no verdict stays open for it."""
+    try:
+        execution = await sandbox.run(Job(program, (Call("f", ()),), language, limits=LIMITS))
+    except SandboxError as error:
+        if "is not installed" not in str(error):
+            raise
+        pytest.skip(str(error))
+    assert execution.ended in (Ended.TIMED_OUT, Ended.DIED, Ended.FINISHED)
+    assert not any(isinstance(result, Returned) for result in execution.results)
+
+
+async def test_nothing_outlives_a_program(sandbox: Sandbox) -> None:
+    """No flags of descriptor 0, no lock, no trace of a deleted file: the next program finds all as new."""
+    first = (
+        "import fcntl, os, struct\ndef f():\n    fcntl.fcntl(0, fcntl.F_SETFL, os.O_NONBLOCK)\n"
+        "    fcntl.fcntl(0, 37, struct.pack('hhqqi4x', fcntl.F_RDLCK, 0, 4, 1, 0))\n"
+        "    open('x', 'w').close()\n    os.remove('x')\n    return os.stat('.').st_ctime_ns\n"
+    )
+    second = (
+        "import fcntl, os\ndef f():\n"
+        "    return fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK, os.stat('.').st_ctime_ns\n"
+    )
+    (before,) = (await sandbox.run(Job(first, (Call("f", ()),)))).results
+    (after,) = (await sandbox.run(Job(second, (Call("f", ()),)))).results
+    assert isinstance(before, Returned) and isinstance(after, Returned)
+    assert after.value[0] == 0 and after.value[1] != before.value

@@ -1,0 +1,126 @@
+"""The authors' own prompts: which suites ask with them, and how their places are filled."""
+
+from pathlib import Path
+
+import pytest
+
+from support.loop_fakes import ADD
+from support.official_data import official_store
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore, DataUnavailableError, official
+from triathlon_runner.llm import Chat, Completion
+from triathlon_runner.loop import LoopSuite
+from triathlon_runner.loop._prompt import with_official
+from triathlon_runner.loop._setting import Phrasing, Setting
+from triathlon_runner.prompts import load_prompts, template_of
+from triathlon_runner.runtime._asking import QuestionKind
+from triathlon_runner.runtime._official_asking import official_asker
+from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
+
+TEXTS = {"generate": "Do {description}\nNow {{x}}", "summary": "Sum up:\n{code}\n", "similarity": "{code1}?"}
+PROGRAM = ProgramQuestions(task_id="t", program="def f(x):\n    return x\n", entry_point="f", inputs=())
+TEST = PROGRAM.model_copy(update={"test": "import unittest"})
+ASKED = InputQuestions(
+    index=0, text="f('a')", shown='f("a")', masked="assert f('a') == ??", originals=("'a'",), statements=()
+)
+STATEMENT = StatementQuestion(line=2, variable="x", executed=True, states=(), next_lines=(-1,))
+
+
+def test_places_are_filled_at_once() -> None:
+    """What is filled in is never read as a place again, and the text keeps its last line end."""
+    prompts = with_official(load_prompts("loop"), TEXTS)
+    assert prompts.render("summary", code="return {code} {{ task }}") == "Sum up:\nreturn {code} {{ task }}\n"
+    assert template_of("{other} {line}", {"line": "line"}) == "{other} {{ line }}\n"
+
+
+def test_a_user_s_prompt_goes_before_the_authors(tmp_path: Path) -> None:
+    """`--prompts` replaces what it names; the rest stays the authors'."""
+    (tmp_path / "loop").mkdir()
+    (tmp_path / "loop" / "generate.txt").write_text("Mine: {{ task }}")
+    prompts = with_official(load_prompts("loop", tmp_path), TEXTS)
+    assert prompts.render("generate", task="it") == "Mine: it"
+    assert prompts.render("summary", code="pass") == "Sum up:\npass\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "program", "asked", "invocation"),
+    [
+        ("coverage", PROGRAM, ASKED, 'f("a")'),
+        ("state", TEST, ASKED, '\nf("a")'),
+        (
+            "state",
+            TEST,
+            ASKED.model_copy(update={"setup": "a = 1\nb = 2"}),
+            '\n# setup code executed previously\n# a = 1\n# b = 2\nf("a")',
+        ),
+        ("output", PROGRAM, ASKED, "\nassert f('a') == ??"),
+        (
+            "output",
+            TEST,
+            ASKED,
+            "\n# Test code starts here. Only write the completed test code in your answer.\n"
+            "assert f('a') == ??",
+        ),
+    ],
+)
+def test_a_question_of_reval(
+    kind: QuestionKind, program: ProgramQuestions, asked: InputQuestions, invocation: str
+) -> None:
+    """The input stands as the data set writes it; a test has its set-up in comments in front of it."""
+    text = "{code}|{invocation}|{invocation_abbr}|{line}|{codeline}|{var}"
+    asker = official_asker({kind: text}, "direct")
+    statement = None if kind == "output" else STATEMENT
+    code, shown, called, line, codeline, variable = asker.question(kind, program, asked, statement).split("|")
+    assert (code, shown) == (program.program, invocation)
+    assert called == ("the above test code" if program.test else 'f("a")')
+    assert (line, codeline, variable) == (("2", "    return x", "x") if statement else ("0", "", ""))
+
+
+def test_lines_of_a_function_are_numbered_for_the_path() -> None:
+    """As the authors' program does it: every line with its number, a class without."""
+    asker = official_asker({"path": "{code}"}, "direct")
+    assert asker.question("path", PROGRAM, ASKED, STATEMENT) == "1\tdef f(x):\n2\t    return x\n3\t\n"
+    assert asker.question("path", TEST, ASKED, STATEMENT) == PROGRAM.program
+
+
+def test_one_text_is_one_message_or_a_beginning() -> None:
+    """Instruct models get the whole text as one message of the user, base models continue it."""
+    asker = official_asker({"path": "{code}"}, "direct")
+    assert asker.prompt("path", "text", completes=True) == Completion("text")
+    chat = asker.prompt("path", "text", completes=False)
+    assert isinstance(chat, Chat) and [(m.role, m.content) for m in chat.messages] == [("user", "text")]
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("suite_id", ["loop/mbpp-plus", "loop/humaneval-plus", "runtime/dreval"])
+def test_without_its_prompts_a_suite_cannot_be_built(suite_id: str, tmp_path: Path) -> None:
+    """It is said which file is missing and where it comes from; the variant with our prompts is built."""
+    folder = official_store().folder
+    assert folder is not None
+    for path in folder.glob("*.gz"):
+        (tmp_path / path.name).symlink_to(path)
+    store = DataStore(cache=tmp_path / "cache", folder=tmp_path, fetch=False)
+    plain, ours = catalogue.select([suite_id, f"{suite_id}@own-prompts"])
+    with pytest.raises(DataUnavailableError, match=r"prompts/(evaloop|reval)/.*githubusercontent"):
+        plain.build(store)
+    assert ours.build(store).id == ours.id
+
+
+@pytest.mark.official
+def test_official_suites_ask_with_the_authors_files() -> None:
+    """Word for word, with the task in its place; base models, which the paper does not have, get ours."""
+    store = official_store()
+    (entry,) = catalogue.select(["loop/mbpp-plus"])
+    suite = entry.build(store)
+    assert isinstance(suite, LoopSuite)
+    texts = official.loop_prompts(store)
+    question = Phrasing("instruct", suite.prompts, Setting()).generation(ADD.prompt, 1)
+    assert isinstance(question, Chat)
+    assert question.messages[0].content == texts["generate"].replace("{description}", ADD.prompt)
+    ours = load_prompts("loop")
+    assert suite.prompts.templates["base-generate"] == ours.templates["base-generate"]
+    judged = suite.prompts.render(
+        "similarity", first_prompt="P", first_program="C", second_prompt="Q", second_program=""
+    )
+    values = {"prompt1": "P", "code1": "C", "prompt2": "Q", "code2": ""}
+    assert judged == texts["similarity"].format(**values)

@@ -1,0 +1,79 @@
+"""The two hashes of a protocol: what each suite asks, and how it grades."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.hashes import hashes
+from support.official_data import official_store
+from support.protocols import todays_protocols
+from triathlon_runner.catalogue import entries
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.records import ProtocolHashes, UnitRecord, known_protocols
+
+TODAY = {key: protocol for key, protocol in known_protocols().items() if not key[1]}
+REMEDY = "is this change meant? `PYTHONPATH=tests python -m support.protocols` writes the table anew"
+
+
+def test_the_hashes_of_our_own_suites_are_those_of_the_table() -> None:
+    """A prompt, a problem or a rule that changes by mistake shows here."""
+    store = DataStore(cache=Path("nowhere"), fetch=False)
+    core = {entry.id: ProtocolHashes.of(entry.build(store).protocol) for entry in entries() if entry.core}
+    assert core == {suite: TODAY.get((suite, "")) for suite in core}, REMEDY
+
+
+@pytest.mark.official
+@pytest.mark.slow
+def test_the_hashes_of_all_suites_are_those_of_the_table() -> None:
+    """Official suites' too, with the authors' prompts."""
+    assert todays_protocols(official_store()) == TODAY, REMEDY
+
+
+def test_suites_share_no_protocol() -> None:
+    """Two suites, variants included, ask different things."""
+    asked = [protocol.asked for protocol in TODAY.values()]
+    assert len(set(asked)) >= len(asked) - 2, "HumanEval and HumanEval+ ask the same and grade otherwise"
+    assert len(set(TODAY.values())) == len(TODAY)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({}, (True, True)),
+        ({"max_tokens": 9, "stop": ["x"], "api": "completions", "judge": {"model": "j"}}, (True, True)),
+        ({"questions": {"python": "3.12", "left_out_programs": ["a"]}}, (True, True)),
+        ({"asked": {"temperature": 0.8}}, (False, True)),
+        ({"graded": {"rule": "authors"}}, (True, False)),
+    ],
+)
+def test_what_each_hash_covers(change: dict[str, Any], same: tuple[bool, bool]) -> None:
+    """Token limits, stop strings, chat or completion, judge and Python are in neither."""
+    settings = {"asked": {"temperature": 0.0}, "graded": {"rule": "value"}}
+    before, after = ProtocolHashes.of(settings), ProtocolHashes.of({**settings, **change})
+    assert (before.asked == after.asked, before.graded == after.graded) == same
+
+
+def line(suite: str, protocol: str) -> str:
+    return (
+        f'{{"schema": 1, "suite": "{suite}", "model": "m", "task_id": "t", "protocol": {protocol},'
+        ' "outcome": "passed"}'
+    )
+
+
+def test_lines_of_earlier_versions_are_read() -> None:
+    """One hash becomes two: by the table; an unknown one is a protocol of its own."""
+    table = {key: protocol for key, protocol in known_protocols().items() if key[1]}
+    assert len(table) > 100
+    for (suite, before), protocol in table.items():
+        record = UnitRecord.model_validate_json(line(suite, f'"{before}"'))
+        assert record.protocol == protocol
+        assert UnitRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
+    assert UnitRecord.model_validate_json(line("loop/core", '"older"')).protocol == hashes("older")
+
+
+def test_earlier_loops_on_official_data_were_asked_with_our_prompts() -> None:
+    """They are of the protocol of the variant with our prompts, and of no other suite's."""
+    ours = TODAY["loop/mbpp-plus@own-prompts", ""]
+    assert known_protocols()["loop/mbpp-plus", "0e66f88dac550e5e"] == ours
+    assert ours.asked != TODAY["loop/mbpp-plus", ""].asked

@@ -1,0 +1,287 @@
+"""Runs the library against the live engine: what scored, stole, harmed or survived."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from support.attacks._canary import Canary, canary, server_processes
+from support.attacks._library import Attack, library
+from triathlon_runner.datasets import ClassProblem, Problem
+from triathlon_runner.grading import ClassGrader, ProgramGrader
+from triathlon_runner.records import Outcome, Verdict
+from triathlon_runner.runtime import Graded, InputQuestions, ProgramQuestions, grade_output
+from triathlon_runner.sandbox import (
+    Examination,
+    Execution,
+    Job,
+    Limits,
+    Raised,
+    Results,
+    Sandbox,
+    SandboxError,
+    Sent,
+    open_sandbox,
+)
+
+TASK = Problem(
+    task_id="attack/successor",
+    entry_point="f",
+    prompt="def f(x):\n",
+    reference="def f(x):\n    return x + 1\n",
+    inputs=("(1,)", "(2,)", "(3,)", "(10,)", "(-5,)"),
+)
+CLASS_TASK = ClassProblem(
+    task_id="attack/steps",
+    class_name="Steps",
+    reference="""
+class Steps:
+    def __init__(self, size):
+        self.size = size
+        self.taken = []
+
+    def take(self, x):
+        self.taken.append(x + self.size)
+        return self.taken[-1]
+""",
+    test="""
+import unittest
+
+
+class StepsTest(unittest.TestCase):
+    def test_take(self):
+        steps = Steps(1)
+        self.assertEqual(steps.take(1), 2)
+        self.assertEqual(steps.take(3), 4)
+        self.assertEqual(steps.taken, [2, 4])
+
+    def test_two_sizes(self):
+        first, second = Steps(2), Steps(5)
+        self.assertTrue(first.take(1) < second.take(1))
+        self.assertEqual(second.take(10), 15)
+""",
+)
+QUESTION = ProgramQuestions(
+    task_id="attack/successor",
+    program=TASK.reference,
+    entry_point="f",
+    inputs=(
+        InputQuestions(
+            index=0,
+            text="f(3)",
+            arguments="(3,)",
+            masked="assert f(3) == ??",
+            originals=("4",),
+            statements=(),
+        ),
+    ),
+)
+CLASS_QUESTION = ProgramQuestions(
+    task_id="attack/steps",
+    program=CLASS_TASK.reference,
+    entry_point="Steps",
+    test=CLASS_TASK.test,
+    inputs=(
+        InputQuestions(
+            index=0,
+            text="steps = Steps(1)\nassertEqual(steps.take(1), 2)",
+            test_class="StepsTest",
+            test_method="test_take",
+            masked="steps = Steps(1)\nassertEqual(steps.take(1), ??)",
+            originals=("2",),
+            statements=(),
+        ),
+    ),
+)
+"""The questions that attacks of the kind `is_answer` answer, about the same function and class."""
+CPU_SECONDS = 1.0
+WALL_SECONDS = 5.0
+SETTLE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class AttackResult:
+    """The result of one attack; every field but the first three is empty where the engine held."""
+
+    name: str
+    kind: str
+    outcome: str
+    scored: str = ""
+    """A wrong program was graded passed."""
+    stole: str = ""
+    harmed: str = ""
+    """The machine, the engine, or the verdict over the honest program that came next."""
+    survived: str = ""
+    """A process outlived the verdict."""
+
+    @property
+    def held(self) -> bool:
+        return not (self.scored or self.stole or self.harmed or self.survived)
+
+
+@dataclass(frozen=True, slots=True)
+class AttackReport:
+    """All attacks at one level."""
+
+    level: str
+    results: tuple[AttackResult, ...]
+
+    @property
+    def held(self) -> bool:
+        return all(result.held for result in self.results)
+
+    def summary(self) -> str:
+        """One line, for manifests and the site."""
+        counts = {
+            name: sum(bool(getattr(result, name)) for result in self.results)
+            for name in ("scored", "stole", "harmed", "survived")
+        }
+        words = ", ".join(f"{count} {name}" for name, count in counts.items())
+        return f"{len(self.results)} hostile programs at level {self.level}: {words}"
+
+
+async def attack(
+    level: str = "auto",
+    *,
+    attacks: tuple[Attack, ...] | None = None,
+    on_result: Callable[[AttackResult], None] | None = None,
+) -> AttackReport:
+    """Grades every hostile program on the live engine and looks at what it did.
+
+    Raises:
+        SandboxError: the engine does not work at this level.
+    """
+    async with open_sandbox(level, 1) as sandbox:
+        with canary() as bait:
+            run = _AttackRun(sandbox, bait)
+            await run.warm_up()
+            results = []
+            for attack in attacks if attacks is not None else library():
+                results.append(await run.result(attack))
+                if on_result is not None:
+                    on_result(results[-1])
+            return AttackReport(sandbox.level, tuple(results))
+
+
+class _Watching:
+    """A sandbox that records what the last program printed and returned, to search it for stolen data."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.last = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    def _note(self, *executions: Execution, sent: object = "") -> None:
+        parts = [f"{run.stdout}\n{run.stderr}\n{str(run.results)[:100_000]}" for run in executions]
+        self.last = "\n".join([*parts, str(sent)[:100_000]])
+
+    async def run(self, job: Job) -> Execution:
+        execution = await self._sandbox.run(job)
+        self._note(execution)
+        return execution
+
+    async def examine(self, examiner: Job, candidate: Job) -> Examination:
+        examination = await self._sandbox.examine(examiner, candidate)
+        self._note(examination.examiner, examination.candidate)
+        return examination
+
+    @asynccontextmanager
+    async def stream(self, job: Job) -> AsyncIterator[Results]:
+        async with self._sandbox.stream(job) as stream:
+            watched = _WatchedResults(stream)
+            yield watched
+        self._note(stream.execution, sent=watched.sent)
+
+
+class _WatchedResults:
+    """Results, with a list of those that were read."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self.sent: list[Sent | Raised] = []
+
+    @property
+    def execution(self) -> Execution:
+        return self._results.execution
+
+    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
+        async for index, result in self._results:
+            self.sent.append(result)
+            yield index, result
+
+
+class _AttackRun:
+    def __init__(self, sandbox: Sandbox, bait: Canary) -> None:
+        self._watching = _Watching(sandbox)
+        self._bait = bait
+        self._grader = ProgramGrader(
+            self._watching, None, min_cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS
+        )
+        limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+        self._classes = ClassGrader(self._watching, limits)
+        self._servers = 0
+
+    async def warm_up(self) -> None:
+        """Checks that the honest program passes before any other is graded."""
+        fault = await self._reference_fault()
+        if fault:
+            raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
+        if (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
+            raise SandboxError("the honest class did not pass before the attacks")
+        for question in (QUESTION, CLASS_QUESTION):
+            (asked,) = question.inputs
+            honest = await grade_output(self._watching, question, asked, asked.assertion.completed())
+            if not honest.correct:
+                raise SandboxError(f"the honest answer did not pass before the attacks: {honest.why}")
+        # A program may ask for numpy's server by its imports: it is no survivor.
+        await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
+        await asyncio.sleep(SETTLE_SECONDS)  # until the next child is ready
+        self._servers = len(server_processes())
+
+    async def result(self, attack: Attack) -> AttackResult:
+        """Grades one hostile program, then checks what it stole, damaged or left running."""
+        self._bait.reset()
+        harmed, outcome = "", "engine failed"
+        self._watching.last = ""
+        try:
+            verdict = await self._grade(attack)
+            outcome = verdict.outcome
+            _ = verdict.why.encode() if isinstance(verdict, Graded) else verdict.model_dump_json()
+        except SandboxError as error:
+            harmed = f"the engine failed: {error}"
+        except ValueError as error:
+            harmed = f"the verdict can't be written: {error}"
+        loot = self._bait.stolen(self._watching.last)
+        await asyncio.sleep(SETTLE_SECONDS)
+        alive = len(server_processes())
+        damage = harmed or self._bait.damage() or await self._reference_fault()
+        theft = attack.kind in ("theft", "cheat")
+        return AttackResult(
+            name=attack.name,
+            kind=attack.kind,
+            outcome=outcome,
+            scored="graded passed" if outcome == Outcome.PASSED and not attack.honest else "",
+            stole=loot if theft else "",
+            harmed=damage or ("" if theft else loot),
+            survived=f"{alive - self._servers} processes" if alive > self._servers else "",
+        )
+
+    async def _grade(self, attack: Attack) -> Verdict | Graded:
+        program = attack.program(self._bait.places)
+        if attack.is_answer:
+            question = CLASS_QUESTION if attack.on_class else QUESTION
+            return await grade_output(self._watching, question, question.inputs[0], program)
+        if attack.on_class:
+            return await self._classes.grade(program, CLASS_TASK)
+        return await self._grader.grade(program, TASK)
+
+    async def _reference_fault(self) -> str:
+        """How the verdict over the honest program is wrong, or empty."""
+        try:
+            verdict = await self._grader.grade(TASK.reference, TASK)
+        except SandboxError as error:
+            return f"the engine failed on the honest program: {error}"
+        return "" if verdict.outcome is Outcome.PASSED else f"the honest program was graded {verdict.outcome}"
