@@ -6,7 +6,7 @@ from triathlon_site.published._models import JoinedModel, join_models
 from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._spread import sustained
-from triathlon_site.published._tables import PublishedTable, published_boards, published_tables
+from triathlon_site.published._tables import PublishedRow, PublishedTable, published_boards, published_tables
 
 __all__ = [
     "ONLY_PUBLISHED",
@@ -16,6 +16,7 @@ __all__ = [
     "Places",
     "Published",
     "PublishedColumn",
+    "PublishedRow",
     "PublishedTable",
     "join_models",
     "number_in",

@@ -81,7 +81,7 @@ def test_the_data_files_have_what_the_table_shows(
     headline = [row for row in board["rows"] if row["column"] == "loop/mbpp-plus:asl_low"]
     assert len(headline) == len(rows_of(pages["loop-mbpp-plus.html"]))
     (claude,) = [row for row in headline if row["name"] == "Claude Opus 4"]
-    assert (claude["grade"], claude["source"]) == ("reported", "EVALOOOP, 2025-09-29")
+    assert (claude["grade"], claude["source"]) == ("reported", "EVALOOOP, 2025-10-30")
     assert (
         claude["model"] is claude["rank"] is claude["tier"] is claude["tasks"] is claude["cost_usd"] is None
     )
@@ -100,7 +100,7 @@ def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None
     scores = [float(re.search(r'<td class="score[^>]*data-v="([^"]+)"', row)[1]) for row in rows]  # type: ignore[index]
     assert scores == sorted(scores, reverse=True) and len(rows) > 100
     claude = next(row for row in rows if "Claude Opus 4<" in row)
-    assert 'href="published/evaloop.html" title="reported by EVALOOOP, 2025-09-29">p</a>' in claude
+    assert 'href="published/evaloop.html" title="reported by EVALOOOP, 2025-10-30">p</a>' in claude
     assert 'data-grade="reported"' in claude and re.search(r"<small>7\.3\d–8\.\d\d</small>", claude)
     assert "tier" not in claude and " id=" not in claude
     above = sum("<tr id=" in row for row in rows[: rows.index(claude)])

@@ -1,5 +1,6 @@
 """The pages of published results."""
 
+from triathlon_site.pages.published._analyses import analyses, remarks
 from triathlon_site.pages.published._page import drafts
 
-__all__ = ["drafts"]
+__all__ = ["analyses", "drafts", "remarks"]
