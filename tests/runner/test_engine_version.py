@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (1, "7f112282f39570f32349416c41976eeb700a0fb98ab456b0dac261fa5b067fdb")
+DECIDED = (2, "1ba2ef665d62ed706727c21b162f9547da92e36abc43f772a6e98caf46013a8c")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
