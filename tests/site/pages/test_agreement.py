@@ -76,7 +76,7 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
 
 
 def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None:
-    """A CSV and a row of `sources.csv`: it stands in both matrices, beside columns of papers and of boards."""
+    """A CSV and a row of `sources.csv`: it stands in both matrices, beside every other column."""
     names = {"gpt-4o": "GPT-4o", "gpt-5": "GPT-5", "claude": "Claude Opus 4", "o3": "o3-mini"}
     models = [FakeModel(name, 1.0 - place, 0.9) for place, name in enumerate(names)]
     write_results(tmp_path, models, [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])])
