@@ -126,7 +126,8 @@ def graded_matrix(site: Gathered) -> Matrix:
         values = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
         points = {m: (site.models[m].name, s.value) for m, s in values.items() if s and m in site.models}
         title = f"{table.title} {score.title}, as published"
-        columns.append(AgreementColumn(title, score.maximum, points, table.discipline, outside=True))
+        if len(points) >= FEWEST:
+            columns.append(AgreementColumn(title, score.maximum, points, table.discipline, outside=True))
     models = sorted({m for board in site.boards for m in board.models})
     return _matrix(columns, {model: site.models[model].name for model in models}, "agreement")
 

@@ -228,7 +228,7 @@ REVAL: Final = FrontColumn(
     tasks=154,
     board="runtime-dreval",
     column="",  # REval's code has other right answers than ours
-    small="IC as REval published it",
+    small="IC, published by REval",
     in_index=False,
     published=(("reval", "ic"),),
 )
