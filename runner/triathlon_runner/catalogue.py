@@ -128,18 +128,31 @@ def read_catalogue(suites_file: Path) -> Catalogue:
     """Returns the built-in suites and those of a suites.yaml; the built-in ones where there is no such file.
 
     Raises:
-        UserError: the file is not as it should be, or a data set has the name of a built-in one.
+        UserError: the file is not as it should be, a data set has the name of a built-in one, or its seeds
+            are none.
     """
     listed = read_suites_file(suites_file)
-    known = {entry.id: entry for entry in entries()}
+    known = {entry.id for entry in entries()} | {entry.set_name for entry in entries()}
     for data in listed:
         for suite in Catalogue((data,)).entries():
-            if suite.user_data and (suite.id in known or data.id.startswith(_RESERVED)):
+            if suite.user_data and ({suite.id, data.id} & known or data.id.startswith(_RESERVED)):
                 raise UserError(
                     f"{data.listed_at}: expected an id that no built-in data set has and that does not begin"
                     f" with {_RESERVED!r}, got {data.id!r}; rename it"
                 )
+    for number, data in enumerate(listed):
+        _check_seeds(data, Catalogue(listed[:number]))
     return Catalogue(listed)
+
+
+def _check_seeds(data: UserDataSet, before: Catalogue) -> None:
+    """Raises a UserError where `seeds:` names no set of the evolved discipline that comes before this one."""
+    sets = [entry.id for entry in before.entries() if entry.set_name and entry.variant_of is None]
+    if data.seeds is not None and data.seeds not in sets:
+        raise UserError(
+            f"{data.listed_at}: expected seeds: to name a set of the evolved discipline that is built in or"
+            f" listed above, one of {', '.join(sorted(sets))}; got {data.seeds!r}"
+        )
 
 
 def discipline(name: str) -> DisciplineEntry:

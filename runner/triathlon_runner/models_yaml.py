@@ -72,6 +72,8 @@ class ModelRow(Settings):
     """YYYY, YYYY-MM or YYYY-MM-DD."""
     kind: ModelKind = "instruct"
     """instruct: chat; base: it completes text."""
+    profile: Literal["quick", "standard", "full"] = "quick"
+    """The smallest profile of a run that asks it without its being named."""
     link: str | None = None
     notes: str | None = None
     """What a reader of the board should know, such as who packaged the weights."""

@@ -229,6 +229,8 @@ class SuiteEntry:
     """What a board over several sets calls this one: `difficult`."""
     seeds: str | None = None
     """The suite whose problems this one's were evolved from; its own id where they are the seeds."""
+    transformation: str = ""
+    """How they were evolved: `combine`, `decompose`, …"""
     averaged: bool = False
     """Whether it counts in the mean that stands for its discipline on such a board."""
     default_samples: int = 1

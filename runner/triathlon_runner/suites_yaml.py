@@ -1,5 +1,6 @@
 """suites.yaml: data sets of the user's own, each a suite in loop, runtime and evolved."""
 
+import json
 import os
 from pathlib import Path
 from typing import Annotated, Final, Self
@@ -8,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from triathlon_runner import pasted_keys, yaml_file
 from triathlon_runner.config_errors import check_ids_differ, id_form, validated
-from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
 
 NAME: Final = "suites.yaml"
@@ -27,6 +28,16 @@ class DataSetRow(BaseModel):
     """The file with the problems, relative to the folder of suites.yaml."""
     private: bool = False
     """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
+    seeds: str | None = None
+    """The suite whose problems these were evolved from, such as `evolved/humaneval`."""
+    transformation: Transformation | None = None
+    """How they were evolved; with `combine` and `decompose` the board shows more."""
+
+    def as_yaml(self) -> str:
+        """One line of suites.yaml, without what is as by default."""
+        fields = self.model_dump(exclude_defaults=True).items()
+        texts = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields]
+        return f"- {{{', '.join(texts)}}}"
 
 
 class _Rows(RootModel[tuple[DataSetRow, ...]]):
@@ -66,6 +77,8 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
             path.parent / row.problems,
             f"{path}, line {file.line((number, 'problems'))}",
             row.private,
+            row.seeds,
+            row.transformation,
         )
         for number, row in enumerate(validated(file, _Rows, DataSetRow).root)
     )

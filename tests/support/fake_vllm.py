@@ -12,7 +12,8 @@ set in the row's `env`, tells it how to behave:
 - `dies_after:N`: ends with the N-th question
 - `stalls_after:N`: from the N-th question on accepts questions and never answers
 - `busy_after:N`: so does this one, but its metrics show that it writes
-- `port_taken`: says once (in FAKE_VLLM_FOLDER) that its port is taken, then answers
+
+At /metrics it says FAKE_VLLM_METRICS too.
 """
 
 import json
@@ -57,7 +58,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/metrics":
             self.server.tokens += self.server.behaviour.startswith("busy_after")
-            self._send_text(f'vllm:generation_tokens_total{{model_name="m"}} {self.server.tokens}.0\n')
+            counted = f'vllm:generation_tokens_total{{model_name="m"}} {self.server.tokens}.0\n'
+            self._send_text(counted + os.environ.get("FAKE_VLLM_METRICS", ""))
         else:
             self._send({} if self.path == "/health" else {"data": [{"id": self.server.model}]})
 
@@ -121,8 +123,6 @@ def _prepare(behaviour: str) -> None:
     """Does what a behaviour does before the port is opened."""
     if behaviour == "dies" or (behaviour == "dies_second_time" and not _first_time("started")):
         _fail("RuntimeError: Engine core initialization failed. See root cause above.")
-    if behaviour == "port_taken" and _first_time("port"):
-        _fail("OSError: [Errno 98] Address already in use")
     if behaviour in {"hangs", "late"}:
         time.sleep(600 if behaviour == "hangs" else 1)
 

@@ -29,7 +29,7 @@ NO_PROBLEM: Mapping[str, str | Said] = {
     "nested": fenced(f'def nested(x={DEEP}):\n    """Return the sum of all numbers."""'),
     "nul": fenced('def nul(x):\n    """Return the\x00sum of all numbers."""'),
 }
-"""Replies to a seed that hold no problem; it says the same when it is asked to mend that."""
+"""Replies to a seed that hold no problem; it says the same when it is asked to fix that."""
 BODIES: Mapping[str, str] = {
     "good": "return repr(arguments)[::-1] + '!'",
     "raises": "raise ValueError('</td><script>alert(3)</script>')",
@@ -67,7 +67,7 @@ def answer(asked: Asked) -> str | Response:
         return "I can't." if seed is None else _made_of(seed, kind)
     name, origin = made[1], _seeds()[made[2]]
     replies: Mapping[str, Callable[[], str]] = {
-        "mend": lambda: "I have nothing to add.",
+        "fix": lambda: "I have nothing to add.",
         "solve": lambda: _solution(name, origin),
         "inputs": lambda: _inputs(name, origin),
         "examples": lambda: same_problem(asked.prompt),
@@ -84,7 +84,7 @@ def _seed_in(question: str) -> Problem | None:
 
 def _made_of(seed: Problem, kind: str) -> str | Response:
     way = way_of(seed.entry_point)
-    if kind not in ("transform", "mend"):  # a rewording keeps the seed's name
+    if kind not in ("transform", "fix"):  # a rewording keeps the seed's name
         return "I can't."
     if way in NO_PROBLEM:
         return NO_PROBLEM[way]

@@ -4,8 +4,8 @@ import csv
 from pathlib import Path
 from typing import Final
 
-from triathlon_runner.evolved.analysis import Composition, Decomposition
 from triathlon_runner.llm import ModelKind
+from triathlon_site.analysis import Composition, Decomposition
 
 _PROBLEMS: Final = 164
 """HumanEval, verbose and concise; the five other sets have 100, so that their per cents are counts."""

@@ -12,7 +12,7 @@ Said = str | Callable[[str], str]
 """What is said to a question: a text, or something that makes one of the question."""
 
 _KINDS: Mapping[str, str] = {
-    "mend": "This cannot be used:",
+    "fix": "This cannot be used:",
     "disagree": "Two programmers solved it",
     "examples": "A solution was run.",
     "inputs": "different calls of",

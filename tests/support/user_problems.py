@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from support.scripted_evolver import fenced, kind_of
+from support.scripted_evolver import fenced
 from support.server_replies import Asked
 
 MARKER: Final = "confidential-7f3a"
@@ -70,7 +70,7 @@ def answer(asked: Asked) -> str:
 
 def evolve(asked: Asked) -> str:
     """Rewords the problem that is to be evolved, and solves a reworded one by its reference."""
+    if "Rules for the problem:" not in asked.prompt:
+        return answer(asked)
     problem = next(one for one in (SLUG, TOTAL) if f"def {one['entry_point']}(" in asked.prompt)
-    if kind_of(asked.prompt) == "transform":
-        return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))
-    return fenced(PROGRAMS[str(problem["entry_point"])])
+    return fenced(str(problem["prompt"]).replace('"""', '"""To put it in other words: ', 1))

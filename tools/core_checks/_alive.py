@@ -13,9 +13,9 @@ from core_checks._execute import (
     Program,
     run_batch,
 )
+from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.datasets.core import _prompt_parts
-from triathlon_runner.evolved.evolve import Mutant, mutants
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 

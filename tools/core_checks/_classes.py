@@ -7,9 +7,9 @@ from typing import Final
 from core_checks._alive import Report, judged
 from core_checks._details import CoreClass
 from core_checks._execute import SECONDS_OF_A_REFERENCE, Outcome, Tests, run_batch
+from core_checks._mutants import mutants
 from core_checks._rules import IMPORTS, WIDTH, imports, label_findings
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.evolved.evolve import mutants
 from triathlon_runner.sandbox import Sandbox
 
 METHODS: Final = range(3, 6)

@@ -7,7 +7,7 @@ from triathlon_runner.cli._names import Models, Suites, names, one_of
 
 __all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "one_of", "run_app"]
 
-_COMMANDS = "cache doctor evolve gate grade import list questions results run sets submit translation verify"
+_COMMANDS = "cache doctor evolve gate grade import list questions results run submit translation verify"
 
 
 def add_commands() -> None:

@@ -1,7 +1,8 @@
-"""`triathlon evolve`: new problems from seeds and a strong model, for a person to review."""
+"""`triathlon evolve`: new problems from seeds and a strong model, for a person to accept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +21,8 @@ from triathlon_runner.cli._options import (
     data_store,
     open_local_grader,
 )
-from triathlon_runner.datasets import DataStore, FunctionProblem, Problem
-from triathlon_runner.datasets.user import with_inputs
+from triathlon_runner.datasets import DataStore, Problem
+from triathlon_runner.datasets.official import ACCEPTED
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
@@ -29,15 +30,12 @@ from triathlon_runner.evolved.evolve import (
     Job,
     Progress,
     Workspace,
-    apply_decisions,
+    choose_seeds,
     cost,
     estimate,
     make_jobs,
-    parameter_types,
-    read_decisions,
     run,
     summary,
-    write_review,
 )
 from triathlon_runner.llm import Model, ReplyCache
 from triathlon_runner.prompts import load_prompts
@@ -52,6 +50,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.suites import Programs, SuiteEntry
+from triathlon_runner.suites_yaml import DataSetRow, suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1
@@ -61,12 +60,12 @@ _CHECK_SECONDS = 0.1
 @app.command(
     epilog=examples(
         "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-        "triathlon evolve --model gpt-4-turbo --out new --apply",
+        "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
     )
 )
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
-    out: Annotated[Path, typer.Option(help="Folder for problems, histories and the review page.")],
+    out: Annotated[Path, typer.Option(help="Folder for the sets and the history of each problem.")],
     seeds: Annotated[
         str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=complete_suites)
     ] = "evolved/core-seeds",
@@ -78,33 +77,65 @@ def evolve(
         float | None, typer.Option(min=0, help="USD; no request is sent once it is spent.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Take over what was accepted in review.")] = False,
     models_file: ModelsFile = Common.models_file,
     data: Data = None,
 ) -> None:
-    """Evolves problems, executes and repairs them, and writes a review page; goes on where it stopped.
+    """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
 
-    Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to mend.
+    Every line of a set has a field `accepted`: null until you set it to true or false.
+    Only accepted problems become tasks.
+
+    Exit code 0: every job has ended; 1: some stay open, run again; 2: something is for you to fix.
     """
     screen, workspace = console(), Workspace(out)
-    if apply:
-        applied = apply_decisions(workspace)
-        counts = {name: len(getattr(applied, name)) for name in ("accepted", "refused", "undecided")}
-        screen.print_message(", ".join(f"{count} {name}" for name, count in counts.items()))
-        return
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
     _check_model(row, budget, dry_run=dry_run)
     (entry,) = catalogue_beside(models_file).select([seeds])
-    problems, left_out = asyncio.run(_read_seeds(entry, data_store(data)))
-    for line in left_out:
-        screen.print_message(line)
+    problems = asyncio.run(_read_seeds(entry, data_store(data)))
     jobs = make_jobs(problems, names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
-        read_decisions(workspace)
-        raise typer.Exit(asyncio.run(_evolve(listed, row, jobs, problems, workspace, budget)))
+        open_jobs = asyncio.run(_evolve(listed, row, jobs, workspace, budget))
+        for line in _next_steps(workspace, entry, suites_file_beside(models_file)):
+            screen.print(line, soft_wrap=True)  # rows of a file are to be copied whole
+        for job, reason in open_jobs.items():
+            screen.print_message(f"open: {job}: {reason}")
+        raise typer.Exit(1 if open_jobs else 0)
+
+
+def _next_steps(workspace: Workspace, seeds: SuiteEntry, suites_file: Path) -> Iterator[str]:
+    """Yields how many problems await a decision, how to decide, and each set's row of suites.yaml."""
+    if histories := workspace.histories():
+        yield summary(histories)
+    decisions = workspace.decisions()
+    for path, counts in decisions.items():
+        yield f"{path}: {counts[True]} accepted, {counts[False]} refused, {counts[None]} await a decision"
+    if any(counts[None] for counts in decisions.values()):
+        yield (
+            f'Decide by setting "{ACCEPTED}" to true or false in each line;'
+            f" {workspace.root / 'history'} has all questions and replies."
+        )
+        yield f"""To accept all of a file: sed -i 's/"{ACCEPTED}": null/"{ACCEPTED}": true/' FILE"""
+    if decisions:
+        yield f"Rows for {suites_file}:"
+    yield from (_row_of_suites_yaml(path, seeds, suites_file.parent) for path in decisions)
+
+
+def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
+    """Returns the row that makes suites of a file of problems, whose name is the transformation."""
+    row = DataSetRow.model_validate(
+        {
+            "id": f"{seeds.set_name:.49}-{path.stem}",
+            "title": f"{path.stem}, evolved from {seeds.title}",
+            "problems": os.path.relpath(path, folder),
+            "seeds": seeds.id,
+            "transformation": path.stem,
+            "private": seeds.private,
+        }
+    )
+    return row.as_yaml()
 
 
 def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
@@ -119,46 +150,23 @@ def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bo
         )
 
 
-async def _read_seeds(entry: SuiteEntry, store: DataStore) -> tuple[Sequence[Problem], list[str]]:
-    """Returns the functions of a suite, and a line for each of a user's own problems that is no seed."""
+async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
+    """Returns the functions of a suite that can be evolved; says which cannot, and why."""
     suite = entry.build(store)
     if not isinstance(suite, Programs):
         raise UserError(
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
-    functions = suite.functions()
     if entry.user_data is not None:
         async with open_local_grader() as grader:
             await check_references(entry.user_data.read(), grader, store.cache / "references")
-        return _seeds_of_user(entry.id, functions)
-    problems = [problem for problem in functions if isinstance(problem, Problem)]
-    if len(problems) < len(functions):
-        raise UserError(
-            f"the problems of {entry.id!r} are graded by assertions, and evolving needs inputs to run the"
-            " reference on; name another suite at --seeds, such as evolved/humaneval"
-        )
-    return problems, []
-
-
-def _seeds_of_user(suite_id: str, functions: Sequence[FunctionProblem]) -> tuple[list[Problem], list[str]]:
-    """Returns the seeds, and why others are none. Inputs come from the file or from calls in its tests."""
-    seeds, left_out = [], []
-    for problem in map(with_inputs, functions):
-        if not parameter_types(problem):
-            why = (
-                "its prompt has no function with parameters to rewrite; write the problem in the format of"
-                " HumanEval or EvalPlus"
-            )
-        elif not problem.inputs:
-            why = "its tests call it with no plain values to run the reference on; add them as base_input"
-        else:
-            seeds.append(problem)
-            continue
-        left_out.append(f"left out: {problem.task_id}: {why}")
+    seeds, left_out = choose_seeds(suite.functions())
     if not seeds:
-        none = f"expected problems in {suite_id!r} that can be evolved, got none"
+        none = f"expected problems in {entry.id!r} that can be evolved, got none"
         raise UserError("\n".join([none, *left_out]))
-    return seeds, left_out
+    for line in left_out:
+        console().print_message(line)
+    return seeds
 
 
 def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelRow) -> str:
@@ -179,10 +187,10 @@ async def _evolve(
     listed: models_yaml.Registry,
     row: models_yaml.ModelRow,
     jobs: Sequence[Job],
-    problems: Sequence[Problem],
     workspace: Workspace,
     budget: float | None,
-) -> int:
+) -> dict[str, str]:
+    """Runs the jobs and returns why some stay open, by job."""
     screen, cache = console(), cache_folder()
 
     def show(progress: Progress) -> None:
@@ -205,13 +213,7 @@ async def _evolve(
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
             evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
             progress = await run(evolver, jobs, show)
-    histories = workspace.histories()
-    if histories:
-        screen.print_message(summary(histories))
-        screen.print_message(f"review: {write_review(workspace, problems)}")
-    for job, reason in progress.open.items():
-        screen.print_message(f"open: {job}: {reason}")
-    return 1 if progress.open else 0
+    return progress.open
 
 
 @asynccontextmanager

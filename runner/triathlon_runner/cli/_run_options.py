@@ -15,7 +15,7 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Limits
 from triathlon_runner.models_yaml import ModelRow, Price
-from triathlon_runner.schedule import STOP_SECONDS, Bounds, Wanted, span_seconds, why_not
+from triathlon_runner.schedule import STOP_SECONDS, Bounds, Wanted, span_seconds
 from triathlon_runner.store import ResultsFolder
 
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
@@ -85,12 +85,13 @@ class Options:
                 "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
                 " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
             )
-        reasons = [f"{row.id}: {reason}" for row in rows if (reason := why_not(row)) is not None]
+        reasons = [f"{row.id}: {reason}" for row in rows if (reason := self.wanted.why_not(row)) is not None]
         may_skip = self.wanted.models is None and len(reasons) < len(rows)
         if self.wanted.asks and reasons and not may_skip:
             raise UserError(f"expected models that can run here, got {'; '.join(reasons)}")
         if self.bounds.budget_usd is not None:
-            check_prices([*rows, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
+            asked = [row for row in rows if self.wanted.why_not(row) is None]
+            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
         if self.wanted.prompts is not None:
             catalogue.check_prompts(self.wanted.prompts)
 

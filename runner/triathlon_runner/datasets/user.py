@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from triathlon_runner.datasets import ClassProblem, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official import (
@@ -18,6 +18,10 @@ from triathlon_runner.datasets.official import (
 from triathlon_runner.errors import UserError
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
 
+Transformation = Literal[
+    "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
+]
+"""EvoEval's seven transformations (section 3) and decompose (section 4.2)."""
 USER_VERSION: Final = "of suites.yaml"
 """In place of a release's version: the SHA-256 says which file it is."""
 _CALLED_AS: Final = "candidate"
@@ -58,24 +62,28 @@ class UserDataSet:
     """`suites.yaml, line 1`."""
     private: bool = False
     """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
+    seeds: str | None = None
+    """The id of the suite whose problems its own were evolved from."""
+    transformation: Transformation | None = None
+    """How they were evolved."""
 
     def read(self) -> UserProblems:
         """Reads the problems; nothing is executed.
 
         Raises:
             UserError: the file cannot be read, a problem is in no known format, has no reference, is a class,
-                or two have the same task_id.
+                names no parents although the data set has seeds, or two have the same task_id.
         """
         if not self.path.is_file():
             raise UserError(
                 f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
                 f" got {str(self.path)!r}, which is none"
             )
-        problems = tuple(map(_user_problem, list(file_problems(self.path))))
+        problems = tuple(_user_problem(row, self.seeds) for row in file_problems(self.path))
         return UserProblems(hashlib.sha256(problem_bytes(self.path)).hexdigest(), problems)
 
 
-def _user_problem(row: FileProblem) -> UserProblem:
+def _user_problem(row: FileProblem, seeds: str | None) -> UserProblem:
     problem = row.problem
     place = f"{row.place}, task {problem.task_id!r}"
     if isinstance(problem, ClassProblem):
@@ -85,7 +93,12 @@ def _user_problem(row: FileProblem) -> UserProblem:
             f"{place}: expected a reference in canonical_solution, got none; add a solution that is right"
         )
     text = row.tests
-    problem = replace(problem, parents=())  # they name problems of a public file, not of this one
+    problem = replace(problem, parents=tuple(filter(None, problem.parents)) if seeds else ())
+    if seeds and not problem.parents:
+        raise UserError(
+            f"{place}: expected parents, the task_ids of problems of {seeds!r}, got none; add"
+            ' `"parents": ["…"]` to the line or take `seeds:` out of suites.yaml'
+        )
     if not problem.assertion and parse_or_none(text) is not None:
         example = example_assertion(problem.task_id, problem.prompt, text, problem.entry_point)
         problem = replace(problem, assertion=example)

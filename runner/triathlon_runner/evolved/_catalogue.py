@@ -11,10 +11,13 @@ from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
-from triathlon_runner.evolved.analysis import SEED, SEMANTIC_ALTERING, seed_of
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
+
+SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
+SEED: Final = "humaneval"
+_OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 
 Inputs = Literal["base", "all"]
 
@@ -68,8 +71,13 @@ class _Set:
     def seeds(self) -> str | None:
         """The id of the suite that its problems stem from."""
         if self.user_data is not None:
-            return None
-        return f"{self.family}{'seeds' if self.core else seed_of(self.name)}"
+            return self.user_data.seeds
+        return f"{self.family}{'seeds' if self.core else _OTHER_SEEDS.get(self.name, SEED)}"
+
+    @property
+    def transformation(self) -> str:
+        """How its problems were evolved; for a built-in set its name says it."""
+        return self.name if self.user_data is None else self.user_data.transformation or ""
 
 
 def _reader_of(file: DataFile, load: Load) -> Read:
@@ -193,6 +201,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         variant_kind="temperatures" if warm else None,
         set_name=problem_set.name,
         seeds=problem_set.seeds,
+        transformation=problem_set.transformation,
         averaged=problem_set.user_data is None and problem_set.name in {"seeds", SEED, *SEMANTIC_ALTERING},
         at_temperature=partial(_entry, problem_set, prompts),
     )

@@ -37,6 +37,12 @@ class Wanted:
     catalogue: Catalogue = BUILT_IN
     """The suites that there are."""
 
+    def why_not(self, row: ModelRow) -> str | None:
+        """Why the run does not ask this model, in one sentence; None where it does."""
+        if self.models is None and not self.profile.takes_model(row):
+            return f"asked from --profile {row.profile} on, or where it is named"
+        return why_not(row) if self.asks or self.models is None else None
+
 
 _NO_TASKS: Final = (
     "no task could be made of its problems: runtime asks about programs with inputs of plain values"
@@ -91,7 +97,7 @@ async def build_plan(
         if fault:
             plan.skipped_suites[entry.id] = fault
     for row in rows:
-        reason = why_not(row) if wanted.asks or wanted.models is None else None
+        reason = wanted.why_not(row)
         if reason is not None:
             plan.skipped_models[row.id] = reason
             continue

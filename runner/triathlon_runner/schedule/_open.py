@@ -12,9 +12,7 @@ from triathlon_runner.llm import ApiConfig, Limits, Model, OpenAI, ReplyCache, o
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
-from triathlon_runner.serving import Machine, Server, serve
-
-DEFAULT_CONCURRENCY = 32
+from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, serve
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -68,21 +66,21 @@ class ModelOpener:
         Raises:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
-        slots = self._registry.setting(row, "concurrency") or DEFAULT_CONCURRENCY
+        slots = self._registry.setting(row, "concurrency")
         async with AsyncExitStack() as stack:
             server = None
             if row.api is not None:
-                changes = {"concurrency": row.api.concurrency or slots, **self._changes}
+                changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **self._changes}
                 source: ApiConfig = row.api.model_copy(update=changes)
                 engine, limits, context = "", self._limits, row.context
             else:
-                server = await stack.enter_async_context(self._serve(row))
+                server = await stack.enter_async_context(self._serve(row, slots))
                 engine, limits, context = server.served_by, RESTARTING_LIMITS, self._context_served(row)
                 source = OpenAI(
                     base_url=server.base_url,
                     model=server.model,
                     revision=server.weights,
-                    concurrency=slots,
+                    concurrency=slots or await server.at_once(),
                 ).model_copy(update=self._changes)
             connection = await stack.enter_async_context(
                 open_model(
@@ -113,7 +111,7 @@ class ModelOpener:
                 model,
                 served_by=served_by,
                 served_model=source.model,
-                slots=source.concurrency or slots,
+                slots=source.concurrency or DEFAULT_AT_ONCE,
                 weights=weights,
                 stats=connection.stats,
                 scrub_evidence=connection.scrub_evidence,
@@ -128,7 +126,7 @@ class ModelOpener:
         return row.context or (None if row.serve.max_model_len else 0)
 
     @asynccontextmanager
-    async def _serve(self, row: ModelRow) -> AsyncIterator[Server]:
+    async def _serve(self, row: ModelRow, slots: int | None) -> AsyncIterator[Server]:
         assert row.serve is not None, "the registry lets through only rows with api or serve"
         async with serve(
             row.serve,
@@ -137,5 +135,6 @@ class ModelOpener:
             log=self._cache / "logs" / f"{row.id}.log",
             report=self._say,
             machine=self._machine,
+            concurrency=slots,
         ) as server:
             yield server

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Self
 
+from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.suites import SuiteEntry, Task
 
 
@@ -39,6 +40,10 @@ class Profile:
         return (entry.core or self.official or entry.user_data is not None) and (
             entry.in_quick or not self.quick
         )
+
+    def takes_model(self, row: ModelRow) -> bool:
+        """Whether the profile asks this model without its being named."""
+        return row.profile == "quick" or (not self.quick and (row.profile == "standard" or self.official))
 
     def samples(self, entry: SuiteEntry) -> int:
         """Returns how many samples of each task are asked."""

@@ -1,11 +1,18 @@
 """Starts servers of open-weight models: `async with serve(config, ...) as server`."""
 
-from triathlon_runner.serving._config import HuggingFaceWeights, PypiWeights, ServeConfig, WheelMember
-from triathlon_runner.serving._errors import ServerLostError, ServingError
-from triathlon_runner.serving._machine import Gpu, GpuAllocation, Machine, gpus
-from triathlon_runner.serving._server import Server, serve
+from triathlon_runner.serving._config import (
+    HuggingFaceWeights,
+    PypiWeights,
+    ServeConfig,
+    ServerLostError,
+    ServingError,
+    WheelMember,
+)
+from triathlon_runner.serving._launch import Gpu, GpuAllocation, Machine, gpus
+from triathlon_runner.serving._server import DEFAULT_AT_ONCE, Server, serve
 
 __all__ = [
+    "DEFAULT_AT_ONCE",
     "Gpu",
     "GpuAllocation",
     "HuggingFaceWeights",

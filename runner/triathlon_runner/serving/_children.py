@@ -1,4 +1,4 @@
-"""Child processes that cannot outlive us: each runs under `_end_with_runner.py`."""
+"""Child processes that cannot outlive us, and what the cache needs that is made by them."""
 
 import asyncio
 import contextlib
@@ -6,17 +6,21 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from triathlon_runner.serving._config import ServingError
+
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
+_REPORT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A guarded process whose output goes to the end of a log file."""
+    """A process under `_end_with_runner.py`."""
 
     process: asyncio.subprocess.Process
     """The guard, which leads the session and the process group."""
@@ -54,19 +58,16 @@ async def spawn(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(grace), str(nice)]
-    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
+    with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(
             *guard,
             *command,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=descriptor,
-            stderr=descriptor,
+            stdout=output,
+            stderr=output,
             env=dict(env),
             start_new_session=True,
         )
-    finally:
-        os.close(descriptor)
     return Child(process, grace)
 
 
@@ -102,8 +103,8 @@ _FAMILY = re.compile(
 """By which the engine, the libraries under it and their caches are set up; but `NVIDIA_API_KEY` is a
 provider's, and `VLLM_API_KEY` is ours to give."""
 
-PIP = ("PIP_",)
-"""For pip: which index it asks, and how. The address of an index may hold a password."""
+INSTALLER = ("UV_",)
+"""For uv: which index it asks, and how. The address of an index may hold a password."""
 HUB = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """For a server whose weights come from the hub, where gated ones need it."""
 RAY = ("RAY_",)
@@ -113,10 +114,91 @@ RAY = ("RAY_",)
 def inherited_variables(*prefixes: str) -> dict[str, str]:
     """The variables of our environment that a child needs; keys of providers and teams are not among them.
 
-    `prefixes` are the beginnings of further names that this child needs (`PIP`, `HUB`, `RAY`).
+    `prefixes` are the beginnings of further names that this child needs (`INSTALLER`, `HUB`, `RAY`).
     """
     return {
         name: value
         for name, value in os.environ.items()
         if _NEEDED.fullmatch(name) or _FAMILY.fullmatch(name) or name.startswith(prefixes)
     }
+
+
+async def run_step(
+    command: Sequence[str | Path], log: Path, failure: str, *, env: Mapping[str, str] | None = None
+) -> None:
+    """Runs a command, offline for Hugging Face's libraries; `env`: further variables.
+
+    Raises:
+        ServingError: it failed: `failure` and the last lines of the log.
+    """
+    variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
+    if status := await run([str(part) for part in command], env=variables, log=log):
+        raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}")
+
+
+async def prepare_once(
+    target: Path,
+    make: Callable[[], Awaitable[None]],
+    what: str,
+    report: Callable[[str], None],
+    *,
+    complete: Path | None = None,
+) -> None:
+    """Makes a file or folder if it is not there. Where another run is making it, waits for that.
+
+    Args:
+        target: The file or folder; the lock `TARGET.lock` is released when its holder's process ends.
+        make: Makes it, whole or not at all.
+        what: Says what is done, such as `installing vllm 1.0`.
+        report: Gets a line at the begin, at the end and every 30 s in between.
+        complete: The file that shows that the target is complete; left out: the target itself.
+    """
+    from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = AsyncFileLock(target.with_name(target.name + ".lock"))
+    try:
+        await lock.acquire(timeout=0.5)
+    except Timeout:
+        report(f"waiting for another run that prepares {target.name}")
+        await lock.acquire()
+    try:
+        if not (complete or target).exists():
+            report(f"{what} (once)")
+            started = time.monotonic()
+            reports = asyncio.create_task(_report_often(what, started, report))
+            try:
+                await make()
+            finally:
+                reports.cancel()
+            report(f"{what}: done in {time.monotonic() - started:.0f} s")
+    finally:
+        await lock.release()
+
+
+async def _report_often(what: str, started: float, report: Callable[[str], None]) -> None:
+    while True:
+        await asyncio.sleep(_REPORT_SECONDS)
+        report(f"{what}, {time.monotonic() - started:.0f} s so far")
+
+
+_SHOWN_LINES = 15
+_SHOWN_CAUSES = 5
+_TAIL_BYTES = 64 * 1024
+_CAUSE = re.compile(r"^(?!.*\bWARNING\b).*(Error|Exception|error): ")
+
+
+def last_lines(log: Path, since: int = 0) -> str:
+    """The last lines of a log from byte `since` on, preceded by earlier lines that name an error.
+
+    vLLM ends with "see root cause above", so the tail alone would hide what happened.
+    """
+    if not log.exists():
+        return "(no log was written)"
+    with log.open("rb") as stream:
+        stream.seek(max(since, log.stat().st_size - _TAIL_BYTES))
+        lines = stream.read().decode(errors="replace").splitlines()
+    lines = [line for line in lines if line.strip(" ^~")]  # blank lines, the underlines of tracebacks
+    causes = [line for line in lines[:-_SHOWN_LINES] if _CAUSE.search(line)]
+    shown = [*dict.fromkeys(causes[-_SHOWN_CAUSES:]), *lines[-_SHOWN_LINES:]]
+    return "\n".join(f"    {line}" for line in shown) or "(the log is empty)"

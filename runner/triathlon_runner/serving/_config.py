@@ -1,4 +1,4 @@
-"""The `serve:` block of a row of models.yaml."""
+"""The `serve:` block of a row of models.yaml, and what can go wrong with a server that we start."""
 
 import math
 import re
@@ -10,31 +10,24 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
+    JsonValue,
     model_validator,
 )
 
 from triathlon_runner.config_errors import matching
+from triathlon_runner.errors import InfrastructureError, UserError
+
+
+class ServingError(UserError):
+    """The model of a row cannot be served here as the row says; the message says why and what to do."""
+
+
+class ServerLostError(InfrastructureError):
+    """A server that had answered died or stalled, and starting it again did not help."""
+
 
 Sha256 = Annotated[
     str, AfterValidator(matching("[0-9a-f]{64}", "a SHA-256 of 64 digits and letters a to f in lower case"))
-]
-
-
-def _one_sentence(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-    """One message in place of pydantic's message for each type that the value could have had."""
-    try:
-        return validate(value)
-    except ValidationError:
-        raise ValueError(
-            "expected text, a number, true or false, a list of texts, or a mapping of names to these"
-        ) from None
-
-
-Argument = Annotated[
-    str | int | float | bool | list[str] | dict[str, str | int | float | bool], WrapValidator(_one_sentence)
 ]
 
 
@@ -144,7 +137,7 @@ class ServeConfig(_Strict):
     """A Jinja file that replaces the model's own chat template."""
     lora: Annotated[Path | None, Field(strict=False)] = None
     """Folder of a LoRA adapter that answers in the model's name."""
-    args: dict[str, Argument] = Field(default_factory=dict)
+    args: dict[str, JsonValue] = Field(default_factory=dict)
     """Further arguments of `vllm serve` without their dashes, such as `tensor-parallel-size: 2`."""
     env: dict[str, str] = Field(default_factory=dict)
     """Environment variables of the server."""

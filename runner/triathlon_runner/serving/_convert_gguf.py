@@ -34,7 +34,7 @@ def main(gguf: Path, folder: Path) -> None:
     _open_once()
     stated = _stated(gguf)
     _write_weights(gguf, folder)
-    _mend_tokenizer(folder, stated)
+    _fix_tokenizer(folder, stated)
     _check_tokenizer(folder, stated)
 
 
@@ -73,7 +73,7 @@ def _write_weights(gguf: Path, folder: Path) -> None:
     transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)
 
 
-def _mend_tokenizer(folder: Path, stated: dict[str, Any]) -> None:
+def _fix_tokenizer(folder: Path, stated: dict[str, Any]) -> None:
     path = folder / "tokenizer.json"
     tokenizer = json.loads(path.read_text(encoding="utf-8"))
     if replacement := _PRE_TOKENIZERS[stated["model"], stated.get("pre", "default")]:

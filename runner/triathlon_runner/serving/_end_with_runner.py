@@ -10,7 +10,6 @@ when the command itself ends. vLLM needs this: its engine and workers outlive a 
 import contextlib
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,26 +19,13 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _POLL_SECONDS = 1.0
-
-
-class _StopError(Exception):
-    """SIGTERM or SIGINT came."""
-
-
-def _ignore_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _on_signal(_number: int, _frame: object) -> None:
-    _ignore_signals()
-    raise _StopError
+_STOPS = {signal.SIGINT, signal.SIGTERM}
+_WAITED_FOR = {*_STOPS, signal.SIGCHLD}
+"""Blocked, so that they come to `sigtimedwait` alone."""
 
 
 def _prctl(option: int, value: int) -> None:
-    """Linux only; elsewhere only the process group is ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _family() -> list[int]:
@@ -63,9 +49,6 @@ def _send(number: int) -> None:
 
 
 def _end_family(grace: float) -> None:
-    _ignore_signals()
-    if sys.platform != "linux":
-        os.killpg(0, signal.SIGTERM)
     _send(signal.SIGTERM)
     deadline = time.monotonic() + grace
     while _family() and time.monotonic() < deadline:
@@ -75,11 +58,18 @@ def _end_family(grace: float) -> None:
         time.sleep(0.05)
 
 
-def _wait(child: "subprocess.Popen[bytes]", parent: int) -> None:
-    """Returns when the command has ended or the runner is gone."""
-    while child.returncode is None and os.getppid() == parent:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_POLL_SECONDS)
+def _begin_child() -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _WAITED_FOR)
+
+
+def _status(child: "subprocess.Popen[bytes]", parent: int) -> int:
+    """Waits for the command's end; its exit status, or that of SIGTERM where it is to be ended."""
+    while (status := child.poll()) is None and os.getppid() == parent:
+        came = signal.sigtimedwait(_WAITED_FOR, _POLL_SECONDS)
+        if came is not None and came.si_signo in _STOPS:
+            break
+    return -signal.SIGTERM if status is None else status
 
 
 def main(arguments: list[str]) -> int:
@@ -89,30 +79,23 @@ def main(arguments: list[str]) -> int:
         os.nice(nice)
         with contextlib.suppress(OSError):  # the priority of the session, where the kernel has autogroups
             Path("/proc/self/autogroup").write_text(str(nice))
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _on_signal)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _WAITED_FOR)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    scratch = tempfile.mkdtemp(prefix="triathlon-child-")
-    status: int | None = None
-    try:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "TMPDIR": scratch},
-            preexec_fn=lambda: _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),  # noqa: PLW1509 (one thread)
-        )
-        _wait(child, parent)
-        status = child.poll()
-    except _StopError:
-        pass
-    except OSError as error:
-        print(f"error: could not start {command[0]!r}: {error}", file=sys.stderr)  # noqa: T201 (this is the log)
-        status = 127
-    finally:
-        _end_family(grace)
-        shutil.rmtree(scratch, ignore_errors=True)
-    if status is None:
-        return 128 + signal.SIGTERM
+    with tempfile.TemporaryDirectory(prefix="triathlon-child-", ignore_cleanup_errors=True) as scratch:
+        try:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": scratch},
+                preexec_fn=_begin_child,  # noqa: PLW1509 (one thread)
+            )
+        except OSError as error:
+            print(f"error: could not start {command[0]!r}: {error}", file=sys.stderr)  # noqa: T201 (this is the log)
+            return 127
+        try:
+            status = _status(child, parent)
+        finally:
+            _end_family(grace)
     return status if status >= 0 else 128 - status
 
 

@@ -1,22 +1,28 @@
-"""A model server that we start, watch and always stop."""
+"""A vLLM server that we start, watch and always stop."""
 
 import asyncio
+import json
+import math
 import re
 import socket
+import ssl
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any, Final
 
-from triathlon_runner.serving._children import Child, spawn
-from triathlon_runner.serving._command import LOOPBACK, ServerPlan, plan_server
-from triathlon_runner.serving._config import ServeConfig, absolute
-from triathlon_runner.serving._engine import engine_for
-from triathlon_runner.serving._errors import ServerLostError, ServingError, last_lines
-from triathlon_runner.serving._machine import Machine
-from triathlon_runner.serving._weights import prepare_weights
+from triathlon_runner.serving._children import Child, last_lines, spawn
+from triathlon_runner.serving._config import ServeConfig, ServerLostError, ServingError, absolute
+from triathlon_runner.serving._launch import LOOPBACK, MOST_AT_ONCE, Machine, ServerPlan, plan_server
+from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
 
+DEFAULT_AT_ONCE: Final = 32
+"""Questions that a model is asked at once where nothing says how many."""
+_TOKENS_OF_A_QUESTION = 2048
+"""More than a question and its reply have in nearly all suites (replies of at most 1,024 tokens)."""
 _POLL_SECONDS = 0.2
 _REPORT_SECONDS = 15.0
 _PROBE_SECONDS = 600.0
@@ -24,10 +30,10 @@ _PROBE_SECONDS = 600.0
 _WATCH_SECONDS = 15.0
 """Seconds between two checks of a server."""
 _RESTART_WINDOW_SECONDS = 3600.0
-# Another program may take the free port before the server does.
-_PORT_TRIES = 3
-_PORT_TAKEN = "ddress already in use"
 _LOGGED_DTYPE = re.compile(rb"\bdtype=torch\.(\w+)")
+_CHECK_SECONDS = 10.0
+"""For one check of a server that is starting; another follows."""
+_METRICS_SECONDS = 60.0
 
 
 @asynccontextmanager
@@ -39,6 +45,7 @@ async def serve(
     log: Path,
     report: Callable[[str], None],
     machine: Machine | None = None,
+    concurrency: int | None = None,
 ) -> AsyncIterator["Server"]:
     """A running server; vLLM and weights are installed, downloaded and converted where they are missing.
 
@@ -49,21 +56,33 @@ async def serve(
         log: file to whose end the server writes.
         report: takes one line of progress at a time.
         machine: shared by all servers of a run; a server waits until there is room for it.
+        concurrency: questions at once, as the row states it; None: as many as suit the machine.
 
     Raises:
         ServingError: the model cannot be served here as the row says.
     """
     cache, log, machine = absolute(cache), absolute(log), machine or Machine()
     async with machine.allocate(config, lambda why: report(f"{model_id} is {why}")) as allocation:
-        engine = await engine_for(config, allocation.device, cache, report)
+        engine = await prepare_engine(config, allocation.device, cache, report)
         weights = await prepare_weights(config, engine=engine, cache=cache, report=report)
-        plan = plan_server(config, model_id=model_id, engine=engine, weights=weights, allocation=allocation)
-        server = Server(plan, config, model=model_id, log=log, report=report, starting=machine.starting)
-        try:
-            await server.start()
-            yield server
-        finally:
-            await server.stop()
+        plan = plan_server(
+            config,
+            model_id=model_id,
+            engine=engine,
+            weights=weights,
+            allocation=allocation,
+            concurrency=concurrency,
+        )
+        with _kept_port() as port:
+            server = Server(
+                plan, config, model=model_id, port=port, log=log, report=report, starting=machine.starting
+            )
+            try:
+                await server.start()
+                yield server
+                await server.report_reuse()
+            finally:
+                await server.stop()
 
 
 class Server:
@@ -75,6 +94,7 @@ class Server:
         config: ServeConfig,
         *,
         model: str,
+        port: int,
         log: Path,
         report: Callable[[str], None],
         starting: asyncio.Lock,
@@ -89,7 +109,7 @@ class Server:
         self._log = log
         self._plan, self._config, self._report, self._starting = plan, config, report, starting
         self._child: Child | None = None
-        self._port = 0
+        self._port = port
         self._log_start = 0
         self._restarted_at: deque[float] = deque()
         self._restarting = asyncio.Lock()
@@ -97,7 +117,11 @@ class Server:
     @property
     def base_url(self) -> str:
         """Ends in /v1; the same after a restart."""
-        return f"http://{LOOPBACK}:{self._port}/v1"
+        return f"{self._root}/v1"
+
+    @property
+    def _root(self) -> str:
+        return f"http://{LOOPBACK}:{self._port}"
 
     @property
     def served_by(self) -> str:
@@ -114,9 +138,28 @@ class Server:
         """What is wrong with it; None where it answers a one-token question within `seconds`."""
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
-        from triathlon_runner.serving import _http  # noqa: PLC0415  only where one serves
+        return await _fault(self._root, self.model, seconds=seconds)
 
-        return await _http.fault(self.base_url, self.model, seconds=seconds)
+    async def at_once(self) -> int:
+        """Returns how many questions it can be given at once, where the row does not say.
+
+        On a GPU as many as the memory for keys and values holds, which is what the weights leave of the card,
+        at 2,048 tokens each; at least 32, and no more than vLLM answers at the same time.
+        """
+        if self._plan.allocation.device == "cpu":
+            return DEFAULT_AT_ONCE
+        tokens = _cache_tokens(await _metrics(self._root))
+        most = self._plan.arguments["max-num-seqs"]
+        room = max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION)
+        return min(room, most if isinstance(most, int) else MOST_AT_ONCE)
+
+    async def report_reuse(self) -> None:
+        """Reports how much of the prompts was found in the cache of prefixes, where vLLM says it."""
+        metrics = await _metrics(self._root)
+        asked, reused = _sum("prefix_cache_queries", metrics), _sum("prefix_cache_hits", metrics)
+        if asked > 0:
+            share = f"{reused / asked:.0%} of {asked:,.0f} prompt tokens were in the prefix cache"
+            self._report(f"{self.model}: {share}")
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -132,7 +175,7 @@ class Server:
             self._report(f"restarting the server of {self.model} ({wrong})")
             await self.stop()
             try:
-                await self._start_on(self._port)
+                await self.start()
             except ServingError as error:
                 raise ServerLostError(str(error)) from error
 
@@ -155,29 +198,17 @@ class Server:
             await self.ensure()
 
     async def start(self) -> None:
-        """Starts on a free port and waits for the first answer.
+        """Starts on the port that is kept for it and waits for the first answer.
 
         Raises:
             ServingError: it ended, did not answer in time, or answered nonsense.
         """
-        for left in reversed(range(_PORT_TRIES)):
-            with socket.create_server((LOOPBACK, 0)) as listening:
-                port = listening.getsockname()[1]
-            try:
-                await self._start_on(port)
-                return
-            except ServingError as error:
-                if not left or _PORT_TAKEN not in str(error):
-                    raise
-
-    async def _start_on(self, port: int) -> None:
         async with self._starting:
-            self._port = port
             self._log_start = self._log.stat().st_size if self._log.exists() else 0
             plan = self._plan
             self._report(f"starting vLLM {plan.engine.version} for {self.model} on {plan.allocation.name}")
             started = time.monotonic()
-            self._child = await spawn(plan.command(port), env=plan.env, log=self._log, nice=plan.nice)
+            self._child = await spawn(plan.command(self._port), env=plan.env, log=self._log, nice=plan.nice)
             try:
                 await self._until_ready(self._child, started)
             except BaseException:
@@ -187,11 +218,9 @@ class Server:
             self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
     async def _until_ready(self, child: Child, started: float) -> None:
-        from triathlon_runner.serving import _http  # noqa: PLC0415  see `fault`
-
         timeout = self._config.start_timeout
         deadline, next_report = started + timeout, started + _REPORT_SECONDS
-        while not await _http.reachable(self.base_url):
+        while not await _reachable(self._root):
             now = time.monotonic()
             if child.exit_status is not None:
                 raise self._failure(f"ended with status {child.exit_status} while starting")
@@ -218,3 +247,94 @@ class Server:
         """Ends the server and everything it started; safe to call again."""
         if self._child is not None:
             await self._child.stop()
+
+
+@contextmanager
+def _kept_port() -> Iterator[int]:
+    """A free port of loopback that no other program is given during the block; a server may listen there."""
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        kept.bind((LOOPBACK, 0))
+        yield kept.getsockname()[1]
+
+
+_ALL_TOKENS = "(?:prompt|generation)_tokens"
+"""The counters in vLLM's metrics of the tokens that it has read, and of those that it has written."""
+_CACHE = re.compile(r"^vllm:cache_config_info\{(.*)\}", re.MULTILINE)
+_CACHE_SIZE = re.compile(r'\b(block_size|num_gpu_blocks)="(\d+)"')
+
+
+async def _request(url: str, seconds: float, question: Mapping[str, Any] | None = None) -> tuple[int, str]:
+    """Returns status and text of an answer; raises TimeoutError or ConnectionError where none comes."""
+    import httpx2  # noqa: PLC0415  takes long to import, and few commands serve
+
+    # Plain HTTP on loopback: no proxies, no certificates (slow to read).
+    verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        async with httpx2.AsyncClient(trust_env=False, verify=verify, timeout=seconds) as client:
+            method = "GET" if question is None else "POST"
+            answer = await client.request(method, url, json=question)
+    except httpx2.TimeoutException:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+    except httpx2.HTTPError as error:
+        raise ConnectionError(str(error) or type(error).__name__) from None
+    return answer.status_code, answer.text
+
+
+async def _reachable(root: str) -> bool:
+    """Whether /health says that the server has loaded its model."""
+    try:
+        return (await _request(f"{root}/health", _CHECK_SECONDS))[0] == HTTPStatus.OK
+    except (TimeoutError, ConnectionError):
+        return False
+
+
+async def _fault(root: str, model: str, *, seconds: float) -> str | None:
+    """What is wrong with the server; None where it is healthy and completes a text in the model's name.
+
+    Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and a
+    restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
+    """
+    before = _sum(_ALL_TOKENS, await _metrics(root))
+    try:
+        status, _ = await _request(f"{root}/health", seconds)
+        if status != HTTPStatus.OK:
+            return f"/health answers {status}"
+        question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
+        status, text = await _request(f"{root}/v1/completions", seconds, question)
+    except TimeoutError:
+        is_working = _sum(_ALL_TOKENS, await _metrics(root)) > before
+        return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
+    except ConnectionError as error:
+        return f"the connection of a probe failed: {error}"
+    if status != HTTPStatus.OK:
+        return f"a probe question is answered with {status}: {text[:300]!r}"
+    try:
+        body = json.loads(text)
+        completed, named = body["choices"][0]["text"], body["model"]
+    except (ValueError, LookupError, TypeError):
+        completed, named = None, None
+    if not isinstance(completed, str):
+        return f"a probe question is answered with {text[:300]!r}, expected a completion"
+    return None if named == model else f"the probe's answer is by {named!r}, expected {model!r}"
+
+
+async def _metrics(root: str) -> str:
+    """What the server says of itself at /metrics; empty where it does not answer."""
+    try:
+        return (await _request(f"{root}/metrics", _METRICS_SECONDS))[1]
+    except (TimeoutError, ConnectionError):
+        return ""
+
+
+def _sum(counter: str, metrics: str) -> float:
+    """The sum of a counter over all engines; nan (never more than before) where the metrics are empty."""
+    values = re.findall(rf"^vllm:{counter}_total(?:\{{.*\}})? (\S+)$", metrics, re.MULTILINE)
+    return sum(map(float, values)) if metrics else math.nan
+
+
+def _cache_tokens(metrics: str) -> int:
+    """Tokens whose keys and values the engines can hold; 0 where the metrics do not say."""
+    engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics)]
+    return sum(int(size["block_size"]) * int(size["num_gpu_blocks"]) for size in engines if len(size) == 2)

@@ -1,12 +1,13 @@
 """Which boards and columns there are: the catalogue's metrics, grouped by discipline and data."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from triathlon_runner import catalogue as runner_catalogue
 from triathlon_runner.metrics import Metric, Role
-from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.suites import DisciplineEntry, SuiteEntry
 
 Family = Literal["core", "official", "added"]
 """`added`: the data sets of a suites.yaml."""
@@ -87,24 +88,35 @@ class BoardPlan:
 def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     """One board a suite; the suites of a discipline with `one_board` share one for each family of data.
 
-    A data set of suites.yaml has boards of its own in any case.
+    A data set of suites.yaml has boards of its own, except where it names its seeds: then it is a column of
+    their board.
 
     Disciplines that are a kind of another one come last.
     """
     boards: list[BoardPlan] = []
+    by_id = {suite.id: suite for suite in catalogue}
     for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda entry: bool(entry.kind_of)):
         for family in FAMILIES:
             suites = [
                 suite
                 for suite in catalogue
                 if suite.discipline == discipline.name
-                and family_of(suite) == family
+                and family_of(_root(suite, by_id)) == family
                 and suite.variant_of is None
             ]
-            one_board = discipline.one_board and family != "added"
-            groups = [tuple(suites)] if one_board and suites else [(suite,) for suite in suites]
-            boards += [_plan(group, family, catalogue, one_board=one_board) for group in groups]
+            groups: dict[str, list[SuiteEntry]] = defaultdict(list)
+            for suite in suites:
+                shared = discipline.one_board and family != "added"
+                groups[family if shared else _root(suite, by_id).id].append(suite)
+            boards += [_plan(tuple(group), family, catalogue, discipline) for group in groups.values()]
     return tuple(boards)
+
+
+def _root(suite: SuiteEntry, by_id: Mapping[str, SuiteEntry]) -> SuiteEntry:
+    """The suite whose problems a user's own were evolved from, perhaps in several steps; else itself."""
+    while suite.user_data is not None and suite.seeds is not None and suite.seeds in by_id:
+        suite = by_id[suite.seeds]
+    return suite
 
 
 def family_of(suite: SuiteEntry) -> Family:
@@ -113,10 +125,14 @@ def family_of(suite: SuiteEntry) -> Family:
 
 
 def _plan(
-    suites: tuple[SuiteEntry, ...], family: Family, catalogue: Sequence[SuiteEntry], *, one_board: bool
+    suites: tuple[SuiteEntry, ...],
+    family: Family,
+    catalogue: Sequence[SuiteEntry],
+    discipline: DisciplineEntry,
 ) -> BoardPlan:
     first = suites[0]
-    name = family if one_board else first.id.partition("/")[2]
+    one_board = discipline.one_board and (family != "added" or len(suites) > 1)
+    name = family if one_board and family != "added" else first.id.partition("/")[2]
     columns = _columns_of_sets(first.discipline, suites) if one_board else _columns(first)
     ids = {suite.id for suite in suites}
     return BoardPlan(
@@ -153,13 +169,17 @@ def _columns_of_sets(discipline: str, suites: Sequence[SuiteEntry]) -> Iterator[
     if averaged:
         source = "EvoEval, section 3: the mean over the seeds and five changed sets"
         yield Column(f"{discipline}:average", "Mean pass@1", source, averaged, "headline")
+    elif suites[0].user_data is not None:
+        source = "the mean over the seeds and all sets evolved from them"
+        parts = tuple((suite.id, metric) for suite, metric in single)
+        yield Column(f"{suites[0].id}:average", "Mean pass@1", source, parts, "headline")
     for suite, metric in single:
         yield Column(
             f"{suite.id}:{metric.id}",
             set_title(suite.set_name),
             f"{suite.title} ({metric.source})",
             ((suite.id, metric),),
-            "baseline" if suite.id == suite.seeds else "column",
+            "baseline" if suite.seeds in (None, suite.id) else "column",
         )
 
 

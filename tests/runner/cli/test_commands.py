@@ -169,8 +169,6 @@ def test_a_shell_can_complete_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         "grade x --suite",
         "import evalplus x --suite",
         "evolve --seeds",
-        "sets samples",
-        "sets compare",
     ):
         asked = f"{line} loop/co"
         assert completions(asked, len(asked.split())) == ["loop/core"], line

@@ -85,10 +85,29 @@ def test_they_are_seeds_to_evolve(place: Place) -> None:
     evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
     some = ("--transformations", "verbose")
     said = " ".join(place.call(*evolve, *some, "--dry-run").split())
-    assert "left out: Mbpp/17: its prompt has no function with parameters to rewrite" in said
+    assert "left out: Mbpp/17: the prompt has no function with parameters to rewrite" in said
     assert "2 problems to evolve" in said
     said = place.call(*evolve, *some)
     assert "2/2 evolved, 0 dropped, 0 open" in said
+
+
+def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
+    """The mean over both sets ranks; private seeds give a row of a private set."""
+    (place.root / "suites.yaml").write_text(PRIVATE)
+    evolve = ("evolve", "--model", "good", "--out", "new", "--seeds", "evolved/mine")
+    said = place.call(*evolve, "--transformations", "verbose")
+    (row,) = (line for line in said.splitlines() if line.startswith("- {"))
+    assert row.endswith('private: true, seeds: "evolved/mine", transformation: "verbose"}')
+    file = place.root / "new" / "verbose.jsonl"
+    file.write_text(file.read_text().replace('"accepted": null', '"accepted": true'))
+    (place.root / "suites.yaml").write_text(f"{ROW}{row}\n")
+    suites = ("--suites", "evolved/mine,evolved/mine-verbose")
+    place.call("run", "--models", "good", *suites, "--profile", "standard")
+    page = place.site()["evolved-mine.html"]
+    assert "Mean pass@1" in page and "mine verbose" in page
+    assert "The same problems in other words" in page
+    parents = [line["parents"] for line in place.lines("good", "evolved/mine-verbose")]
+    assert sorted(map(str, parents)) == ["['mine/slug']", "['mine/total']"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +117,7 @@ def test_they_are_seeds_to_evolve(place: Place) -> None:
         (WRONG, "line 1, task 'mine/slug': expected a reference that passes its own tests"),
         (
             {**SLUG, "test": "def check(candidate):\n    assert candidate(str(1)) == '1'\n"},
-            "mine/slug: its tests call it with no plain values",
+            "mine/slug: the tests call it with no plain values",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from support.hashes import hashes
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem
-from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite, analysis
+from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
@@ -107,39 +107,6 @@ async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     assert sampling.stop == STOP_SELF_INVOKING
     assert record.outcome is Outcome.PASSED
     assert suite().settings("base") != suite().settings("instruct")
-
-
-def unit(task_id: str, outcome: Outcome, *parents: str) -> EvolvedRecord:
-    return EvolvedRecord(
-        suite="evolved/any", model="m", task_id=task_id, protocol=hashes("p"), outcome=outcome, prompt="",
-        reply=Reply(text=""), program="", verdict=None, parents=parents,
-    )  # fmt: skip
-
-
-def test_each_set_falls_from_its_own_seeds() -> None:
-    """MBPP Pro is held against MBPP+, HumanEval Pro against HumanEval, and neither against the other."""
-    passed, failed = Outcome.PASSED, Outcome.FAILED
-    results = {
-        "m": {
-            "evolved/humaneval": [unit("HumanEval/0", passed), unit("HumanEval/1", passed)],
-            "evolved/humaneval-pro": [
-                unit("HumanEvalPro/0", passed, "HumanEval/0"),
-                unit("HumanEvalPro/1", failed, "HumanEval/1"),
-            ],
-            "evolved/mbpp-plus": [unit("Mbpp/2", passed), unit("Mbpp/3", failed)],
-            "evolved/mbpp-pro": [unit("MbppPro/0", failed, "Mbpp/2"), unit("MbppPro/1", failed, "Mbpp/3")],
-        }
-    }
-    found = analysis.measured(results, {})["official"]
-    assert {name: one.change for name, one in found.changes.items()} == {
-        "humaneval-pro": -50.0,
-        "mbpp-pro": -100.0,
-    }
-    assert found.same_seeds["mbpp-pro"]["m"].problems == 2
-    pair = found.paired("m", "mbpp-plus", "mbpp-pro")
-    assert pair is not None
-    assert (pair.both, pair.first_only, pair.second_only, pair.neither) == (0, 1, 0, 1)
-    assert found.paired("m", "humaneval", "mbpp-pro") is None
 
 
 def functions(entry: SuiteEntry, store: DataStore) -> tuple[FunctionProblem, ...]:

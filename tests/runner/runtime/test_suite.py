@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -178,6 +179,27 @@ async def test_a_model_that_is_right_on_everything_scores_full_marks(
     assert {(one.max_tokens, one.temperature, one.stop) for one in model.samplings} == {
         (256 if style == "direct" else 1024, 0.0, ("[/ANSWER]",))
     }
+
+
+async def test_questions_that_share_a_prefix_follow_each_other(grader: ProgramGrader) -> None:
+    """Of each kind all questions about a program come in a row, so that a server's cache of prefixes has it.
+
+    What they share is the system line, the demonstrations and the program; the input comes after it.
+    """
+    built = suite()
+    await built.prepare(grader)
+    model = ScriptedModel(truths(built.questions), all_right)
+    await run_all(built, model, grader)
+    asked = [prompt for prompt in model.prompts if isinstance(prompt, Chat)]
+    for kind in {prompt.messages[0] for prompt in asked}:
+        of_kind = [prompt.messages for prompt in asked if prompt.messages[0] == kind]
+        assert len({messages[:-1] for messages in of_kind}) == 1
+        questions = [messages[-1].content for messages in of_kind]
+        programs = [list(group) for _, group in groupby(questions, lambda text: "class Queue" in text)]
+        assert [len(texts) > 1 for texts in programs] == [True, True]
+        for texts, last_line in zip(programs, ("return found, rest", "return first"), strict=True):
+            program = texts[0][: texts[0].index(last_line)]
+            assert all(text.startswith(program) for text in texts)
 
 
 async def test_always_yes_scores_the_base_rate(grader: ProgramGrader) -> None:

@@ -1,14 +1,18 @@
 """Which tasks a profile takes."""
 
 from collections import Counter
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner import catalogue
-from triathlon_runner.schedule import PROFILES, spread
+from triathlon_runner import catalogue, models_yaml
+from triathlon_runner.schedule import PROFILES, Wanted, spread
 from triathlon_runner.suites import Task
 
+MODELS_FILE = Path(__file__).parents[3] / "models.yaml"
+SMALL = ("smollm2-135m-instruct", "gemma-3-270m")
 TASKS = tuple(Task(f"t{number}", level=1 + number // 4) for number in range(20))
 
 
@@ -44,3 +48,21 @@ def test_a_named_suite_has_tasks_under_the_quick_profile() -> None:
     left_out = [entry for entry in catalogue.entries() if entry.core and not quick.takes(entry)]
     assert {"translation/core", "evolved/core-decompose"} <= {entry.id for entry in left_out}
     assert all(len(quick.choose(entry, TASKS)) == entry.quick_tasks > 0 for entry in catalogue.entries())
+
+
+@pytest.mark.parametrize(
+    ("profile", "named", "asked"),
+    [
+        ("quick", None, ["qwen2.5-coder-0.5b-instruct", "smollm2-135m-instruct"]),
+        ("standard", None, ["qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct", *SMALL]),
+        ("quick", ["gemma-3-270m"], ["gemma-3-270m"]),
+    ],
+)
+def test_models_that_a_profile_asks(profile: str, named: list[str] | None, asked: list[str]) -> None:
+    """A run that names no models asks those of its profile and of smaller ones; what is named is asked."""
+    wanted = Wanted(PROFILES[profile], named)
+    listed = [row for row in models_yaml.load(MODELS_FILE).select(named) if row.serve]
+    on_any_machine = [row for row in listed if row.serve and row.serve.device == "auto"]
+    assert [row.id for row in on_any_machine if wanted.why_not(row) is None] == asked
+    reasons = {wanted.why_not(row) for row in on_any_machine if row.id not in asked}
+    assert all(reason and "--profile standard" in reason for reason in reasons)

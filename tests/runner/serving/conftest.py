@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.serving import ServeConfig
-from triathlon_runner.serving._engine import engine_for
-from triathlon_runner.serving._weights import prepare_weights
+from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
 
 _GEMMA3_FILE = "gemma-3-270m-q4_k_m.gguf"
 
@@ -50,6 +49,6 @@ def gemma3() -> ServeConfig:
 @pytest.fixture
 async def real_weights(real_cache: Path, smollm2: ServeConfig) -> Path:
     """SmolLM2 as a Hugging Face folder."""
-    engine = await engine_for(smollm2, "cpu", real_cache, lambda _: None)
+    engine = await prepare_engine(smollm2, "cpu", real_cache, lambda _: None)
     found = await prepare_weights(smollm2, engine=engine, cache=real_cache, report=lambda _: None)
     return Path(found.model)

@@ -1,4 +1,4 @@
-"""Child processes never outlive us."""
+"""Child processes never outlive us; what they make is made once; what their logs show."""
 
 import asyncio
 import os
@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.serving._children import HUB, PIP, RAY, inherited_variables, run, spawn
+from triathlon_runner.serving import _children
+from triathlon_runner.serving._children import (
+    HUB,
+    INSTALLER,
+    RAY,
+    inherited_variables,
+    last_lines,
+    prepare_once,
+    run,
+    spawn,
+)
 
 # A parent with a child in a session of its own; both write their process ids, ignore SIGTERM and stay.
 _STUBBORN = """
@@ -157,14 +167,73 @@ SETTINGS = ("HTTPS_PROXY", "LD_LIBRARY_PATH", "CUDA_HOME", "VLLM_CPU_KVCACHE_SPA
 
 def test_only_what_a_child_needs_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     """A short list, whatever keys are called; what only some children need, these alone get."""
-    some = ("HF_TOKEN", "PIP_INDEX_URL", "RAY_ADDRESS", "RAY_AUTH_TOKEN")
+    some = ("HF_TOKEN", "UV_INDEX", "RAY_ADDRESS", "RAY_AUTH_TOKEN")
     for name in (*SECRETS, *SETTINGS, *some, "PYTHONPATH", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "x")
     plain = inherited_variables()
     assert plain["PATH"] == os.environ["PATH"]
     assert set(SETTINGS) <= plain.keys()
     assert plain.keys().isdisjoint((*SECRETS, *some, "PYTHONPATH", "VIRTUAL_ENV"))
-    pip = inherited_variables(*PIP).keys() - plain.keys()
-    assert "PIP_INDEX_URL" in pip and all(name.startswith("PIP_") for name in pip)
+    of_uv = inherited_variables(*INSTALLER).keys() - plain.keys()
+    assert "UV_INDEX" in of_uv and all(name.startswith("UV_") for name in of_uv)
     assert inherited_variables(*HUB).keys() - plain.keys() == {"HF_TOKEN"}
     assert inherited_variables(*RAY).keys() - plain.keys() >= {"RAY_ADDRESS", "RAY_AUTH_TOKEN"}
+
+
+async def test_made_once_with_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two who want a file one makes it; that is reported at its begin, now and again, and at its end."""
+    monkeypatch.setattr(_children, "_REPORT_SECONDS", 0.01)
+    reported: list[str] = []
+    often = asyncio.Event()
+    made: list[Path] = []
+    target = tmp_path / "folder" / "target"
+
+    def report(line: str) -> None:
+        reported.append(line)
+        if sum("so far" in each for each in reported) == 2:
+            often.set()
+
+    async def make() -> None:
+        await often.wait()
+        target.touch()
+        made.append(target)
+
+    await asyncio.gather(*(prepare_once(target, make, "converting", report) for _ in range(2)))
+    lines = [line for line in reported if "waiting for another run" not in line]
+    assert (lines[0], lines[1]) == ("converting (once)", "converting, 0 s so far")
+    assert lines[-1].startswith("converting: done in ")
+    assert made == [target]
+    ended_with = len(reported)
+    await asyncio.sleep(0.05)
+    assert len(reported) == ended_with
+
+
+def test_causes_come_before_the_tail(tmp_path: Path) -> None:
+    """An error named early is shown before the last lines; warnings, blank lines and underlines are not."""
+    log = tmp_path / "log"
+    noise = [f"frame {number}\n    ^^^^^\n\n" for number in range(40)]
+    log.write_text(
+        "WARNING OSError: [Errno 24]\nValueError: the cause\n" + "".join(noise) + "RuntimeError: see above\n"
+    )
+    shown = last_lines(log).splitlines()
+    assert shown[0].strip() == "ValueError: the cause"
+    assert shown[-1].strip() == "RuntimeError: see above"
+    assert len(shown) == 16
+    assert not any("^^" in line or "Errno" in line for line in shown)
+
+
+def test_only_what_this_start_wrote(tmp_path: Path) -> None:
+    """Lines of an earlier start are left out."""
+    log = tmp_path / "log"
+    log.write_text("Error: of yesterday\n")
+    size = log.stat().st_size
+    with log.open("a") as stream:
+        stream.write("today\n")
+    assert last_lines(log, size).strip() == "today"
+
+
+def test_no_log(tmp_path: Path) -> None:
+    """A missing or empty log says so."""
+    assert last_lines(tmp_path / "none") == "(no log was written)"
+    (tmp_path / "log").touch()
+    assert last_lines(tmp_path / "log") == "(the log is empty)"

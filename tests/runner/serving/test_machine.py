@@ -1,11 +1,12 @@
-"""Which models are served beside each other."""
+"""Which GPUs there are, and which models are served beside each other."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from triathlon_runner.serving import Gpu, GpuAllocation, Machine, ServeConfig, ServingError
+from triathlon_runner.serving import Gpu, GpuAllocation, Machine, ServeConfig, ServingError, gpus
 
 _GIB = 1024
 
@@ -142,3 +143,50 @@ async def test_an_allocation_is_given_back_on_errors() -> None:
             raise RuntimeError
     async with asyncio.timeout(5), machine.allocate(_config(), lambda _: None) as allocation:
         assert allocation.device == "cpu"
+
+
+_TWO = r"0, GPU-a, NVIDIA H100, 81559, 80000\n1, GPU-b, NVIDIA H100, 81559, 100\n"
+_FIRST = Gpu(0, "GPU-a", "NVIDIA H100", 81559, 80000)
+_SECOND = Gpu(1, "GPU-b", "NVIDIA H100", 81559, 100)
+
+
+@pytest.fixture
+def smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that a test writes; alone on PATH, so that a real one is not found."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    return tmp_path / "nvidia-smi"
+
+
+def _says(smi: Path, text: str, status: int = 0) -> None:
+    smi.write_text(f"#!/bin/sh\nprintf '{text}'\nexit {status}\n")
+    smi.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"),
+    [
+        (None, [_FIRST, _SECOND]),
+        ("1", [_SECOND]),
+        ("GPU-a", [_FIRST]),
+        ("1,0", [_FIRST, _SECOND]),
+        ("", []),
+        ("-1", []),
+    ],
+)
+async def test_only_those_left_to_us(
+    smi: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, found: list[Gpu]
+) -> None:
+    """Every GPU is read that CUDA_VISIBLE_DEVICES of the runner leaves, by index or by UUID."""
+    _says(smi, _TWO)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert await gpus() == found
+
+
+@pytest.mark.parametrize("says", [None, ("", 0), ("No devices were found", 6), (r"[N/A]\n", 0)])
+async def test_no_gpu(smi: Path, says: tuple[str, int] | None) -> None:
+    """A driver without a device is the same as no driver."""
+    if says is not None:
+        _says(smi, *says)
+    assert await gpus() == []

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +14,8 @@ import httpx2
 import pytest
 
 from support.fake_vllm import fake_interpreter
-from triathlon_runner.serving import ServeConfig, Server, ServerLostError, ServingError, serve
-from triathlon_runner.serving._command import ServerPlan
+from triathlon_runner.serving import Gpu, Machine, ServeConfig, Server, ServerLostError, ServingError, serve
+from triathlon_runner.serving._launch import ServerPlan
 
 
 class _Stand:
@@ -47,9 +49,12 @@ class _Stand:
         return ServeConfig.model_validate(row | block)
 
     @asynccontextmanager
-    async def serve(self, behaviour: str, **block: Any) -> AsyncIterator[Server]:
+    async def serve(
+        self, behaviour: str, machine: Machine | None = None, **block: Any
+    ) -> AsyncIterator[Server]:
         config = self.config(behaviour, **block)
-        async with serve(config, model_id="m", cache=self.folder, log=self.log, report=self.report) as server:
+        made: Any = {"cache": self.folder, "log": self.log, "report": self.report, "machine": machine}
+        async with serve(config, model_id="m", **made) as server:
             yield server
 
 
@@ -91,34 +96,71 @@ async def test_waits_for_a_late_server(stand: _Stand) -> None:
         assert await server.fault() is None
 
 
-async def test_death_at_start_shows_the_log(stand: _Stand) -> None:
-    """A server that dies at start is a user's error with the last lines of its log."""
-    with pytest.raises(ServingError, match="ended with status 1 while starting") as caught:
-        async with stand.serve("dies"):
+@pytest.mark.parametrize(
+    ("behaviour", "block", "facts"),
+    [
+        ("dies", {}, "ended with status 1 while starting.*Engine core initialization failed"),
+        ("hangs", {"start_timeout": 0.5}, r"start_timeout = 0\.5 s"),
+        ("nonsense", {}, "what\\?"),
+    ],
+)
+async def test_a_start_that_fails(stand: _Stand, behaviour: str, block: dict[str, Any], facts: str) -> None:
+    """A server that dies, hangs or answers nonsense at its start is a user's error with what came of it."""
+    with pytest.raises(ServingError) as caught:
+        async with stand.serve(behaviour, **block):
             pass
-    assert "RuntimeError: Engine core initialization failed" in str(caught.value)
+    assert re.search(facts, str(caught.value), re.DOTALL)
 
 
-async def test_hanging_at_start_ends(stand: _Stand) -> None:
-    """A server that is not ready in time is stopped, and the error names the setting."""
-    with pytest.raises(ServingError, match=r"start_timeout = 0\.5 s"):
-        async with stand.serve("hangs", start_timeout=0.5):
-            pass
-
-
-async def test_nonsense_is_not_readiness(stand: _Stand) -> None:
-    """A healthy server that answers questions with something else is refused, showing what came."""
-    with pytest.raises(ServingError, match="expected a completion") as caught:
-        async with stand.serve("nonsense"):
-            pass
-    assert "what?" in str(caught.value)
-
-
-async def test_taken_port(stand: _Stand) -> None:
-    """Where another program took the port meanwhile, another port is tried."""
-    async with stand.serve("port_taken") as server:
+async def test_the_port_is_kept(stand: _Stand) -> None:
+    """The system gives the server's port to no other program, before its start and while it restarts."""
+    async with stand.serve("answers") as server:
+        port = int(server.base_url.rpartition(":")[2].removesuffix("/v1"))
+        await server.stop()
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+        await server.ensure()
         assert await server.fault() is None
-    assert sum("starting vLLM" in line for line in stand.reported) == 2
+
+
+_PREFIXES = """\
+vllm:prefix_cache_queries_total{engine="0"} 1500.0
+vllm:prefix_cache_hits_total{engine="0"} 1380.0
+vllm:prefix_cache_queries_total{engine="1"} 500.0
+vllm:prefix_cache_hits_total{engine="1"} 460.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("metrics", "line"), [(_PREFIXES, "m: 92% of 2,000 prompt tokens were in the prefix cache"), ("", None)]
+)
+async def test_reuse_of_prefixes_is_said(stand: _Stand, metrics: str, line: str | None) -> None:
+    """At the end the log says how much of the prompts vLLM found in its cache of prefixes."""
+    async with stand.serve("answers", env={"FAKE_VLLM_METRICS": metrics}):
+        pass
+    assert next((said for said in stand.reported if "prefix" in said), None) == line
+
+
+@pytest.mark.parametrize(
+    ("device", "blocks", "block", "at_once"),
+    [
+        ("cpu", 99999, {}, 32),
+        ("cuda", 99999, {}, 256),  # 1.6 million tokens
+        ("cuda", 12800, {}, 100),  # 204,800 tokens, 2,048 for each question
+        ("cuda", 1000, {}, 32),
+        ("cuda", None, {}, 32),
+        ("cuda", 99999, {"args": {"max-num-seqs": 64}}, 64),
+    ],
+)
+async def test_questions_at_once_follow_from_the_card(
+    stand: _Stand, device: str, blocks: int | None, block: dict[str, Any], at_once: int
+) -> None:
+    """What the weights leave of a card's memory says how many questions it gets; a CPU gets 32."""
+    size = f'vllm:cache_config_info{{block_size="16",engine="0",num_gpu_blocks="{blocks}"}} 1.0\n'
+    env = {"FAKE_VLLM_METRICS": "" if blocks is None else size}
+    machine = Machine([Gpu(0, "GPU-a", "H100", 81559, 80000)])
+    async with stand.serve("answers", machine, device=device, env=env, **block) as server:
+        assert await server.at_once() == at_once
 
 
 @pytest.mark.parametrize("behaviour", ["dies_after:2", "stalls_after:2"])
@@ -175,9 +217,15 @@ async def test_restarts_are_counted(stand: _Stand, monkeypatch: pytest.MonkeyPat
     now = [0.0]
     monkeypatch.setattr("triathlon_runner.serving._server.time.monotonic", lambda: now[0])
     config = stand.config("answers", max_restarts=2)
-    made: Any = {"model": "m", "log": stand.log, "report": stand.report, "starting": asyncio.Lock()}
+    made: Any = {
+        "model": "m",
+        "port": 1,
+        "log": stand.log,
+        "report": stand.report,
+        "starting": asyncio.Lock(),
+    }
     server = Server(cast(ServerPlan, MagicMock()), config, **made)
-    monkeypatch.setattr(server, "_start_on", AsyncMock())
+    monkeypatch.setattr(server, "start", AsyncMock())
     await server.ensure()
     now[0] = 3000.0
     await server.ensure()

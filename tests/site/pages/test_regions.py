@@ -1,6 +1,6 @@
 """The two regions of EvoEval's figure 2."""
 
-from triathlon_runner.evolved import analysis
+from triathlon_site import analysis
 from triathlon_site.pages.board.evolved import region_border
 
 OLD = {f"m{n}": 10.0 + 7 * n for n in range(12)}

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 import core_checks as checks
+from core_checks._mutants import mutants
 from triathlon_runner.datasets import core
-from triathlon_runner.evolved.evolve import mutants
 from triathlon_runner.sandbox import open_sandbox
 
 PROGRAM = """

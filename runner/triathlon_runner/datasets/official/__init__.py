@@ -29,7 +29,13 @@ from triathlon_runner.datasets.official._evalplus import (
     mbpp_plus,
 )
 from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, graded_typed
-from triathlon_runner.datasets.official._files import FileProblem, file_problems, problem_bytes, problem_file
+from triathlon_runner.datasets.official._files import (
+    ACCEPTED,
+    FileProblem,
+    file_problems,
+    problem_bytes,
+    problem_file,
+)
 from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
 from triathlon_runner.datasets.official._prompts import (
     JUDGE_PROMPT,
@@ -51,6 +57,7 @@ from triathlon_runner.datasets.official._raw import (
 )
 
 __all__ = [
+    "ACCEPTED",
     "CLASSEVAL",
     "CRUXEVAL",
     "DREVAL_DATA",

@@ -48,6 +48,19 @@ def _problem(row: Row, name: EvoEvalSet) -> Problem:
     )
 
 
+def evolved_problem(row: Row) -> Problem:
+    """A line that `triathlon evolve` wrote: EvoEval's form, with the reference as a whole program."""
+    return Problem(
+        task_id=row["task_id"],
+        entry_point=row["entry_point"],
+        prompt=row["prompt"],
+        reference=row["reference"],
+        inputs=tuple(map(_tuple_source, row["inputs"])),
+        comparison=Comparison("typed", tolerance=FLOAT_TOLERANCE),
+        libraries=third_party(row["reference"]),
+    )
+
+
 def _comparison(task_id: str, name: EvoEvalSet) -> Comparison:
     number = task_id.rpartition("/")[2]
     if number in map(str, _CHECKED.get(name, ())):

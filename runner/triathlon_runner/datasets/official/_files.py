@@ -3,18 +3,21 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from triathlon_runner.datasets import AnyProblem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, FunctionProblem, TestedProblem
 from triathlon_runner.datasets.official._assertions import tested_function
 from triathlon_runner.datasets.official._catalogue import EVOEVAL_SETS, EvoEvalSet
 from triathlon_runner.datasets.official._evalplus import _mbpp_problem, humaneval_problem
-from triathlon_runner.datasets.official._evoeval import _problem
+from triathlon_runner.datasets.official._evoeval import _problem, evolved_problem
 from triathlon_runner.datasets.official._raw import Row, class_problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import UnreadableFileError, read_file
+
+ACCEPTED: Final = "accepted"
+"""The field of a line in which a person decides whether an evolved problem becomes a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,11 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
 def file_problems(path: Path) -> Iterator[FileProblem]:
     """As `problem_file`, with the line of each problem.
 
+    Problems with `"accepted": false` or `null` are left out: a person refused them or has not decided yet.
+
     Raises:
-        UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
+        UserError: the file can't be read, a row is in none of the formats, two have the same task_id, or no
+            problem is accepted.
     """
     try:
         text = problem_bytes(path).decode()
@@ -51,8 +57,9 @@ def file_problems(path: Path) -> Iterator[FileProblem]:
     if not lines:
         raise UserError(f"expected problems in {str(path)!r}, it has none")
     places: dict[str, str] = {}
+    decisions: list[bool | None] = []
     for number, line in lines:
-        row = _read(line, f"{path.name}, line {number}", path.name)
+        row, accepted = _read(line, f"{path.name}, line {number}", path.name)
         task_id = row.problem.task_id
         if task_id in places:
             raise UserError(
@@ -60,7 +67,15 @@ def file_problems(path: Path) -> Iterator[FileProblem]:
                 " too; rename one"
             )
         places[task_id] = row.place
-        yield row
+        decisions.append(accepted)
+        if accepted:
+            yield row
+    if not any(decisions):
+        raise UserError(
+            f"expected accepted problems in {str(path)!r}, got none: {decisions.count(None)} await a"
+            f" decision, {decisions.count(False)} are refused; set {ACCEPTED!r} to true in the lines that are"
+            " to be tasks"
+        )
 
 
 def problem_bytes(path: Path) -> bytes:
@@ -83,17 +98,22 @@ def _rows(text: str) -> list[str]:
     return text.split("\n")
 
 
-def _read(line: str, place: str, name: str) -> FileProblem:
+def _read(line: str, place: str, name: str) -> tuple[FileProblem, bool | None]:
+    """The problem of a line, and what a person decided about it; without the field it is accepted."""
     try:
         row = json.loads(line)
-        tests = row.get("test", "")
-        return FileProblem(place, _problem_of_row(row, name), tests if isinstance(tests, str) else "")
+        tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
+        problem = FileProblem(place, _problem_of_row(row, name), tests if isinstance(tests, str) else "")
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
-            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs) or ClassEval (class_name, "
-            f"solution_code, test), got {line[:80]!r}… ({_error_text(error)})"
+            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
+            " reference) or ClassEval (class_name, solution_code, test), got"
+            f" {line[:80]!r}… ({_error_text(error)})"
         ) from None
+    if not isinstance(accepted, bool | None):
+        raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
+    return problem, accepted
 
 
 def _error_text(error: Exception) -> str:
@@ -103,6 +123,13 @@ def _error_text(error: Exception) -> str:
 def _problem_of_row(row: Row, name: str) -> AnyProblem:
     if "solution_code" in row:
         return class_problem(row)
+    problem = _function_of_row(row, name)
+    return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
+
+
+def _function_of_row(row: Row, name: str) -> FunctionProblem:
+    if "reference" in row:
+        return evolved_problem(row)
     if "test_list" in row:
         return _mbpp_of(row)
     if "base_input" in row:

@@ -18,7 +18,7 @@ class Step(Strict):
     """One question to the model and its reply, or one result of executing programs."""
 
     kind: str
-    """Name of the prompt, or `execute`, `compare`, `augment`, `mutants`."""
+    """Name of the prompt, or `execute`, `compare`, `augment`."""
     round: int
     question: str = ""
     reply: str = ""

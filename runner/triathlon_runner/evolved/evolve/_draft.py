@@ -17,7 +17,7 @@ _SHORT: Final = 100
 
 
 class UnusableReplyError(Exception):
-    """The reply holds no problem of the form asked for; the message tells the model what to mend."""
+    """The reply holds no problem of the form asked for; the message tells the model what to fix."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,23 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
+from triathlon_runner.datasets.user import Transformation, with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve._draft import functions_in
+from triathlon_runner.terminal import shortened
 
-Transformation = Literal[
-    "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
-]
 TRANSFORMATIONS: Final[tuple[Transformation, ...]] = get_args(Transformation)
-"""EvoEval's seven transformations (section 3) and decompose (section 4.2)."""
 PRESERVING: Final = frozenset({"verbose", "concise"})
 """The meaning stays: reference and inputs are the seed's own."""
+
+_NO_FUNCTION: Final = (
+    "the prompt has no function with parameters to rewrite; write the problem in the format of HumanEval or"
+    " EvalPlus"
+)
+_NO_INPUTS: Final = "the tests call it with no plain values to run the reference on; add them as base_input"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,25 @@ class Job:
 
     @property
     def id(self) -> str:
-        """Names the job's files: `difficult/core-seeds-fence-posts`."""
+        """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
         return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
+
+
+def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], list[str]]:
+    """The problems that can be evolved, and a line for each reason why others cannot.
+
+    Inputs come from the problem or from the calls in its tests.
+    """
+    seeds: list[Problem] = []
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for problem in map(with_inputs, functions):
+        if not parameter_types(problem):
+            left_out[_NO_FUNCTION].append(problem.task_id)
+        elif not problem.inputs:
+            left_out[_NO_INPUTS].append(problem.task_id)
+        else:
+            seeds.append(problem)
+    return seeds, [f"left out: {shortened(', '.join(ids), 200)}: {why}" for why, ids in left_out.items()]
 
 
 def make_jobs(
@@ -40,14 +61,8 @@ def make_jobs(
     """Every transformation of every seed, or of the first `limit` of them.
 
     Raises:
-        UserError: an unknown transformation, seeds of which no two can be combined, or a seed whose
-            prompt is no function (MBPP+ has such).
+        UserError: an unknown transformation, or seeds of which no two can be combined.
     """
-    bare = next((seed for seed in seeds if not parameter_types(seed)), None)
-    if bare is not None:
-        raise UserError(
-            f"the seed {bare.task_id!r} has no function with parameters in its prompt; choose other seeds"
-        )
     jobs: list[Job] = []
     for name in transformations:
         if name not in TRANSFORMATIONS:

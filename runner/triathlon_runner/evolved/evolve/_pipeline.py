@@ -1,7 +1,6 @@
 """Runs one job: from its seed to a problem, or to the reason why it was dropped."""
 
 import ast
-from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
@@ -27,16 +26,8 @@ MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evolved:
-    """What a job gave: one problem, or two halves with the program that joins them."""
-
-    problems: tuple[Written, ...]
-    join: str = ""
-
-
-async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
-    """Carries out one job.
+async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> tuple[Written, ...]:
+    """Carries out one job, which gives one problem, or for decompose two halves.
 
     Raises:
         DroppedError: it gives no problem.
@@ -45,11 +36,11 @@ async def evolve(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evol
     if job.transformation == "decompose":
         return await _decompose(job, conversation, sandbox)
     if job.transformation in PRESERVING:
-        return Evolved((await _reword(job, conversation, sandbox),))
+        return (await _reword(job, conversation, sandbox),)
     (draft,) = await _ask_drafts(job, conversation)
     written = await refine(conversation, sandbox, draft)
     await _check_differs_from_seeds(job, written, sandbox)
-    return Evolved((written,))
+    return (written,)
 
 
 async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]:
@@ -65,7 +56,7 @@ async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]
                 raise DroppedError(f"no usable problem came: {error}") from error
             repairs += 1
             _, reply = await conversation.ask(
-                "evolve-mend", question=question, answer=reply.text, complaint=str(error)
+                "evolve-fix", question=question, answer=reply.text, complaint=str(error)
             )
 
 
@@ -91,6 +82,8 @@ def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
 async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Written:
     """The seed in other words: a solution written from them must give what the seed's reference gives."""
     (seed,) = job.parents
+    if seed.comparison.oracle in ("checker", "set", "not-none"):
+        raise DroppedError("its seed has several right answers, which only the seed's own set can judge")
     (draft,) = await _ask_drafts(job, conversation)
     draft = _with_seeds_examples(draft, seed)
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
@@ -101,7 +94,7 @@ async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Wri
         differences = differing(seed.inputs, truth, results)
         conversation.note("compare", f"differs from the seed on {len(differences)} of {len(truth)} inputs")
         if not differences:
-            return Written(draft, seed.reference, solution, tuple(("seed", text) for text in seed.inputs))
+            return Written(draft, seed.reference, seed.inputs)
         text, right, got = differences[0]
         complaint = f"a solution written from it gives {got} for {text}, where the original gives {right}."
         draft = _with_seeds_examples(await _repaired(job, conversation, draft, complaint), seed)
@@ -111,7 +104,7 @@ async def _reword(job: Job, conversation: Conversation, sandbox: Sandbox) -> Wri
 async def _repaired(job: Job, conversation: Conversation, draft: Draft, complaint: str) -> Draft:
     question = conversation.prompts.render(f"evolve-{job.transformation}", **_values(job, conversation))
     answer = f"```python\n{draft.prompt}```"
-    _, reply = await conversation.ask("evolve-mend", question=question, answer=answer, complaint=complaint)
+    _, reply = await conversation.ask("evolve-fix", question=question, answer=answer, complaint=complaint)
     try:
         return read_problem(reply.text, name=draft.entry_point)
     except UnusableReplyError as error:
@@ -128,16 +121,18 @@ def _with_seeds_examples(draft: Draft, seed: Problem) -> Draft:
     return with_docstring(old, without_examples(draft.docstring), examples)
 
 
-async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> Evolved:
+async def _decompose(job: Job, conversation: Conversation, sandbox: Sandbox) -> tuple[Written, ...]:
     """Two problems whose references, joined, solve the seed."""
     drafts = await _ask_drafts(job, conversation)
-    halves = [await refine(conversation, sandbox, draft) for draft in drafts]
-    join = await _join(job, conversation, sandbox, halves)
-    return Evolved(tuple(halves), join)
+    halves = tuple([await refine(conversation, sandbox, draft) for draft in drafts])
+    await _check_join(job, conversation, sandbox, halves)
+    return halves
 
 
-async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: list[Written]) -> str:
-    """A program that solves the seed by calling both halves."""
+async def _check_join(
+    job: Job, conversation: Conversation, sandbox: Sandbox, halves: tuple[Written, ...]
+) -> None:
+    """Drops the halves where no program that calls both solves the seed."""
     (seed,) = job.parents
     names = {half.draft.entry_point for half in halves}
     truth = await run_on(sandbox, seed.reference, seed.entry_point, seed.inputs)
@@ -157,13 +152,13 @@ async def _join(job: Job, conversation: Conversation, sandbox: Sandbox, halves: 
         if right == len(truth):
             tree = parse(extracted.program)
             if names <= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
-                return extracted.program
+                return
     raise DroppedError(f"no program that calls both halves solves the seed, in {MAX_ROUNDS} attempts")
 
 
 async def _check_differs_from_seeds(job: Job, written: Written, sandbox: Sandbox) -> None:
     """Drops a problem that is solved by the reference of a seed that it was evolved from."""
-    inputs = [text for _, text in written.inputs]
+    inputs = written.inputs
     truth = await run_on(sandbox, written.reference, written.draft.entry_point, inputs)
     for parent in job.parents:
         if len(seed_draft(parent).parameters) == len(written.draft.parameters):

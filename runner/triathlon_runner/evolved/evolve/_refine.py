@@ -15,15 +15,14 @@ from triathlon_runner.evolved.evolve._draft import (
     without_examples,
 )
 from triathlon_runner.evolved.evolve._execute import Result, differing, run_on, same
-from triathlon_runner.evolved.evolve._inputs import mutated, read_inputs
-from triathlon_runner.evolved.evolve._mutants import kills, select
+from triathlon_runner.evolved.evolve._inputs import read_inputs
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.syntax import call_text
 
 MIN_INPUTS: Final = 3
 ASKED_INPUTS: Final = 10
-MUTATED_INPUTS: Final = 40
-MAX_INPUTS: Final = 30
+MORE_INPUTS: Final = 20
+"""Asked for once two solutions agree (EvoEval, section 2: test augmentation by the model)."""
 MAX_ROUNDS: Final = 3
 """Attempts at making two solutions agree before the problem is dropped."""
 
@@ -34,17 +33,14 @@ class DroppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A problem that has passed the pipeline, ready for review."""
+    """A problem that has passed the pipeline and awaits a person's decision."""
 
     draft: Draft
     reference: str
-    other_solution: str
-    inputs: tuple[tuple[str, str], ...]
-    """(where from, source of an argument tuple)."""
-    mutants: int = 0
-    killed: int = 0
-    survivors: tuple[str, ...] = ()
+    inputs: tuple[str, ...]
+    """Sources of argument tuples."""
     disputed: tuple[str, ...] = ()
+    """Calls on which the two solutions differ although they agreed on the first inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +74,7 @@ async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> 
     first = await conversation.solve(draft, turn=2 * conversation.round)
     if not first:
         raise DroppedError("the model gives no solution to its own problem")
-    inputs = await _ask_inputs(conversation, draft, ())
+    inputs = await _ask_inputs(conversation, draft, ASKED_INPUTS)
     results = await run_on(sandbox, first, draft.entry_point, inputs)
     usable = {text: result for text, result in zip(inputs, results, strict=True) if result.usable}
     works = f"{len(usable)} of {len(inputs)} inputs"
@@ -100,12 +96,14 @@ async def _round(conversation: Conversation, sandbox: Sandbox, draft: Draft) -> 
     return await _ask_which_is_right(conversation, repaired, differences)
 
 
-async def _ask_inputs(conversation: Conversation, draft: Draft, known: Sequence[str]) -> list[str]:
+async def _ask_inputs(
+    conversation: Conversation, draft: Draft, count: int, known: Sequence[str] = ()
+) -> list[str]:
     _, reply = await conversation.ask(
         "evolve-inputs",
         problem=draft.prompt.strip("\n"),
         entry_point=draft.entry_point,
-        count=ASKED_INPUTS,
+        count=count,
         known="\n".join(call_text(draft.entry_point, text) for text in known),
     )
     inputs = read_inputs(reply.text, draft.entry_point, len(draft.parameters))
@@ -158,43 +156,26 @@ def _rewritten(conversation: Conversation, reply: str, draft: Draft) -> Draft:
 
 
 async def _finish(conversation: Conversation, sandbox: Sandbox, agreed: Agreed) -> Written:
-    """Adds inputs, by mutation and by asking, and selects those that tell the reference from most mutants."""
+    """Asks for more inputs and keeps those on which both solutions agree."""
     draft = agreed.draft
-    by_mutation = mutated(agreed.inputs, MUTATED_INPUTS, draft.prompt)
-    asked = await _ask_inputs(conversation, draft, agreed.inputs)
-    sources = dict.fromkeys(agreed.inputs, "model")
-    sources |= {text: "mutation" for text in by_mutation if text not in sources}
-    sources |= {text: "model again" for text in asked if text not in sources}
-    results = await run_on(sandbox, agreed.second, draft.entry_point, list(sources))
-    checks = await run_on(sandbox, agreed.first, draft.entry_point, list(sources))
+    asked = await _ask_inputs(conversation, draft, MORE_INPUTS, agreed.inputs)
+    inputs = list(dict.fromkeys((*agreed.inputs, *asked)))
+    results = await run_on(sandbox, agreed.second, draft.entry_point, inputs)
+    checks = await run_on(sandbox, agreed.first, draft.entry_point, inputs)
     usable: dict[str, Result] = {}
     disputed: list[str] = []
-    for text, result, check in zip(sources, results, checks, strict=True):
+    for text, result, check in zip(inputs, results, checks, strict=True):
         if result.usable and same(result, check):
             usable[text] = result
         elif result.usable or check.usable:
             disputed.append(f"{call_text(draft.entry_point, text)}: {check} / {result}")
     conversation.note(
-        "augment", f"{len(usable)} of {len(sources)} inputs can be used, {len(disputed)} are disputed"
+        "augment", f"{len(usable)} of {len(inputs)} inputs can be used, {len(disputed)} are disputed"
     )
-    inputs, truth = list(usable), list(usable.values())
-    if all(same(truth[0], result) for result in truth[1:]):
-        raise DroppedError(f"its solution gives {truth[0]} on each of {len(truth)} inputs")
-    killed_by = await kills(sandbox, agreed.second, draft.entry_point, inputs, truth)
-    selected = select(killed_by, MAX_INPUTS, len(inputs), first=MIN_INPUTS)
-    survivors = tuple(name for name, hit in killed_by.items() if not hit)
-    killed = len(killed_by) - len(survivors)
-    conversation.note("mutants", f"{killed} of {len(killed_by)} killed with {len(selected)} inputs")
-    return Written(
-        draft=draft,
-        reference=agreed.second,
-        other_solution=agreed.first,
-        inputs=tuple((sources[inputs[index]], inputs[index]) for index in selected),
-        mutants=len(killed_by),
-        killed=sum(bool(hit & set(selected)) for hit in killed_by.values()),
-        survivors=survivors,
-        disputed=tuple(disputed),
-    )
+    first, *others = usable.values()
+    if all(same(first, result) for result in others):
+        raise DroppedError(f"its solution gives {first} on each of {len(usable)} inputs")
+    return Written(draft, agreed.second, tuple(usable), tuple(disputed))
 
 
 def _first_fault(inputs: Sequence[str], results: Sequence[Result]) -> str:

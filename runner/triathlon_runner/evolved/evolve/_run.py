@@ -9,8 +9,8 @@ from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.evolved.evolve._conversation import Conversation
 from triathlon_runner.evolved.evolve._files import History, Workspace
 from triathlon_runner.evolved.evolve._job import Job
-from triathlon_runner.evolved.evolve._pipeline import Evolved, evolve
-from triathlon_runner.evolved.evolve._refine import DroppedError
+from triathlon_runner.evolved.evolve._pipeline import evolve
+from triathlon_runner.evolved.evolve._refine import DroppedError, Written
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
@@ -101,10 +101,10 @@ async def run(
 
 async def _run_job(evolver: Evolver, job: Job, progress: Progress) -> None:
     conversation = Conversation(evolver.model, evolver.prompts)
-    evolved: Evolved | None = None
+    problems: tuple[Written, ...] = ()
     reason = ""
     try:
-        evolved = await evolve(job, conversation, evolver.sandbox)
+        problems = await evolve(job, conversation, evolver.sandbox)
     except DroppedError as error:
         reason = str(error)
     except InfrastructureError as error:
@@ -113,15 +113,14 @@ async def _run_job(evolver: Evolver, job: Job, progress: Progress) -> None:
     progress.cost_usd = cost(progress.usage, evolver.price)
     if job.id in progress.open:
         return
-    progress.finished += evolved is not None
-    progress.dropped += evolved is None
-    evolver.workspace.write(job, evolved, _history(evolver, job, conversation, evolved, reason))
+    progress.finished += bool(problems)
+    progress.dropped += not problems
+    evolver.workspace.write(job, problems, _history(evolver, job, conversation, problems, reason))
 
 
 def _history(
-    evolver: Evolver, job: Job, conversation: Conversation, evolved: Evolved | None, reason: str
+    evolver: Evolver, job: Job, conversation: Conversation, problems: Sequence[Written], reason: str
 ) -> History:
-    problems = evolved.problems if evolved else ()
     return History(
         job=job.id,
         transformation=job.transformation,
@@ -129,16 +128,11 @@ def _history(
         model=evolver.model.id,
         served_model=conversation.served_model,
         prompts=evolver.prompts.sha256,
-        status="finished" if evolved else "dropped",
+        status="finished" if problems else "dropped",
         reason=reason,
-        file=evolver.workspace.problem(job).name if evolved else "",
         rounds=conversation.round,
         steps=tuple(conversation.steps),
         usage=conversation.usage,
         cost_usd=cost(conversation.usage, evolver.price),
-        solutions=tuple(text for written in problems for text in (written.reference, written.other_solution)),
-        mutants=sum(written.mutants for written in problems),
-        killed=sum(written.killed for written in problems),
-        survivors=tuple(name for written in problems for name in written.survivors),
         disputed=tuple(text for written in problems for text in written.disputed),
     )

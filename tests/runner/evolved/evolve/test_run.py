@@ -1,7 +1,6 @@
-"""A run over many jobs: files, resuming, costs, the review page and its decisions."""
+"""A run over many jobs: files, resuming, costs."""
 
 import json
-import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,21 +9,18 @@ import pytest_asyncio
 
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
-from triathlon_runner.datasets.core._schema import ProblemFile
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
-    DECISIONS,
     Evolver,
     History,
     Progress,
     Workspace,
-    apply_decisions,
+    choose_seeds,
     cost,
     estimate,
     make_jobs,
     run,
     summary,
-    write_review,
 )
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import load_prompts
@@ -59,26 +55,19 @@ def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, stopped: str 
     return Evolver(model, load_prompts("evolved"), sandbox, Workspace(root), PRICE, lambda: stopped)
 
 
-async def _finished(root: Path, sandbox: Sandbox) -> Workspace:
-    await run(_evolver(root, sandbox, ScriptedEvolver(SCRIPT)), make_jobs([SEED], ["difficult"]))
-    return Workspace(root)
-
-
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A finished job leaves a problem file in the format of our own problems and its whole history."""
+    """A finished job leaves a problem that nobody has accepted yet, and its whole history."""
     seen: list[Progress] = []
     evolver = _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT))
     progress = await run(evolver, make_jobs([SEED], ["difficult"]), seen.append)
     assert (progress.finished, progress.dropped, progress.open) == (1, 0, {})
     assert progress.cost_usd == pytest.approx(6 * (100 * 10 + 50 * 30) / 1e6)
     assert len(seen) == 1
-    text = (tmp_path / "difficult" / "core-seeds-add-up.toml").read_text()
-    problem = ProblemFile.model_validate(tomllib.loads(text))
-    assert (problem.level, problem.parents, problem.topics) == (3, ["add-up"], ["lists"])
-    assert "([1, 2],)" in problem.inputs.values()
+    row = json.loads((tmp_path / "difficult.jsonl").read_text())
+    assert (row["accepted"], row["task_id"]) == (None, "difficult/core-seeds-add-up")
+    assert "[1, 2]" in row["inputs"]
     (history,) = Workspace(tmp_path).histories()
     assert (history.status, history.served_model, history.usage.requests) == ("finished", "scripted-1", 6)
-    assert history.killed == history.mutants
     assert all(step.reply for step in history.steps if step.question)
 
 
@@ -96,11 +85,11 @@ async def test_resumes(tmp_path: Path, sandbox: Sandbox) -> None:
 
 async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A dropped job leaves its reason and every question, and no problem file."""
-    model = ScriptedEvolver({"transform": "No.", "mend": "No!"})
+    model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
     await run(_evolver(tmp_path, sandbox, model), make_jobs([SEED], ["subtle"]))
     (history,) = Workspace(tmp_path).histories()
-    assert (history.status, history.file, len(history.steps)) == ("dropped", "", 3)
-    assert not list(tmp_path.rglob("*.toml"))
+    assert (history.status, len(history.steps)) == ("dropped", 3)
+    assert not list(tmp_path.rglob("*.jsonl"))
     assert "0 of 1 jobs gave a problem" in summary([history])
     assert history.reason in summary([history])
 
@@ -132,48 +121,12 @@ def test_jobs() -> None:
     assert len(make_jobs([SEED, other, third], ["subtle", "verbose"], limit=2)) == 4
     with pytest.raises(UserError, match="'sbutle'; there are difficult"):
         make_jobs([SEED], ["sbutle"])
-    with pytest.raises(UserError, match="'s/d' has no function"):
-        make_jobs([Problem("s/d", "d", '"""Write a function d."""\n', "", ())], ["subtle"])
+    bare = Problem("s/d", "d", '"""Write a function d."""\n', "", ())
+    seeds, left_out = choose_seeds([SEED, other, bare])
+    assert seeds == [SEED]
+    assert [line.partition(": the ")[0] for line in left_out] == ["left out: s/b", "left out: s/d"]
     with pytest.raises(UserError, match="combine needs two seeds"):
         make_jobs([SEED, third], ["combine"])
-
-
-async def test_review_page(tmp_path: Path, sandbox: Sandbox) -> None:
-    """The page shows seed, problem and history, needs no other file, and escapes what a model wrote."""
-    page = write_review(await _finished(tmp_path, sandbox), [SEED]).read_text()
-    assert "&lt;b&gt;even&lt;/b&gt;" in page
-    assert "<b>even</b>" not in page
-    assert "Return the sum of all the numbers." in page
-    assert "src=" not in page
-    assert "http" not in page
-    with pytest.raises(UserError, match="nothing has been evolved"):
-        write_review(Workspace(tmp_path / "empty"), [SEED])
-
-
-async def test_decisions(tmp_path: Path, sandbox: Sandbox) -> None:
-    """What a reviewer accepts is copied with its history; the page shows the decision again."""
-    workspace = await _finished(tmp_path, sandbox)
-    assert apply_decisions(workspace).undecided == ("difficult/core-seeds-add-up",)
-    decision = {"difficult/core-seeds-add-up": {"verdict": "accept", "note": "clear"}}
-    (tmp_path / DECISIONS).write_text(json.dumps(decision))
-    applied = apply_decisions(workspace)
-    (path,) = applied.accepted
-    assert path == tmp_path / "accepted" / "difficult" / "add-even.toml"
-    assert path.read_text() == (tmp_path / "difficult" / "core-seeds-add-up.toml").read_text()
-    assert json.loads(path.with_suffix(".history.json").read_text())["review"]["note"] == "clear"
-    assert 'value="accept" checked' in write_review(workspace, [SEED]).read_text()
-    assert len(workspace.histories()) == 1
-
-
-async def test_bad_decisions(tmp_path: Path, sandbox: Sandbox) -> None:
-    """A decisions file that is none, or that decides about another problem, is the user's to mend."""
-    workspace = await _finished(tmp_path, sandbox)
-    (tmp_path / DECISIONS).write_text('{"difficult/core-seeds-add-up": {"verdict": "maybe"}}')
-    with pytest.raises(UserError, match="not what the review page saves"):
-        apply_decisions(workspace)
-    (tmp_path / DECISIONS).write_text('{"subtle/none": {"verdict": "accept"}}')
-    with pytest.raises(UserError, match="'subtle/none'; there is no such problem"):
-        apply_decisions(workspace)
 
 
 def test_history_is_strict() -> None:

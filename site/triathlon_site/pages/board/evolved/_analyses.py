@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from triathlon_runner.evolved import analysis
+from triathlon_site import analysis
 from triathlon_site.figures import Point, scatter
 from triathlon_site.pages.board.evolved._regions import far_below, region_border
 from triathlon_site.render import Figure, Section, Value, formats

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from triathlon_runner.evolved import analysis
+from triathlon_site import analysis
 from triathlon_site.figures import Border
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.evolved import analysis
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
+from triathlon_site import analysis
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
@@ -34,7 +34,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
     kinds: dict[str, ModelKind] = {
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
-    (analyses,) = analysis.measured(units, kinds).values()
+    analyses = analysis.measured(board.plan.suites, units, kinds)
     for make in (_drops, _old_and_new, _pairs, _changes, _compositions, _decompositions, _tools):
         yield from make(board, analyses, models)
     yield from _sampled(board, models)
@@ -42,7 +42,8 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
 
 def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Relative decreases per set and model; the mean over the models first."""
-    changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING)
+    added = (name for name, entry in analyses.sets.items() if entry.user_data)
+    changed = (*analysis.SEMANTIC_ALTERING, *analysis.SELF_INVOKING, *added)
     sets = [name for name in changed if name in analyses.changes]
     seeds = dict.fromkeys(analyses.seed_of(name) for name in sets)
     order = [m for m in board.models if any(analyses.board.get(m, {}).get(seed) for seed in seeds)]
@@ -50,7 +51,9 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         return
     means = {name: (-analyses.changes[name].change, analyses.changes[name].models) for name in sets}
     columns = {set_title(name): _drops_of(board, analyses, name) for name in sets}
-    both: dict[str, Mapping[str, float]] = {"mean of the five": {}, "to the average": {}}
+    both: dict[str, Mapping[str, float]] = {}
+    if board.plan.family != "added":
+        both = {"mean of the five": {}, "to the average": {}}
     if drops := analyses.drops:
         both = {"mean of the five": drops.of_five_sets, "to the average": drops.per_model}
         means["five"] = drops.overall, drops.models
@@ -64,15 +67,19 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         "Drops",
         f"How much less of each changed set a model solves than of {_seeds(analyses, sets)}, in per cent"
         " of the latter, with a 95 % interval. On the same seeds: against only those that the set’s problems"
-        " were evolved from. A minus sign: solves more. To the average: from the seeds to the EvoEval"
-        " average, which has the seeds among its six sets.",
+        " were evolved from. A minus sign: solves more."
+        + (
+            " To the average: from the seeds to the EvoEval average, which has the seeds among its six sets."
+            if both
+            else ""
+        ),
         models,
         order,
         columns | {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()},
         above=(
-            (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + 2 - len(mean))),
+            (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + len(both) - len(mean))),
             (Value("Lowest to highest"), *ranges),
-            (Value("On the same seeds"), *same_seeds, UNKNOWN, UNKNOWN),
+            (Value("On the same seeds"), *same_seeds, *[UNKNOWN] * len(both)),
         ),
     )
 
@@ -139,7 +146,7 @@ def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     models_with_pairs: set[str] = set()
     for entry in board.plan.suites:
         name = entry.set_name
-        if entry.id != entry.seeds:
+        if name != analyses.seed_of(name):
             found = {m: analyses.paired(m, analyses.seed_of(name), name) for m in board.models}
             pairs = {model: pair for model, pair in found.items() if pair}
             models_with_pairs |= pairs.keys()
@@ -169,12 +176,12 @@ def _pair(paired: analysis.Paired) -> Value:
 
 def _changes(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """The same problems in other words, and with helper functions, by kind of model."""
-    seed = set_title(analyses.seed)
     figures = []
-    for name in analysis.SEMANTIC_PRESERVING:
-        svg = arrows(f"{seed} and {name}", (seed, name), _dots(board, analyses, analyses.seed, name, models))
-        caption = f"pass@1 in per cent, from {_set(analyses.seed)} to the same told {name}."
-        figures.append(Figure(svg, caption))
+    for name in analyses.made_by(*analysis.SEMANTIC_PRESERVING):
+        seed, title = analyses.seed_of(name), set_title(name)
+        dots = _dots(board, analyses, seed, name, models)
+        svg = arrows(f"{set_title(seed)} and {title}", (set_title(seed), title), dots)
+        figures.append(Figure(svg, f"pass@1 in per cent, from {_set(seed)} to the same told {title}."))
     yield from changes_by_kind(
         {set_title(name): changes for name, changes in analyses.by_kind.items()}, figures
     )
@@ -207,27 +214,32 @@ def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> 
 
 def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Table 3 of EvoEval."""
-    found = {m: counts for m in board.models if (counts := analyses.decompositions.get(m))}
-    solved = {m: c for m, c in found.items() if c.passed or c.failed_both}
     text = (
         "Seeds cut into two halves. Of the seeds that a model solves, the share with both halves solved:"
         " who solves a whole should solve its halves. Of those that it does not solve, the share with both"
         " halves solved: the parts are there, putting them together is not."
     )
+    for name, by_model in analyses.decompositions.items():
+        solved = {m: c for m in board.models if (c := by_model.get(m)) and (c.passed or c.failed_both)}
+        if solved:
+            title = "Decomposition" if name == "decompose" else f"Decomposition, {set_title(name)}"
+            yield model_table(title, text, models, solved, _decomposition_columns(solved))
+
+
+def _decomposition_columns(by_model: Mapping[str, analysis.Decomposition]) -> dict[str, dict[str, Value]]:
     columns: dict[str, dict[str, Value]] = {}
     for start, field, percentage in (
         ("seed solved", "passed", "decomposition, %"),
         ("seed failed", "failed", "recomposition, %"),
     ):
-        columns[start] = {m: count_cell(getattr(c, field)) for m, c in solved.items()}
+        columns[start] = {m: count_cell(getattr(c, field)) for m, c in by_model.items()}
         for how in HOW_MANY:
-            cells = {m: count_cell(getattr(c, f"{field}_{how}")) for m, c in solved.items()}
+            cells = {m: count_cell(getattr(c, f"{field}_{how}")) for m, c in by_model.items()}
             columns[f"{start}: {how} halves"] = cells
         columns[percentage] = {
-            m: share(getattr(c, f"{field}_both"), getattr(c, field)) for m, c in solved.items()
+            m: share(getattr(c, f"{field}_both"), getattr(c, field)) for m, c in by_model.items()
         }
-    if solved:
-        yield model_table("Decomposition", text, models, solved, columns)
+    return columns
 
 
 def share(part: int, whole: int) -> Value:

@@ -1,19 +1,13 @@
-"""The analyses over measured results, from records, from what a site keeps, and from a results folder."""
+"""The analyses over measured results."""
 
-import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import pytest
 
-from support.hashes import hashes
-from triathlon_runner.errors import UserError
-from triathlon_runner.evolved import analysis
+from triathlon_runner import catalogue
 from triathlon_runner.llm import ModelKind
-from triathlon_runner.records import EvolvedRecord, Outcome, Reply
-from triathlon_runner.store import ResultsFolder
+from triathlon_site import analysis
 
 KINDS: dict[str, ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}
 SEEDS = "evolved/core-seeds"
@@ -59,19 +53,35 @@ COMPLETE = {
 }
 
 
+SETS = [entry for entry in catalogue.entries() if entry.set_name and entry.variant_of is None]
+CORE = [entry for entry in SETS if entry.core]
+
+
 def _measured(results: Mapping[str, Mapping[str, tuple[Kept, ...]]]) -> analysis.Measured:
-    return analysis.measured(results, KINDS)["core"]
+    return analysis.measured(CORE, results, KINDS)
 
 
 def test_families_stay_apart() -> None:
     """Our sets and the official ones are never mixed; other disciplines and variants are passed over."""
     both = {"i": {**COMPLETE, "evolved/humaneval": _units("h+"), "loop/core": _units("l+")}}
     both["i"]["evolved/humaneval@temperature-0.8"] = _units("h-")
-    found = analysis.measured(both, KINDS)
-    assert found["official"].board == {"i": {"humaneval": 100.0}}
-    assert (found["core"].seed, found["official"].seed) == ("seeds", "humaneval")
-    assert "humaneval" not in found["core"].board["i"]
-    assert analysis.measured({}, KINDS) == {}
+    official = analysis.measured([entry for entry in SETS if not entry.core], both, KINDS)
+    assert official.board == {"i": {"humaneval": 100.0}}
+    assert (_measured(both).seed, official.seed) == ("seeds", "humaneval")
+    assert "humaneval" not in _measured(both).board["i"]
+
+
+def test_a_users_set_is_one_of_its_family() -> None:
+    """It is compared with the seeds that its row names; here with problems that were evolved themselves."""
+    (difficult,) = (entry for entry in CORE if entry.set_name == "difficult")
+    own = replace(
+        difficult, id="evolved/mine", set_name="mine", seeds=difficult.id, transformation="decompose"
+    )
+    halves = _units("y+ z+ v-", y=("xa",), z=("xa",), v=("xb",))
+    found = analysis.measured([*CORE, own], {"i": {**COMPLETE, "evolved/mine": halves}}, KINDS)
+    assert found.seed_of("mine") == "difficult"
+    assert found.paired("i", "difficult", "mine") == analysis.Paired(0, 0, 2, 1)
+    assert found.decompositions["mine"]["i"] == analysis.Decomposition(0, 0, 0, 1, 0, 0)
 
 
 def test_scores_and_drops() -> None:
@@ -109,7 +119,7 @@ def test_composition_and_decomposition() -> None:
     """Tables 2 and 3 of the paper, from results."""
     found = _measured({"i": COMPLETE, "c": {"evolved/core-combine": _set("xab+")}})
     assert found.compositions == {"combine": {"i": analysis.Composition(1, 1, 1, 1, 0, 0)}}
-    assert found.decompositions == {"i": analysis.Decomposition(1, 1, 0, 1, 0, 1)}
+    assert found.decompositions["decompose"] == {"i": analysis.Decomposition(1, 1, 0, 1, 0, 1)}
 
 
 def test_helpers_and_other_words_by_kind() -> None:
@@ -148,36 +158,21 @@ def test_only_the_first_sample_is_paired() -> None:
     assert found.paired("i", "subtle", "difficult") == analysis.Paired(0, 1, 0, 1)
 
 
-def _line(task: str, protocol: str) -> str:
-    return EvolvedRecord(
-        suite=SEEDS,
-        model="i",
-        task_id=task,
-        protocol=hashes(protocol),
-        outcome=Outcome.PASSED,
-        prompt="",
-        reply=Reply(text=""),
-        program="",
-        verdict=None,
-    ).model_dump_json(by_alias=True)
-
-
-def test_read_from_a_results_folder(tmp_path: Path) -> None:
-    """Records are read by model and suite; a folder without results of the discipline is named."""
-    path = tmp_path / "runs" / "i" / f"{SEEDS}.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("".join(_line(task, "p") + os.linesep for task in "ab"))
-    found = analysis.read_results(ResultsFolder(tmp_path))
-    assert [record.task_id for record in found["i"][SEEDS]] == ["a", "b"]
-    assert analysis.measured(found, KINDS)["core"].board == {"i": {"seeds": 100.0}}
-    with pytest.raises(UserError, match="run `triathlon run` first"):
-        analysis.read_results(ResultsFolder(tmp_path / "none"))
-
-
-def test_a_torn_line_is_named(tmp_path: Path) -> None:
-    """A line that is no record is the user's to mend."""
-    path = tmp_path / "runs" / "i" / f"{SEEDS}.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"schema": 1}) + "\n")
-    with pytest.raises(UserError, match="line 1"):
-        analysis.read_results(ResultsFolder(tmp_path))
+def test_each_set_falls_from_its_own_seeds() -> None:
+    """MBPP Pro is held against MBPP+, HumanEval Pro against HumanEval, and neither against the other."""
+    results = {
+        "i": {
+            "evolved/humaneval": _units("h0+ h1+"),
+            "evolved/humaneval-pro": _units("p0+ p1-", p0=("h0",), p1=("h1",)),
+            "evolved/mbpp-plus": _units("m2+ m3-"),
+            "evolved/mbpp-pro": _units("q2- q3-", q2=("m2",), q3=("m3",)),
+        }
+    }
+    found = analysis.measured([entry for entry in SETS if not entry.core], results, {})
+    assert {name: one.change for name, one in found.changes.items()} == {
+        "humaneval-pro": -50.0,
+        "mbpp-pro": -100.0,
+    }
+    assert found.same_seeds["mbpp-pro"]["i"].problems == 2
+    assert found.paired("i", "mbpp-plus", "mbpp-pro") == analysis.Paired(0, 1, 0, 1)
+    assert found.paired("i", "humaneval", "mbpp-pro") is None

@@ -13,10 +13,10 @@ from support.published_evoeval import (
     published_decomposition,
     published_kinds,
 )
-from triathlon_runner.evolved import analysis
+from triathlon_site import analysis
 from triathlon_site.ranking import smallest_ranks
 
-PUBLISHED = Path(__file__).resolve().parents[4] / "results" / "published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "results" / "published"
 SETS = ("humaneval", *analysis.SEMANTIC_ALTERING)
 
 

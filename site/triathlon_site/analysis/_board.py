@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Final, Literal
 
-from triathlon_runner.evolved.analysis._families import Unit, relative_drop
+from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import pass_at_k_by_task
+from triathlon_site.analysis._families import Unit, relative_drop
 
-SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
-SEED: Final = "humaneval"
-_OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 FAR: Final = 1.5
 """Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
 paper draws its two regions by eye and gives no rule."""
@@ -23,11 +21,6 @@ Row = Mapping[str, float]
 Board = Mapping[str, Row]
 """Rows by model."""
 Region = Literal["aligned", "better on the old"]
-
-
-def seed_of(name: str) -> str:
-    """The official set whose problems this one's were evolved from; its own name where they are the seeds."""
-    return _OTHER_SEEDS.get(name, SEED)
 
 
 def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:

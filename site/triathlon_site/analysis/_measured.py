@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from triathlon_runner.errors import UserError
-from triathlon_runner.evolved.analysis import _board, _families
-from triathlon_runner.evolved.analysis._board import Board, Change, Drops, Placed
-from triathlon_runner.evolved.analysis._families import (
+from triathlon_runner.llm import ModelKind
+from triathlon_runner.suites import SuiteEntry
+from triathlon_site.analysis import _board, _families
+from triathlon_site.analysis._board import Board, Change, Drops, Placed
+from triathlon_site.analysis._families import (
     Composition,
     Decomposition,
     Outcomes,
@@ -16,86 +17,65 @@ from triathlon_runner.evolved.analysis._families import (
     SameSeeds,
     Unit,
 )
-from triathlon_runner.llm import ModelKind
-from triathlon_runner.records import EvolvedRecord
-from triathlon_runner.store import ResultsFolder, read_records
-
-Source = Literal["core", "official"]
-"""Whose problems: ours (`evolved/core-…`) or the official ones. Never mixed: they are different problems."""
 
 T = TypeVar("T")
 
 
-def read_results(folder: ResultsFolder) -> dict[str, dict[str, tuple[EvolvedRecord, ...]]]:
-    """Records by model and suite id; lines of another protocol than their manifest's are left out.
-
-    Raises:
-        UserError: there are no results of this discipline, or a line that is no record.
-    """
-    results: dict[str, dict[str, tuple[EvolvedRecord, ...]]] = {}
-    for model, suite in folder.files():
-        if not suite.startswith("evolved/"):
-            continue
-        manifest = folder.read_manifest(model, suite)
-        records = read_records(folder.lines(model, suite), EvolvedRecord)
-        results.setdefault(model, {})[suite] = tuple(
-            record for record in records if manifest is None or record.protocol == manifest.protocol
-        )
-    if not results:
-        raise UserError(
-            f"expected results of the evolved discipline in {str(folder.root / 'runs')!r}, found none;"
-            " run `triathlon run` first or name another folder at --results"
-        )
-    return results
-
-
-def source_of(suite: str) -> tuple[Source, str] | None:
-    """`evolved/core-tool_use` → (core, tool_use); None for other disciplines and for variants (`@`)."""
-    discipline, _, name = suite.partition("/")
-    if discipline != "evolved" or "@" in name:
-        return None
-    return ("core", name.removeprefix("core-")) if name.startswith("core-") else ("official", name)
-
-
 def measured(
-    results: Mapping[str, Mapping[str, Sequence[Unit]]], kinds: Mapping[str, ModelKind]
-) -> dict[Source, "Measured"]:
-    """The families that there are results of.
+    sets: Sequence[SuiteEntry],
+    results: Mapping[str, Mapping[str, Sequence[Unit]]],
+    kinds: Mapping[str, ModelKind],
+) -> "Measured":
+    """The analyses of one family of sets.
 
     Args:
-        results: by model and suite id; those of other disciplines and variants are passed over.
+        sets: those of one board, the seeds that most of them were evolved from first.
+        results: by model and suite id; other suites are passed over.
         kinds: of each model, as models.yaml has it.
     """
-    by_source: dict[Source, dict[str, dict[str, Sequence[Unit]]]] = {"core": {}, "official": {}}
-    for model, suites in results.items():
-        for suite, units in suites.items():
-            if units and (place := source_of(suite)):
-                by_source[place[0]].setdefault(model, {})[place[1]] = units
-    return {source: Measured(source, units, kinds) for source, units in by_source.items() if units}
+    names = {entry.id: entry.set_name for entry in sets}
+    units = {
+        model: {names[suite]: units for suite, units in suites.items() if suite in names and units}
+        for model, suites in results.items()
+    }
+    return Measured({entry.set_name: entry for entry in sets}, units, kinds)
 
 
 @dataclass(frozen=True)
 class Measured:
     """One family of sets. Sets and models without results are absent, never 0."""
 
-    source: Source
+    sets: Mapping[str, SuiteEntry]
+    """By name."""
     units: Mapping[str, Mapping[str, Sequence[Unit]]]
     """By model and set."""
     kinds: Mapping[str, ModelKind]
 
     @property
     def seed(self) -> str:
-        """The set that the others evolved from: `seeds` or `humaneval`."""
-        return "seeds" if self.source == "core" else _board.SEED
+        """The set that the others evolved from: `seeds`, `humaneval`, or a user's own."""
+        return next(iter(self.sets))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {entry.id: name for name, entry in self.sets.items()}
 
     def seed_of(self, name: str) -> str:
-        """The set that one set evolved from, which for the sets on MBPP is another than `seed`."""
-        return self.seed if self.source == "core" else _board.seed_of(name)
+        """The set that one set evolved from, which for the sets on MBPP is another than `seed`.
+
+        Its own name where its problems are seeds.
+        """
+        return self._names.get(self.sets[name].seeds or "", name)
+
+    def made_by(self, *transformations: str) -> list[str]:
+        """The sets that were evolved from seeds in these ways, a user's own among them."""
+        evolved = [(name, entry) for name, entry in self.sets.items() if self.seed_of(name) != name]
+        return [name for way in transformations for name, entry in evolved if entry.transformation == way]
 
     @property
     def old(self) -> str:
         """The set that `regions` takes for the old benchmark (EvoEval, figure 2)."""
-        return "seeds" if self.source == "core" else "humaneval-plus"
+        return "humaneval-plus" if "humaneval-plus" in self.sets else self.seed
 
     @cached_property
     def board(self) -> Board:
@@ -136,12 +116,12 @@ class Measured:
     @cached_property
     def compositions(self) -> dict[str, dict[str, Composition]]:
         """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
-        return self._by_set(_families.composition, "combine", "combine_naive")
+        return self._by_set(_families.composition, *self.made_by("combine", "combine_naive"))
 
     @cached_property
-    def decompositions(self) -> dict[str, Decomposition]:
-        """By model: halves solved by whether their seed is (table 3)."""
-        return self._by_set(_families.decomposition, "decompose").get("decompose", {})
+    def decompositions(self) -> dict[str, dict[str, Decomposition]]:
+        """By set and model: halves solved by whether their seed is (table 3)."""
+        return self._by_set(_families.decomposition, *self.made_by("decompose"))
 
     @cached_property
     def by_kind(self) -> dict[str, dict[str, Change]]:
@@ -149,9 +129,12 @@ class Measured:
         (section 4.1), tool_use from the same problems without helper functions (section 4.3: 59.2 % more for
         instruct models, 122.0 % for base models).
         """
-        before = dict.fromkeys((*_board.SEMANTIC_PRESERVING, "subtle"), self.seed)
-        before["tool_use"] = "tool_use-main_only"
-        by_set = {n: _board.change_by_kind(self.board, self.kinds, n, old) for n, old in before.items()}
+        before = {name: self.seed_of(name) for name in self.made_by(*_board.SEMANTIC_PRESERVING, "subtle")}
+        if self.sets.keys() >= {"tool_use", "tool_use-main_only"}:
+            before["tool_use"] = "tool_use-main_only"
+        by_set = {
+            name: _board.change_by_kind(self.board, self.kinds, name, seed) for name, seed in before.items()
+        }
         return {name: changes for name, changes in by_set.items() if changes}
 
     @cached_property
@@ -171,8 +154,10 @@ class Measured:
         None where the model lacks one of them or no problem of the one belongs to one of the other.
         """
         sets = self._outcomes.get(model, {})
-        both = first in sets and second in sets
-        return _families.sets_against_each_other(sets[first], sets[second]) if both else None
+        if first not in sets or second not in sets:
+            return None
+        before = sets[first].as_seeds() if first == self.seed_of(second) else sets[first]
+        return _families.sets_against_each_other(before, sets[second])
 
     def _by_set(
         self, analyse: Callable[[Outcomes, Outcomes], T | None], *names: str
@@ -182,7 +167,9 @@ class Measured:
         for name in names:
             for model, sets in self._outcomes.items():
                 seeds = sets.get(self.seed_of(name))
-                result = analyse(seeds, sets[name]) if seeds is not None and name in sets else None
+                if seeds is None or name not in sets:
+                    continue
+                result = analyse(seeds.as_seeds(), sets[name])
                 if result is not None:
                     by_set.setdefault(name, {})[model] = result
         return by_set

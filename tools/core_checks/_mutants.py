@@ -1,17 +1,10 @@
-"""Mutation testing: which inputs tell a reference from every program that differs by one small change."""
+"""Mutants: all programs that differ from a reference by one small change."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import ndiff
 from typing import Any, Final
-
-from triathlon_runner.concurrency import run_all
-from triathlon_runner.evolved.evolve._execute import Result, run_on, same
-from triathlon_runner.sandbox import Limits, Sandbox
-
-_LIMITS: Final = Limits(cpu_seconds=1.0, wall_seconds=30.0, result_bytes=1 << 20)
-_MAX_MUTANTS: Final = 80
 
 _OPERATORS: Final[dict[type[ast.AST], tuple[type[ast.AST], ...]]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -164,37 +157,3 @@ def _name(before: str, after: str) -> str:
     changed = [line for line in ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"]
     old, new = (" / ".join(line[1:].strip() for line in changed if line[0] == sign) for sign in "-+")
     return f"{old} => {new}"
-
-
-async def kills(
-    sandbox: Sandbox, reference: str, entry_point: str, inputs: Sequence[str], truth: Sequence[Result]
-) -> dict[str, set[int]]:
-    """By mutant of the reference, the positions of the inputs on which it gives something else.
-
-    Raises:
-        SandboxError: our machinery failed.
-    """
-    changed = mutants(reference)
-    chosen = changed[:: max(1, -(-len(changed) // _MAX_MUTANTS))]
-    results = await run_all(
-        run_on(sandbox, mutant.source, entry_point, inputs, limits=_LIMITS) for mutant in chosen
-    )
-    return {
-        mutant.name: {index for index, got in enumerate(row) if not same(truth[index], got)}
-        for mutant, row in zip(chosen, results, strict=True)
-    }
-
-
-def select(kills: Mapping[str, set[int]], count: int, inputs: int, first: int) -> list[int]:
-    """At most `count` of the inputs, chosen greedily to kill as many mutants as all of them do.
-
-    The first ones, which examples were taken from, are kept whatever they kill.
-    """
-    chosen = list(range(min(first, inputs, count)))
-    left = [hit for hit in kills.values() if hit and not hit & set(chosen)]
-    while left and len(chosen) < count:
-        best = max(range(inputs), key=lambda index: sum(index in hit for hit in left))
-        chosen.append(best)
-        left = [hit for hit in left if best not in hit]
-    rest = [index for index in range(inputs) if index not in chosen]
-    return sorted([*chosen, *rest[: count - len(chosen)]])

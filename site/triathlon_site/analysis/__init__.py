@@ -1,10 +1,9 @@
 """Analyses of the evolved sets beyond pass@1: pure functions over records or over published tables."""
 
-from triathlon_runner.evolved.analysis._board import (
+from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
+from triathlon_site.analysis._board import (
     FAR,
-    SEED,
     SELF_INVOKING,
-    SEMANTIC_ALTERING,
     SEMANTIC_PRESERVING,
     Change,
     Placed,
@@ -14,9 +13,8 @@ from triathlon_runner.evolved.analysis._board import (
     evoeval_column,
     regions,
     row_of,
-    seed_of,
 )
-from triathlon_runner.evolved.analysis._families import (
+from triathlon_site.analysis._families import (
     Composition,
     Decomposition,
     Paired,
@@ -28,7 +26,7 @@ from triathlon_runner.evolved.analysis._families import (
     relative_drop,
     sets_against_each_other,
 )
-from triathlon_runner.evolved.analysis._measured import Measured, Source, measured, read_results, source_of
+from triathlon_site.analysis._measured import Measured, measured
 
 __all__ = [
     "FAR",
@@ -43,7 +41,6 @@ __all__ = [
     "Paired",
     "Placed",
     "SameSeeds",
-    "Source",
     "against_same_seeds",
     "change_by_kind",
     "column",
@@ -53,11 +50,8 @@ __all__ = [
     "evoeval_column",
     "measured",
     "outcomes",
-    "read_results",
     "regions",
     "relative_drop",
     "row_of",
-    "seed_of",
     "sets_against_each_other",
-    "source_of",
 ]

@@ -30,6 +30,10 @@ class Outcomes:
     """By task_id; a problem without parents, one of a seed set, has itself as its parent."""
     solved: frozenset[str]
 
+    def as_seeds(self) -> "Outcomes":
+        """The same problems as parents of others, whatever they were evolved from themselves."""
+        return replace(self, parents={name: (name,) for name in self.parents})
+
 
 def outcomes(units: Iterable[Unit]) -> Outcomes:
     """The outcomes of the first sample of each task: family links compare greedy samples."""
@@ -145,7 +149,7 @@ class Composition:
 
 def composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
     """One model's composition on combine or combine_naive (table 2); None without problems and parents."""
-    links = _covered(seeds, combined)
+    links = {child: parents for child, parents in _covered(seeds, combined).items() if len(parents) == 2}
     counts, together = [0, 0, 0], [0, 0, 0]
     for child, parents in links.items():
         missing = sum(parent not in seeds.solved for parent in parents)

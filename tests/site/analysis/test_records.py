@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from support.hashes import hashes
-from triathlon_runner.evolved import analysis
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.records import EvolvedRecord, Outcome, Reply
+from triathlon_site import analysis
 
 
 def _records(

