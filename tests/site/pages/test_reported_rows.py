@@ -25,11 +25,16 @@ MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("
 
 
 def site(root: Path, *, published: bool) -> Gathered:
-    """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table."""
+    """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table.
+
+    With `published` or without, the facts of models are there, because costs are computed from their prices.
+    """
     suites = [FakeSuite(entry, tasks=20) for entry in entries(["loop/mbpp-plus", "evolved/humaneval"])]
     write_results(root, MODELS, suites)
-    if published:
-        shutil.copytree(FOLDER, root / "published")
+    shutil.copytree(FOLDER, root / "published")
+    if not published:
+        sources = root / "published/sources.csv"
+        sources.write_text(sources.read_text().splitlines()[0] + "\n")
     (root / "recorded").mkdir()
     (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
     return gather(root, None)

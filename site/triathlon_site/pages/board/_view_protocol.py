@@ -86,5 +86,7 @@ class DisciplineView:
     """Whether the outcomes of lost tasks are worth listing."""
     articles: Mapping[type[UnitRecord], Article] = field(default_factory=dict)
     """How the evidence shows a unit, by the type of its record."""
+    about_prompts: str = ""
+    """How the prompts differ from the paper's, in one sentence."""
     front: tuple[FrontColumn, ...] = ()
     """The columns of the table of all models."""

@@ -73,5 +73,6 @@ EVOLVED = DisciplineView(
     ),
     has_parents=True,
     articles={EvolvedRecord: Article("board/evolved_unit")},
+    about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
     front=FRONT,
 )
