@@ -252,7 +252,8 @@ FRONT: Final = FrontColumn(
 )
 LOOP = DisciplineView(
     figures_title="Loop by loop",
-    about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1, summary prompts of its listing 3.2.",
+    about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1,"
+    " the summary prompts of its listing 3.2.",
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
     figures=curve_and_radar,
     sections=loop_sections,
