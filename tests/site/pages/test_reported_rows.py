@@ -34,7 +34,10 @@ def site(root: Path, *, published: bool) -> Gathered:
     shutil.copytree(FOLDER, root / "published")
     if not published:
         sources = root / "published/sources.csv"
-        sources.write_text(sources.read_text().splitlines()[0] + "\n")
+        head, *rows = sources.read_text().splitlines()
+        sources.write_text(head + "\n")
+        for row in rows:
+            (root / f"published/{row.partition(',')[0]}.csv").unlink(missing_ok=True)
     (root / "recorded").mkdir()
     (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
     return gather(root, None)
