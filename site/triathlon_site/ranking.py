@@ -1,20 +1,23 @@
 """Ranks with ties, rank intervals, tiers, and the order over all disciplines."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import LEVEL, Draws, Sample, paired_p_values
+from triathlon_site.uncertainty import DIGITS, LEVEL, Draws, Sample, paired_p_values
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int32]
 """draws × models: the rank of each model within each draw."""
 SIGNIFICANCE: Final = 0.05
+FAR: Final = 10
+"""Places from which on a shift is called far (EVALOOOP, section 4.2)."""
 STEPS: Final = 40
 """Weights are tried in steps of 1/40: 861 weightings of three disciplines."""
 
@@ -144,6 +147,64 @@ def rank_shifts(
         else RankShift(old - new, old != new and bool(share >= (1 + LEVEL) / 2))
         for new, old, share in zip(new_ranks, old_ranks, agree, strict=True)
     ]
+
+
+def shifts(
+    scores: Mapping[str, float], baseline: Mapping[str, float], *, break_ties: bool = False
+) -> dict[str, int]:
+    """Rank by the baseline minus rank by the score, of the models that have both; positive: rises.
+
+    Args:
+        scores: by model.
+        baseline: by model.
+        break_ties: EVALOOOP's rule (table 2): a tie in one of the two is broken by the other, so that each
+            model has a rank of its own. Otherwise ties share the smallest rank.
+    """
+    models = [model for model in scores if model in baseline]
+    new, old = ([round(of[model], DIGITS) for model in models] for of in (scores, baseline))
+    ties = (old, new) if break_ties else ([0.0] * len(models),) * 2
+    keys = [list(zip(values, others, strict=True)) for values, others in zip((new, old), ties, strict=True)]
+    places = [[1 + sum(other > mine for other in of) for mine in of] for of in keys]
+    return {model: before - after for model, after, before in zip(models, *places, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftSummary:
+    """How much one score orders models otherwise than its baseline does (EVALOOOP, section 4.2)."""
+
+    models: int
+    moved: int
+    mean: float
+    """Mean of the shifts without their signs."""
+    far: float
+    """Share of the models that move by FAR places or more."""
+    lowest: int
+    highest: int
+    reversed_pairs: float
+    """Share of all pairs of models that the two scores order the opposite way."""
+
+
+def shift_summary(
+    scores: Mapping[str, float], baseline: Mapping[str, float], *, break_ties: bool = False
+) -> ShiftSummary | None:
+    """The summary of `shifts`; None for fewer than two models."""
+    found = shifts(scores, baseline, break_ties=break_ties)
+    if len(found) < 2:
+        return None
+    sizes = [abs(shift) for shift in found.values()]
+    pairs = [
+        (scores[one] - scores[other]) * (baseline[one] - baseline[other])
+        for one, other in combinations(found, 2)
+    ]
+    return ShiftSummary(
+        models=len(found),
+        moved=sum(map(bool, sizes)),
+        mean=sum(sizes) / len(sizes),
+        far=sum(size >= FAR for size in sizes) / len(sizes),
+        lowest=min(found.values()),
+        highest=max(found.values()),
+        reversed_pairs=sum(product < 0 for product in pairs) / len(pairs),
+    )
 
 
 def tiers(

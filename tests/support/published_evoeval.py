@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 from typing import Final
 
+from triathlon_runner.llm import ModelKind
 from triathlon_site.analysis import Composition, Decomposition
 
 _PROBLEMS: Final = 164
@@ -41,6 +42,12 @@ def published_board(folder: Path) -> dict[str, dict[str, float]]:
         }
         for row in _rows(folder / "evoeval.csv")
     }
+
+
+def published_kinds(folder: Path) -> dict[str, ModelKind]:
+    """Whether each model follows instructions, by its column `prompted`."""
+    rows = _rows(folder / "evoeval.csv")
+    return {row["model"]: "instruct" if row["prompted"] == "1" else "base" for row in rows}
 
 
 def published_composition(folder: Path) -> dict[tuple[str, str], Composition]:

@@ -33,6 +33,11 @@ _NOTE: Final = (
     "pass@1 in per cent by the graded_list of each file: reported, not graded here. Files over different"
     " contests hold different questions."
 )
+_SHOWN: Final = (
+    "pass_at_1|pass@1|100|questions|headline; questions||||unranked; samples||||unranked;"
+    " first_contest||||text; last_contest||||text; file||||text; sha256|SHA-256|||text; address||||text"
+)
+"""The columns, as `sources.csv` lists those that the site shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ def file_livecodebench(
     text = table.read_text("utf-8") if table.exists() else _line(_COLUMNS)
     rows = csv.DictReader(io.StringIO(text))
     if tuple(rows.fieldnames or ()) != _COLUMNS:
-        raise UserError(f"{table}: expected the columns {','.join(_COLUMNS)}, got {rows.fieldnames}; mend it")
+        raise UserError(f"{table}: expected the columns {','.join(_COLUMNS)}, got {rows.fieldnames}; fix it")
     if any(row["model"] == model for row in rows):
         raise UserError(f"{str(table)!r} has a row of {model!r} already; delete it or use another --model")
     receipt = (log.name, hashlib.sha256(log.read_bytes()).hexdigest(), address, today.isoformat())
@@ -167,7 +172,9 @@ def _name_source(path: Path, today: date) -> None:
     lines = [line for line in path.read_text("utf-8").splitlines(True) if not line.startswith(f"{_TABLE},")]
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    replace_file(path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE))]))
+    replace_file(
+        path, "".join([*lines, _line((_TABLE, *_SOURCE, today.isoformat(), _NOTE, "baseline", _SHOWN))])
+    )
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -79,6 +79,22 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             )
             for j in range(2, max_loops + 1)
         ),
+        Metric(
+            "loops",
+            "Loops sustained a task",
+            "EVALOOOP, figure 3",
+            _mean(lambda record: record.sustained_loops),
+            maximum=max_loops,
+            role="beside",
+        ),
+        Metric(
+            "asl_solved",
+            "ASL over solved tasks, s = 1",
+            f"{_ASL}, over the tasks that sustain a loop",
+            _mean(lambda record: task_share(record, 1.0), _sustains(1)),
+            maximum=max_loops,
+            role="beside",
+        ),
     )
 
 
@@ -88,15 +104,16 @@ def _sustains(loops: int) -> Callable[[LoopRecord | RecordedLoop], bool]:
 
 def _mean(
     value: Callable[[LoopRecord | RecordedLoop], float],
+    counted: Callable[[LoopRecord | RecordedLoop], bool] = lambda _: True,
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
-    """Contributions to the mean of a value of each record; a TypeError for another discipline's record."""
+    """Contributions to the mean of a value of the counted records; a TypeError for another discipline's."""
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         parts = []
         for record in records:
             if not isinstance(record, LoopRecord | RecordedLoop):
                 raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
-            parts.append(Contribution(record.task_id, value(record), 1))
+            parts.append(Contribution(record.task_id, value(record), int(counted(record))))
         return parts
 
     return contributions

@@ -11,7 +11,6 @@ from triathlon_site.analysis._board import (
     column,
     drops,
     evoeval_column,
-    kind_of,
     regions,
     row_of,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "decomposition",
     "drops",
     "evoeval_column",
-    "kind_of",
     "measured",
     "outcomes",
     "regions",

@@ -12,13 +12,6 @@ from triathlon_site.analysis._families import Unit, relative_drop
 
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
-_BASE_FAMILIES: Final = frozenset(
-    {
-        *("DS Coder", "DS Coder-1.5", "CodeLlama", "StarCoder", "StarCoder2", "Gemma", "Phi-2"),
-        *("mistral-7b", "stable-code-3b"),
-    }
-)
-"""The others are asked by instruction; the Qwen rows are the chat models."""
 FAR: Final = 1.5
 """Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
 paper draws its two regions by eye and gives no rule."""
@@ -28,12 +21,6 @@ Row = Mapping[str, float]
 Board = Mapping[str, Row]
 """Rows by model."""
 Region = Literal["aligned", "better on the old"]
-
-
-def kind_of(model: str) -> ModelKind:
-    """Whether a published row is a base model or follows instructions."""
-    family = model.rpartition(" ")[0] or model
-    return "base" if family in _BASE_FAMILIES else "instruct"
 
 
 def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:

@@ -170,10 +170,19 @@ class Decomposition:
     failed_none: int
 
     @property
+    def passed(self) -> int:
+        """Seeds that the model solves."""
+        return self.passed_both + self.passed_one + self.passed_none
+
+    @property
+    def failed(self) -> int:
+        """Seeds that it does not solve."""
+        return self.failed_both + self.failed_one + self.failed_none
+
+    @property
     def n(self) -> int:
         """Seeds that were asked together with both halves."""
-        solved = self.passed_both + self.passed_one + self.passed_none
-        return solved + self.failed_both + self.failed_one + self.failed_none
+        return self.passed + self.failed
 
 
 def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:

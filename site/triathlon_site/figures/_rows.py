@@ -42,19 +42,19 @@ def dots(title: str, series: Sequence[str], rows: Sequence[DotRow], *, maximum: 
     return _draw("dots", title, maximum, placed, legend=_legend(series))
 
 
-def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow]) -> Markup:
-    """An arrow from the first value of each row to its second, in per cent; up and down differ in colour."""
+def arrows(title: str, labels: tuple[str, str], rows: Sequence[DotRow], *, maximum: float = 100.0) -> Markup:
+    """An arrow from the first value of each row to its second; up and down differ in colour."""
     complete = [row for row in rows if None not in row.values]
     if not any(value for row in complete for value in row.values):
         return Markup("")
     placed = []
     for place, row in enumerate(complete):
         y = TOP + 6 + ROW * place
-        start, end = (_x(value or 0.0, 100) for value in row.values)
+        start, end = (_x(value or 0.0, maximum) for value in row.values)
         back = end - 6 if end >= start else end + 6
         tip = [(end, y), (back, y - 3.5), (back, y + 3.5)] if abs(end - start) > 1 else []
         placed.append((row.name, y, start, end, tip))
-    return _draw("arrows", title, 100, placed, labels=labels)
+    return _draw("arrows", title, maximum, placed, labels=labels)
 
 
 def _mark(series: int, x: float, y: float) -> tuple[int, list[tuple[float, float]], float, float]:

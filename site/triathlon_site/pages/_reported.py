@@ -13,7 +13,7 @@ from triathlon_site.published import (
     Places,
     Published,
     join_models,
-    published_boards,
+    published_tables,
 )
 from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval
@@ -68,7 +68,8 @@ class ReportedTables:
     """The published tables: their models, and the figures that they report."""
 
     def __init__(self, published: Published | None) -> None:
-        boards = published_boards(published) if published else ()
+        self.tables = published_tables(published) if published else ()
+        boards = [table for table in self.tables if table.headline]
         self.facts: Mapping[str, ModelInfo] = published.facts if published else {}
         self.models = join_models(published, boards) if published else ()
         self.boards = {board.id: board for board in boards}
@@ -84,7 +85,7 @@ class ReportedTables:
             if score := model.score(name, field):
                 board = self.boards[name]
                 maximum = next(column.maximum for column in board.columns if column.id == field)
-                date = board.sources[0].as_of
+                date = board.source.as_of
                 return ShownScore(
                     score.value,
                     maximum,

@@ -1,17 +1,12 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
+from triathlon_site.published._columns import PublishedColumn, number_in
 from triathlon_site.published._facts import FactCounts
 from triathlon_site.published._models import JoinedModel, join_models
 from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
-from triathlon_site.published._tables import (
-    PublishedBoard,
-    is_model,
-    number_in,
-    published_boards,
-    sustained,
-    whole_number,
-)
+from triathlon_site.published._spread import sustained
+from triathlon_site.published._tables import PublishedRow, PublishedTable, published_boards, published_tables
 
 __all__ = [
     "ONLY_PUBLISHED",
@@ -20,12 +15,13 @@ __all__ = [
     "JoinedModel",
     "Places",
     "Published",
-    "PublishedBoard",
-    "is_model",
+    "PublishedColumn",
+    "PublishedRow",
+    "PublishedTable",
     "join_models",
     "number_in",
     "published_boards",
+    "published_tables",
     "read_published",
     "sustained",
-    "whole_number",
 ]

@@ -11,7 +11,6 @@ from triathlon_site.csv_file import Record, read_table
 from triathlon_site.models import ModelInfo, read_facts
 from triathlon_site.published._facts import FactCounts, count_facts
 
-ALIAS_SOURCES: Final = ("evaloop", "reval", "evoeval", "evalplus", "cruxeval")
 DOUBT_COLUMNS: Final = ("source", "name", "other_source", "other_name", "reason")
 
 
@@ -25,6 +24,10 @@ class Source:
     part: str
     as_of: str
     note: str
+    discipline: str
+    """Whose colour it has: a discipline, or `baseline`."""
+    columns: str
+    """What of it is shown, in which order; empty: every column of numbers. See `columns_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,14 @@ def read_published(folder: Path) -> Published | None:
         return None
     source_columns = [field.name for field in fields(Source)]
     sources = {row["table"]: Source(**row) for row in read_table(folder / "sources.csv", source_columns)}
-    if missing := [name for name in ALIAS_SOURCES if name not in sources]:
+    aliases = read_table(folder / "aliases.csv", ("model",))
+    alias_sources = [name for name in aliases[0] if name != "model"] if aliases else []
+    if missing := [name for name in alias_sources if name not in sources]:
         raise UserError(f"{folder / 'sources.csv'}: no row for the table {missing[0]!r}")
     tables = {name: read_table(folder / f"{name}.csv", ("model",)) for name in sources}
-    aliases = read_table(folder / "aliases.csv", ("model", *ALIAS_SOURCES))
     doubtful = read_table(folder / "doubtful_aliases.csv", DOUBT_COLUMNS)
     _refuse_repeated(folder / "aliases.csv", "model", aliases)
-    for name in ALIAS_SOURCES:
+    for name in alias_sources:
         _refuse_repeated(folder / f"{name}.csv", "model", tables[name])
         _refuse_repeated(folder / "aliases.csv", name, aliases)
         known = {"", *(row["model"] for row in tables[name])}

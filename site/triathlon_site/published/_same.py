@@ -12,16 +12,17 @@ Places = tuple[tuple[str, str], ...]
 SAME: Final[Mapping[str, Places]] = {
     "loop/mbpp-plus:asl_low": (("evaloop", "asl"),),
     "loop/mbpp-plus:pass_at_1": (("evaloop", "pass_at_1"),),
-    "runtime/dreval:coverage_accuracy": (("reval", "coverage"),),
+    "runtime/dreval:coverage_accuracy": (("reval", "coverage_accuracy"),),
     "runtime/dreval:coverage_f1": (("reval", "coverage_f1"),),
-    "runtime/dreval:output_accuracy": (("reval", "output"),),
+    "runtime/dreval:output_accuracy": (("reval", "output_accuracy"),),
     "runtime/cruxeval-output:pass@1": (("cruxeval", "output"),),
     "runtime/cruxeval-output:pass@5": (("cruxeval", "output_5"),),
     "runtime/cruxeval-input:pass@1": (("cruxeval", "input"),),
     "runtime/cruxeval-input:pass@5": (("cruxeval", "input_5"),),
     "evolved:average": (("evoeval", "evoeval"),),
-    "evolved/humaneval:pass@1": (("evalplus", "humaneval"), ("evoeval", "humaneval")),
-    "evolved/humaneval-plus:pass@1": (("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),
+    # EvoEval's figures first: its mean, on the same board, is the mean of its own cells.
+    "evolved/humaneval:pass@1": (("evoeval", "humaneval"), ("evalplus", "humaneval")),
+    "evolved/humaneval-plus:pass@1": (("evoeval", "humaneval_plus"), ("evalplus", "humaneval_plus")),
     "evolved/mbpp-plus:pass@1": (("evalplus", "mbpp_plus"),),
     **{
         f"evolved/{name}:pass@1": (("evoeval", name),)
@@ -37,7 +38,7 @@ _TRUTHS: Final = (
 )
 ONLY_PUBLISHED: Final[Mapping[tuple[str, str], str]] = {
     ("evalplus", "mbpp"): "graded by MBPP’s own few tests; the boards grade by those of MBPP+",
-    **{("reval", name): _TRUTHS for name in ("ic", "state", "path", "average")},
+    **{("reval", name): _TRUTHS for name in ("ic", "state_accuracy", "path_accuracy", "average")},
     **{("cruxeval", f"cot_{side}{k}"): _COT for side in ("output", "input") for k in ("", "_5")},
 }
 """By published table and column: why it stands on no board."""

@@ -127,7 +127,7 @@ def test_helpers_and_other_words_by_kind() -> None:
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
     assert found.helped_by_tools is not None
     assert found.helped_by_tools.change == 200.0
-    assert {kind: one.change for kind, one in found.rewordings["verbose"].items()} == {
+    assert {kind: one.change for kind, one in found.by_kind["verbose"].items()} == {
         "instruct": 0.0,
         "base": 100.0,
     }

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from support.published_evoeval import published_board, published_composition, published_decomposition
+from support.published_evoeval import (
+    published_board,
+    published_composition,
+    published_decomposition,
+    published_kinds,
+)
 from triathlon_site import analysis
 from triathlon_site.ranking import smallest_ranks
 
@@ -105,7 +110,7 @@ def test_rewording_by_kind(board: dict[str, dict[str, float]]) -> None:
     The paper: -3.4 and -4.0 for instruct models, +0.5 and +2.1 for base models. Over the board's 51 models
     the base models gain 8.0 on verbose, not 0.5; 0.5 is what they gain on subtle.
     """
-    kinds = {model: analysis.kind_of(model) for model in board}
+    kinds = published_kinds(PUBLISHED)
     verbose = analysis.change_by_kind(board, kinds, "verbose")
     concise = analysis.change_by_kind(board, kinds, "concise")
     assert (verbose["instruct"].models, verbose["base"].models) == (34, 17)
@@ -115,7 +120,7 @@ def test_rewording_by_kind(board: dict[str, dict[str, float]]) -> None:
 
 def test_subtle_by_kind(board: dict[str, dict[str, float]]) -> None:
     """On subtle instruct models lose 7.3 (the paper: 7.4) and base models less than 1 %: they gain 0.5."""
-    kinds = {model: analysis.kind_of(model) for model in board}
+    kinds = published_kinds(PUBLISHED)
     subtle = analysis.change_by_kind(board, kinds, "subtle")
     assert [round(subtle[kind].change, 1) for kind in ("instruct", "base")] == [-7.3, 0.5]
     assert (subtle["instruct"].models, subtle["base"].models) == (40, 17)

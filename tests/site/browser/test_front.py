@@ -172,7 +172,7 @@ LOOP_SCORES = """() => [...document.querySelector('table.board').tBodies[0].rows
 
 def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) -> None:
     """A section below a ranking is still in sight when the ranking has been given its whole height."""
-    for part in ("published/evaloop.html#attacks-on-the-first-prompt", "runtime.html#outcomes"):
+    for part in ("published/evaloop.html#evaloop_attacks", "runtime.html#outcomes"):
         visit(page, f"{site.as_uri()}/{part}")
         expect(page.locator(f"[id='{part.partition('#')[2]}'] h2")).to_be_in_viewport()
 
@@ -194,7 +194,7 @@ def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, sit
     """Six rows until it is asked for all of them; a sheet of paper has them all."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto((site / "published/evaloop.html").as_uri())
+    page.goto((site / "published/evoeval.html").as_uri())
     section = page.locator("section", has=page.locator("details.all")).first
     rows = section.locator("tbody tr")
     shown = re.search(r"The first 6 of (\d+) rows", section.locator("summary").inner_text())

@@ -23,7 +23,7 @@ def test_the_questions_are_bars_with_the_line_of_ic(tmp_path: Path, models: int,
     site = gather(tmp_path, None)
     (board,) = site.boards
     first, *others = view_of(board).figures(board, board.models, site.models)
-    assert first.svg.count('class="bar c') == 4 * (MOST_BARS + 1)  # and the legend
+    assert first.svg.count('class="bar c') == 5 * (MOST_BARS + 1)  # with the average; and the legend
     assert first.svg.count("<circle") == MOST_BARS
     assert len(others) == titles - 1
     for figure in others:

@@ -16,10 +16,12 @@ BOARD_FOLDERS: Final = (SITE / "pages/board", TEMPLATES / "board")
 NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
 RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
 EXCEPTIONS: Final = {
+    "analysis/__init__.py": "EvoEval's analyses, with the names of its sets",
+    "analysis/_board.py": "EvoEval's analyses, with the names of its sets",
     "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
-    "published/_tables.py": "which discipline a paper measured, and the formulas of that paper",
-    "pages/published/_tables.py": "tables that a paper has, computed by that paper's formulas",
-    "pages/published/_figures.py": "the figure of EvoEval, computed by its formulas",
+    "published/_spread.py": "the interval of ASL, by the runner's formula",
+    "published/_tables.py": "mean ranks of variants, by the runner's formula",
+    "pages/published/_analyses.py": "EvoEval's analyses, by the runner's formulas",
     "cli.py": "the help has examples, which name suites",
     "figures/_degradation_curve.py": "the axis of the curve counts loops",
     "figures/curves.html.jinja": "the same axis, of the figure without scripts",

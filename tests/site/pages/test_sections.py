@@ -19,8 +19,8 @@ from triathlon_site.pages.board.loop import loop_sections
 from triathlon_site.pages.board.runtime import RUNTIME
 from triathlon_site.pages.board.translation import translation_sections
 from triathlon_site.pages.model import profile
-from triathlon_site.render import Section
-from triathlon_site.scores import Board
+from triathlon_site.render import Section, Value
+from triathlon_site.scores import Board, total
 
 MODELS = (
     FakeModel("strong", 2.0, 0.95),
@@ -49,10 +49,16 @@ def cells(section: Section) -> dict[str, tuple[str, ...]]:
 
 
 def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None:
-    """Prompts and one attack were run; no temperature was."""
+    """Prompts and one attack were run; no temperature was, so that there is one kind of loops a task."""
     sections = list(loop_sections(board(site, "loop-core"), site.models))
-    assert titles(sections) == ["Other summary prompts", "Attacks on the first prompt"]
-    prompts, attacks = sections
+    varied = ["Other summary prompts", "Attacks on the first prompt"]
+    assert titles(sections) == ["Rank shifts", "Loops sustained", *varied]
+    _, loops, prompts, attacks = sections
+    assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
+    (file,) = (file for file in site.results.files if (file.model, file.suite) == ("fair", "loop/core"))
+    shares = [total(file, name) for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
+    assert cells(loops)["fair"][0] == f"{sum(s.numerator / s.denominator for s in shares):.2f}"
+    assert float(cells(loops)["fair"][2]) >= float(cells(loops)["fair"][1])
     assert prompts.head == ("Model", "as asked", "detailed", "upper case", "rank as asked", "mean rank")
     assert "4 models, on the 10 tasks" in prompts.text and "Spearman" in prompts.text
     assert cells(prompts)["strong"][4] == "1"
@@ -78,11 +84,20 @@ def test_a_runtime_board_says_what_it_asks(site: Gathered) -> None:
 
 
 def test_runtime_shows_thinking_and_repeats(site: Gathered) -> None:
-    """Differences to direct answers; mean and standard deviation of three repeats."""
-    thinking, repeats = RUNTIME.sections(board(site, "runtime-core"), site.models)
+    """Differences to direct answers; every setting in one table, below an average of its models."""
+    thinking, settings = RUNTIME.sections(board(site, "runtime-core"), site.models)
     assert thinking.title == "With a chain of thought" and len(thinking.rows) == 4
-    assert repeats.title == "Repeated at temperature 0.8"
-    assert all(row[-1].text == "3" and row[1].small.startswith("± ") for row in repeats.rows)
+    assert settings.head[:4] == ("Model", "asked", "Coverage", "Coverage F1")
+    by_setting: dict[str, list[tuple[Value, ...]]] = {}
+    for row in settings.rows:
+        by_setting.setdefault(row[1].text, []).append(row)
+    assert list(by_setting) == ["as on this board", "cot", "sampled"]
+    for first, *rest in by_setting.values():
+        assert first[0].text == "Average" and first[2].small == f"{len(rest)} models"
+        known = [row[2].number for row in rest if row[2].number is not None]
+        assert first[2].number == pytest.approx(fmean(known))
+    repeated = by_setting["sampled"][1:]
+    assert all(row[-1].text == "3" and row[2].small.startswith("± ") for row in repeated)
 
 
 def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
@@ -93,8 +108,9 @@ def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
         "Drops",
         "Seeds against the evolved sets",
         "Seed against change, problem by problem",
-        "The same problems in other words",
+        "What other words and helpers change",
         "Composition",
+        "Composition, combine naive",
         "Decomposition",
         "What helper functions change",
     ]
@@ -107,6 +123,16 @@ def test_the_evolved_sections_are_the_runners_numbers(site: Gathered) -> None:
         mean = fmean(by_model.values())
         assert drops["Mean of the models"][place] == f"{mean:.1f}".replace("-", "−"), "of the rows below"
     assert fmean(found.drops.of_five_sets.values()) == pytest.approx(found.drops.overall)
+    low, high = (f(found.drops.per_model.values()) for f in (min, max))
+    assert drops["Lowest to highest"][-1] == f"{low:.1f} to {high:.1f}".replace("-", "−")
+    counts = found.compositions["combine"]["strong"]
+    parts = (counts.both, counts.one, counts.none, counts.solved_both, counts.solved_one, counts.solved_none)
+    assert cells(sections["Composition"])["strong"][:6] == tuple(map(str, parts))
+    halves = found.decompositions["decompose"]["strong"]
+    assert cells(sections["Decomposition"])["strong"][0] == str(halves.passed)
+    helped = found.by_kind["tool_use"]["instruct"]
+    words = cells(sections["What other words and helpers change"])
+    assert words["tool use, instruct models"][1] == str(helped.models)
     pair = found.paired("strong", "seeds", "difficult")
     assert pair
     head = sections["Seed against change, problem by problem"].head

@@ -141,6 +141,8 @@ def _rank_shift(matrix: Matrix) -> Figure:
     by_discipline: dict[str, list[AgreementColumn]] = {}
     for place in matrix.heads:
         column = matrix.columns[place]
+        if column.outside:
+            continue
         by_discipline.setdefault(column.discipline, []).append(column)
     columns = max(product(*by_discipline.values()), key=lambda chosen: len(_common(chosen)))
     common = _common(columns)[:MOST_LINES]

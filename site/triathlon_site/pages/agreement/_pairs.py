@@ -13,6 +13,8 @@ from triathlon_site.pages import front
 from triathlon_site.pages._dimensions import short_title
 from triathlon_site.pages._reported import REPORTED
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.board import FrontColumn
+from triathlon_site.published import PublishedColumn, PublishedTable
 
 MOST_LABELS: Final = 12
 """Models that a figure names; of more it names those that the two columns rank most differently."""
@@ -26,6 +28,8 @@ class AgreementColumn(Axis):
 
     discipline: str
     headline: bool = True
+    outside: bool = False
+    """Whether it is a published ranking that is no column of a board."""
     reported: frozenset[str] = frozenset()
     """Models whose score here is a reported figure."""
 
@@ -118,8 +122,21 @@ def graded_matrix(site: Gathered) -> Matrix:
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
                 maximum = times * column.maximum
                 columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
+    for table, score in _outside_rankings(site):
+        values = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
+        points = {m: (site.models[m].name, s.value) for m, s in values.items() if s and m in site.models}
+        title = f"{table.title} {score.title}, as published"
+        if len(points) >= FEWEST:
+            columns.append(AgreementColumn(title, score.maximum, points, table.discipline, outside=True))
     models = sorted({m for board in site.boards for m in board.models})
     return _matrix(columns, {model: site.models[model].name for model in models}, "agreement")
+
+
+def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedColumn]]:
+    """Published rankings, with their headlines, that are in no column of the table of all models."""
+    placed = {place for column in front.CORRELATED if column.column for place in column.reported}
+    headlines = [(table, table.headline) for table in site.reported.boards.values()]
+    return [(table, score) for table, score in headlines if score and (table.id, score.id) not in placed]
 
 
 def all_models_matrix(site: Gathered) -> Matrix:
@@ -127,9 +144,23 @@ def all_models_matrix(site: Gathered) -> Matrix:
 
     Models are named by their place in the table.
     """
-    rows = front.model_rows(site, front.CORRELATED) if site.has_all_models else []
+    shown = {place for column in front.CORRELATED for place in column.reported}
+    outside = [
+        FrontColumn(
+            id=table.id,
+            name=f"{table.title} {score.title}, as published",
+            tasks=0,
+            board=table.discipline,
+            column="",
+            published=((table.id, score.id),),
+        )
+        for table, score in _outside_rankings(site)
+        if (table.id, score.id) not in shown
+    ]
+    correlated = (*front.CORRELATED, *outside)
+    rows = front.model_rows(site, correlated) if site.has_all_models else []
     columns = []
-    for column in front.CORRELATED:
+    for column in correlated:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
         if cells:
             maximum = max(cell.maximum for cell in cells.values())
@@ -138,7 +169,16 @@ def all_models_matrix(site: Gathered) -> Matrix:
             points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
             title = f"{column.title} {column.small}" if column.title else column.name
             reported = frozenset(key for key, cell in cells.items() if cell.grade == REPORTED)
-            columns.append(AgreementColumn(title, maximum, points, column.discipline, reported=reported))
+            columns.append(
+                AgreementColumn(
+                    title,
+                    maximum,
+                    points,
+                    column.discipline,
+                    outside=not column.column,
+                    reported=reported,
+                )
+            )
     return _matrix(columns, {str(place): row.name for place, row in enumerate(rows)}, "agreement-all-models")
 
 

@@ -8,6 +8,7 @@ from triathlon_site.pages.board._view_protocol import FrontColumn
 from triathlon_site.pages.board._views_by_discipline import (
     ARTICLES,
     FRONT,
+    VIEWS,
     Finding,
     finding,
     heading_of,
@@ -17,6 +18,7 @@ from triathlon_site.pages.board._views_by_discipline import (
 __all__ = [
     "ARTICLES",
     "FRONT",
+    "VIEWS",
     "BoardRetention",
     "Finding",
     "FrontColumn",

@@ -1,10 +1,15 @@
 """The smaller tables of a board: a row a model, a column a quantity."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan, nan
+from statistics import fmean, stdev
 from typing import Final
 
+from triathlon_runner.metrics import Metric
+from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.render import Figure, Section, Value, formats
+from triathlon_site.scores import total
 from triathlon_site.uncertainty import Difference
 
 FIGURE_ROWS: Final = 30
@@ -66,3 +71,39 @@ def _difference(difference: Difference, maximum: float) -> Value:
 def score_cell(value: float, maximum: float, small: str = "", **details: float) -> Value:
     """A score, with the numbers of its small print by name."""
     return Value(formats.score(value, maximum), small, formats.in_unit(value, maximum), details)
+
+
+def repeats_of(file: FileAggregate, metric: Metric) -> Sequence[float]:
+    """The score of each repeat; of one alone that score."""
+    part = total(file, metric.id)
+    score = metric.scale * part.numerator / part.denominator if part.denominator else nan
+    return file.repeats.get(metric.id) or (score,)
+
+
+def mean_of(scores: Sequence[float]) -> float:
+    """Of the scores that are numbers; nan where none is."""
+    known = [score for score in scores if not isnan(score)]
+    return fmean(known) if known else nan
+
+
+def average_cell(scores: Iterable[Sequence[float]], metric: Metric) -> Value:
+    """The mean over models of the means of their repeats, and how many models there are."""
+    means = [mean for repeats in scores if not isnan(mean := mean_of(repeats))]
+    return score_cell(fmean(means), metric.maximum, f"{len(means)} models") if means else UNKNOWN
+
+
+def repeats_cell(scores: Sequence[float], metric: Metric) -> Value:
+    """The mean with its standard deviation.
+
+    A repeat without one readable answer has no F1: its score is not a number, and it is not counted.
+    """
+    known = [score for score in scores if not isnan(score)]
+    if not known:
+        return UNKNOWN
+    few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
+    if len(known) < 2:
+        return score_cell(fmean(known), metric.maximum, f"one repeat{few}" if few else "")
+    deviation = stdev(known)
+    small = f"± {formats.score(deviation, metric.maximum)}{few}"
+    details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
+    return score_cell(fmean(known), metric.maximum, small, **details)

@@ -26,7 +26,7 @@ class FrontColumn:
     board: str
     """Id of the board that has the measured and recorded scores."""
     column: str
-    """Id of the column of that board."""
+    """Id of the column of that board; empty for figures that others published alone."""
     small: str = ""
     """In the table, below its title; empty for a column that only links the others in the index."""
     data: str = ""
@@ -36,9 +36,10 @@ class FrontColumn:
     maximum: float = 100.0
     """Of its scale on the page of choice."""
     in_index: bool = True
-    """Whether it counts in the index; else it stands on the page of agreement only."""
+    """Whether it counts in the index; else it stands on the page of agreement only, and beside the others in
+    the table where it has no scores of a board."""
     published: Places = ()
-    """Where its figures are published, if that is no column of the board's own."""
+    """Where its figures are published, if not where those of the board's column are, or in another order."""
 
     @property
     def discipline(self) -> str:
@@ -52,7 +53,7 @@ class FrontColumn:
     @property
     def reported(self) -> Places:
         """Published tables and the column in each; the first that has a figure counts."""
-        return self.published or SAME[self.column]
+        return self.published or SAME.get(self.column, ())
 
 
 @dataclass(frozen=True)
@@ -85,5 +86,7 @@ class DisciplineView:
     """Whether the outcomes of lost tasks are worth listing."""
     articles: Mapping[type[UnitRecord], Article] = field(default_factory=dict)
     """How the evidence shows a unit, by the type of its record."""
+    about_prompts: str = ""
+    """How the prompts differ from the paper's, in one sentence."""
     front: tuple[FrontColumn, ...] = ()
     """The columns of the table of all models."""

@@ -12,9 +12,19 @@ from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
+from triathlon_site.pages._shifts import shift_sentences
 from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
 from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
-from triathlon_site.pages.board._tables import FIGURE_ROWS, count_cell, difference_cells, model_table
+from triathlon_site.pages.board._tables import (
+    FIGURE_ROWS,
+    average_cell,
+    count_cell,
+    difference_cells,
+    mean_of,
+    model_table,
+    repeats_cell,
+    repeats_of,
+)
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
@@ -23,6 +33,7 @@ TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
 SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
 AS_ASKED: Final = "as asked"
+LOOPS: Final = "loops"
 OUR_WORDING: Final = {
     "prompts": "The prompts are our wording of the paper’s listing 3.2.",
     "attacks": "The attacks are our wording of the paper’s listing 3.1.",
@@ -31,12 +42,71 @@ OUR_WORDING: Final = {
 
 
 def loop_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Sensitivity to prompts and temperatures, then attacks; only variants with results."""
+    """Rank shifts, other averages, sensitivity to prompts and temperatures, attacks; those with results."""
+    yield from _shifts(board)
+    yield from _loops(board, models)
     for kind, title in SENSITIVITY.items():
         if variants := variants_of(board, kind):
             yield _sensitivity(board, variants, title, models)
     if attacks := variants_of(board, "attacks"):
         yield _attacks(board, attacks, models)
+
+
+def _shifts(board: Board) -> Iterator[Section]:
+    """How the order by the headline differs from that by pass@1, by two rules."""
+    base = next((column for column in board.columns if column.column.role == "baseline"), None)
+    if base is None:
+        return
+    scores, baseline = ({m: s.value for m, s in c.scores.items()} for c in (board.headline, base))
+    titles = board.headline.column.title, base.column.title
+    rule = f"ties in {titles[1]} broken by {titles[0]}, as in EVALOOOP’s table 2"
+    sentences = [*shift_sentences(scores, baseline, titles), *shift_sentences(scores, baseline, titles, rule)]
+    if sentences:
+        yield Section("Rank shifts", " ".join(sentences))
+
+
+def _loops(board: Board, models: Models) -> Iterator[Section]:
+    """Figure 3 of EVALOOOP: loops that a task sustains, greedy and sampled; and other forms of ASL."""
+    plain = board.plan.suites[0]
+    by_id = {metric.id: metric for metric in plain.metrics}
+    files = {m: file for m, file in board.of_suite(plain.id).items() if file.units}
+    order = [model for model in board.models if model in files]
+    if not order or LOOPS not in by_id:
+        return
+    named = {"loops a task": LOOPS, "ASL, s = 1": "asl_high", "ASL over solved tasks, s = 1": "asl_solved"}
+    scores = {
+        title: {m: repeats_of(files[m], by_id[metric]) for m in order}
+        for title, metric in named.items()
+        if metric in by_id
+    }
+    figures = []
+    for variant in variants_of(board, "temperatures"):
+        sampled = {m: file for m, file in board.of_suite(variant.entry.id).items() if file.units}
+        title = f"loops a task at {variant.title.replace('-', ' ')}"
+        scores[title] = {m: repeats_of(file, by_id[LOOPS]) for m, file in sampled.items()}
+        rows = [
+            DotRow(models[m].name, tuple(mean_of(scores[name][m]) for name in ("loops a task", title)))
+            for m in order[:FIGURE_ROWS]
+            if m in sampled
+        ]
+        svg = arrows(title, ("greedy", "sampled"), rows, maximum=by_id[LOOPS].maximum)
+        figures.append(Figure(svg, f"Mean loops sustained a task, greedy and at {variant.title}."))
+    means = [average_cell(of.values(), by_id[LOOPS]) for of in scores.values()]
+    cells = {
+        title: {m: repeats_cell(repeats, by_id[LOOPS]) for m, repeats in of.items()}
+        for title, of in scores.items()
+    }
+    yield model_table(
+        "Loops sustained",
+        "Loops that a task sustains on average, as asked and sampled at other temperatures (mean and standard"
+        " deviation over repeats); ASL where every similarity is 1; and that over the tasks alone that the"
+        " model solves at first.",
+        models,
+        order,
+        cells,
+        above=((Value("Mean of the models"), *means),),
+        figures=figures,
+    )
 
 
 def _titled(variant: Variant) -> str:
@@ -182,6 +252,8 @@ FRONT: Final = FrontColumn(
 )
 LOOP = DisciplineView(
     figures_title="Loop by loop",
+    about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1,"
+    " the summary prompts of its listing 3.2.",
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
     figures=curve_and_radar,
     sections=loop_sections,

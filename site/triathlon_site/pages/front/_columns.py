@@ -9,4 +9,6 @@ CORRELATED: Final = board.FRONT
 FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
 """Columns of the index."""
 SHOWN: Final = tuple(column for column in FRONT if column.title)
+BESIDE: Final = tuple(column for column in CORRELATED if column.title and not column.column)
+"""Published figures that stand beside the columns of the index, because they are another quantity."""
 DISCIPLINES: Final = tuple(dict.fromkeys(column.discipline for column in SHOWN))

@@ -12,7 +12,7 @@ from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.compare import compared_families
-from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN
+from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
 from triathlon_site.pages.front._findings import (
     ColumnLead,
     IndexLead,
@@ -54,7 +54,7 @@ class FrontContext(PageContext):
     """Address of the comparison of neighbours; empty where there are no two models to compare."""
     ranges: bool
     """Whether some score is only known as a range."""
-    columns: Sequence[FrontColumn] = SHOWN
+    columns: Sequence[FrontColumn] = (*SHOWN, *BESIDE)
     disciplines: Sequence[str] = DISCIPLINES
     centre: float = CENTRE
     points: float = POINTS

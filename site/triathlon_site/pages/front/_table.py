@@ -15,7 +15,7 @@ from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
-from triathlon_site.pages.front._columns import DISCIPLINES, FRONT, SHOWN
+from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
 from triathlon_site.published import JoinedModel
 from triathlon_site.ranking import percentiles
 from triathlon_site.scores import ColumnScores
@@ -35,7 +35,7 @@ class ModelRow:
     date: str
     """Day or month of its newest result or figure; empty where it is not known."""
     index: IndexRow | None = None
-    """None for a model without a cell."""
+    """None for a model without a cell in a column of the index."""
     percentiles: tuple[float | None, ...] = ()
     """Mean over the columns of each discipline that it has, in the order of `DISCIPLINES`."""
 
@@ -55,7 +55,7 @@ class AllModels:
     """The table of all models."""
 
     rows: tuple[ModelRow, ...]
-    """In the order of the index; models without a cell last, by name."""
+    """In the order of the index; models without a cell in its columns last, by name."""
     index: Index | None
     """Of the rows that have a cell, in their order; None where no row has one."""
 
@@ -63,12 +63,14 @@ class AllModels:
 def all_models(site: Gathered) -> AllModels:
     """The table of all models."""
     rows = model_rows(site)
-    ranked, index = _ranked([row for row in rows if row.cells])
-    without_cells = sorted((row for row in rows if not row.cells), key=lambda row: row.name.lower())
-    return AllModels((*_with_percentiles(ranked), *without_cells), index)
+    counted = {column.id for column in FRONT}
+    ranked, index = _ranked([row for row in rows if counted & row.cells.keys()])
+    others = [row for row in rows if not counted & row.cells.keys()]
+    others.sort(key=lambda row: (not row.cells, row.name.lower()))
+    return AllModels((*_with_percentiles(ranked), *others), index)
 
 
-def model_rows(site: Gathered, columns: Sequence[FrontColumn] = FRONT) -> list[ModelRow]:
+def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
     """Every model with its cells in these columns, in no order and without an index."""
     rows = list(_rows(site, columns))
     counts = Counter(row.name for row, _ in rows)

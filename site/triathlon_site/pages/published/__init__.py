@@ -1,6 +1,6 @@
-"""Published results: their own pages and rankings, marked as published."""
+"""The pages of published results."""
 
+from triathlon_site.pages.published._analyses import analyses, remarks
 from triathlon_site.pages.published._page import drafts
-from triathlon_site.pages.published._tables import side_tables
 
-__all__ = ["drafts", "side_tables"]
+__all__ = ["analyses", "drafts", "remarks"]

@@ -1,4 +1,4 @@
-"""Published results: the overview of all, and a page for each ranking."""
+"""Published results: the overview of all, and a page for the tables of each paper or board."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import ClassVar
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.published._figures import published_figures
-from triathlon_site.pages.published._tables import side_tables
+from triathlon_site.pages.published._analyses import analyses, figures, remarks
 from triathlon_site.published import (
     ONLY_PUBLISHED,
     SAME,
     JoinedModel,
-    PublishedBoard,
+    PublishedColumn,
+    PublishedTable,
 )
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, PageContext, Section, formats
@@ -26,7 +26,7 @@ class PublishedContext(PageContext):
 
     template: ClassVar[str] = "published/page"
     siblings: list[Link]
-    boards: Mapping[str, PublishedBoard]
+    boards: Mapping[str, PublishedTable]
     lines: list[tuple[JoinedModel, float | None]]
     """Each model with its mean percentile over the sources that have it, where there are two or more."""
     doubtful: Sequence[Mapping[str, str]]
@@ -34,16 +34,18 @@ class PublishedContext(PageContext):
 
 
 @dataclass(frozen=True)
-class PublishedBoardContext(PageContext):
-    """The template's data for the page of one published ranking."""
+class PublishedPaperContext(PageContext):
+    """The template's data for the page of the tables of one paper or board."""
 
-    template: ClassVar[str] = "published/board"
-    board: PublishedBoard
+    template: ClassVar[str] = "published/tables"
+    title: str
     siblings: list[Link]
+    tables: Sequence[PublishedTable]
+    remarks: Mapping[str, list[str]]
+    """By id of a table, sentences that are computed from it."""
     figures: list[Figure]
-    side_tables: list[Section]
-    paths: Mapping[str, str]
-    """By anchor of a smaller table, its CSV file."""
+    sections: list[tuple[Section, str]]
+    """Analyses of the tables, with their CSV files."""
     on_boards: list[tuple[str, str, str]]
     """Title of a column, and title and page of the board that shows its figures beside its own scores; the
     page is empty where nothing was graded here on that board's data."""
@@ -52,63 +54,77 @@ class PublishedBoardContext(PageContext):
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
-    """The overview of published results, a page for each ranking, and the tables as files."""
+    """The overview of published results, a page for each paper or board, and the tables as files."""
     if not site.published:
         return
     boards = site.reported.boards
-    siblings = [Link("All sources", "published.html"), *(Link(b.title, b.page) for b in boards.values())]
+    pages: dict[str, list[PublishedTable]] = {}
+    for table in site.reported.tables:
+        pages.setdefault(table.page, []).append(table)
+    titles = [Link(tables[0].title, page) for page, tables in pages.items()]
+    siblings = [Link("All sources", "published.html"), *titles]
     lines = _joined_lines(site.reported.models, boards)
     yield Draft("published.html", PublishedContext(siblings, boards, lines, site.published.doubtful))
-    for board in boards.values():
-        tables = list(side_tables(site.published, board))
-        paths = {part.anchor: f"data/published-{board.id}-{part.anchor}.csv" for part in tables}
-        files = [page for part in tables for page in table_files(paths[part.anchor], part)]
-        reasons = ((column, ONLY_PUBLISHED.get((board.id, column.id))) for column in board.columns)
-        context = PublishedBoardContext(
-            board,
-            siblings,
-            published_figures(board),
-            tables,
-            paths,
-            list(_on_boards(site, board)),
-            [(column.title, reason) for column, reason in reasons if reason],
-        )
-        yield Draft(board.page, context, (*files, _latex(board)))
+    for page, tables in pages.items():
+        yield _paper(site, page, tables, siblings)
     yield from published_files(site.published)
 
 
-def _on_boards(site: Gathered, board: PublishedBoard) -> Iterator[tuple[str, str, str]]:
+def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:
+    sections = [
+        (section, f"data/published-{table.id}-{section.anchor}.csv")
+        for table in tables
+        for section in analyses(table)
+    ]
+    columns = [(table, column) for table in tables for column in table.columns]
+    reasons = ((column, ONLY_PUBLISHED.get((table.id, column.id))) for table, column in columns)
+    context = PublishedPaperContext(
+        tables[0].title,
+        siblings,
+        tables,
+        {table.id: list(remarks(table)) for table in tables},
+        [figure for table in tables for figure in figures(table)],
+        sections,
+        list(_on_boards(site, columns)),
+        [(column.title, reason) for column, reason in reasons if reason],
+    )
+    files = [file for section, path in sections for file in table_files(path, section)]
+    return Draft(page, context, (*files, *map(_latex, tables)))
+
+
+def _on_boards(
+    site: Gathered, columns: Sequence[tuple[PublishedTable, PublishedColumn]]
+) -> Iterator[tuple[str, str, str]]:
     plans = [plan for plan in plan_boards(BUILT_IN.entries()) if plan.family == "official"]
-    for column in board.columns:
+    for table, column in columns:
         for plan in plans:
-            if any((board.id, column.id) in SAME.get(same.id, ()) for same in plan.columns):
+            if any((table.id, column.id) in SAME.get(same.id, ()) for same in plan.columns):
                 graded, title = site.board(plan.id), f"{plan.discipline.capitalize()}, {plan.title}"
                 yield column.title, title, graded.plan.page if graded else ""
 
 
-def _latex(board: PublishedBoard) -> Page:
-    """The ranking as LaTeX."""
-    head = ("Rank", "Model", *(column.title for column in board.columns))
-    rows = [
-        (
-            formats.rank(best.rank if (best := row.scores.get(board.headline.id)) else None),
-            row.name,
-            *(formats.score(row.value(column.id), column.maximum) for column in board.columns),
-        )
-        for row in board.rows
-    ]
-    title = f"{board.title}, published ({board.sources[0].as_of})"
-    return Page(f"data/published-{board.id}.tex", latex_table(title, head, rows))
+def _latex(table: PublishedTable) -> Page:
+    """The table as LaTeX."""
+    ranks = ("Rank",) if table.headline else ()
+    derived = table.derived
+    head = (*ranks, "Model", *(c.title for c in table.columns), *(column.title for column in derived))
+    rows = []
+    for place, row in enumerate(table.rows):
+        best = row.scores.get(table.headline.id) if table.headline else None
+        rank = (formats.rank(best.rank if best else None),) if table.headline else ()
+        cells = [table.text(row, column) or formats.NONE for column in table.columns]
+        rows.append((*rank, row.name, *cells, *(column.text(place) for column in derived)))
+    title = f"{table.title}, {table.source.part}, published ({table.source.as_of})"
+    return Page(f"data/published-{table.id}.tex", latex_table(title, head, rows))
 
 
 def _joined_lines(
-    models: Sequence[JoinedModel], boards: Mapping[str, PublishedBoard]
+    models: Sequence[JoinedModel], boards: Mapping[str, PublishedTable]
 ) -> list[tuple[JoinedModel, float | None]]:
     """By number of sources, then by mean percentile, then by name."""
     shares: dict[tuple[str, str], float] = {}
     for board in boards.values():
-        scores = {row.name: row.scores.get(board.headline.id) for row in board.rows}
-        known = {name: score.value for name, score in scores.items() if score}
+        known = board.scores(board.headline) if board.headline else {}
         values = percentiles(list(known.values())).tolist()
         shares |= {(board.id, name): share for name, share in zip(known, values, strict=True)}
     lines: list[tuple[JoinedModel, float | None]] = []

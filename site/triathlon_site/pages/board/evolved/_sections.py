@@ -9,20 +9,23 @@ import numpy as np
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
 from triathlon_site import analysis
-from triathlon_site.figures import DotRow, Point, arrows, scatter
+from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
-from triathlon_site.pages.board.evolved._regions import far_below, region_border
+from triathlon_site.pages.board.evolved._analyses import (
+    changes_by_kind,
+    fall,
+    fall_cell,
+    old_against_new,
+    range_cell,
+)
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval
 
-REGION_MODELS: Final = 8
-"""Models below which there is no line through them from which one could be far."""
 SIGNIFICANCE: Final = 0.05
-LABELLED: Final = 12
-"""Points that can carry their names."""
+HOW_MANY: Final = ("both", "one", "none")
 
 
 def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
@@ -32,7 +35,7 @@ def evolved_sections(board: Board, models: Models) -> Iterator[Section]:
         m: "base" if models[m].kind == "base" else "instruct" for m in board.models
     }
     analyses = analysis.measured(board.plan.suites, units, kinds)
-    for make in (_drops, _old_and_new, _pairs, _retold, _compositions, _decompositions, _tools):
+    for make in (_drops, _old_and_new, _pairs, _changes, _compositions, _decompositions, _tools):
         yield from make(board, analyses, models)
     yield from _sampled(board, models)
 
@@ -56,11 +59,14 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         means["five"] = drops.overall, drops.models
         means["average"] = fmean(drops.per_model.values()), drops.models
     mean = [_mean_cell(drop, count) for drop, count in means.values()]
+    falls = [[c.number for c in of.values() if c.number is not None] for of in columns.values()]
+    falls += [list(of.values()) for of in both.values()]
+    ranges = [range_cell(of) if of else UNKNOWN for of in falls]
     same_seeds = [_mean_drop(analyses.same_seeds.get(name, {}).values()) for name in sets]
     yield model_table(
         "Drops",
         f"How much less of each changed set a model solves than of {_seeds(analyses, sets)}, in per cent"
-        " of the latter, with a 95 % interval. Second row: against only those seeds that the set’s problems"
+        " of the latter, with a 95 % interval. On the same seeds: against only those that the set’s problems"
         " were evolved from. A minus sign: solves more."
         + (
             " To the average: from the seeds to the EvoEval average, which has the seeds among its six sets."
@@ -69,13 +75,10 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         ),
         models,
         order,
-        columns
-        | {
-            title: {m: Value(_fall(drop), number=drop) for m, drop in of.items()}
-            for title, of in both.items()
-        },
+        columns | {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()},
         above=(
             (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + len(both) - len(mean))),
+            (Value("Lowest to highest"), *ranges),
             (Value("On the same seeds"), *same_seeds, *[UNKNOWN] * len(both)),
         ),
     )
@@ -96,14 +99,6 @@ def _set(name: str) -> str:
     return title if title[:1].isupper() else f"the {title}"
 
 
-def _fall(value: float) -> str:
-    return formats.change(value).removeprefix("+")
-
-
-def _fall_cell(drop: float) -> Value:
-    return Value(_fall(drop), number=drop)
-
-
 def _mean_drop(models: Iterable[analysis.SameSeeds]) -> Value:
     """The mean over the models whose drop against the seeds of the set's own problems is known."""
     known = [model.drop for model in models if model.seeds and not np.isnan(model.drop)]
@@ -111,7 +106,7 @@ def _mean_drop(models: Iterable[analysis.SameSeeds]) -> Value:
 
 
 def _mean_cell(drop: float, models: int) -> Value:
-    return Value(_fall(drop), f"{models} models", drop, {"models": models})
+    return Value(fall(drop), f"{models} models", drop, {"models": models})
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
@@ -134,38 +129,15 @@ def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str,
             ends = min(float(low[place]), value), max(float(high[place]), value)
             sure = bool(low[place] > 0 or high[place] < 0)
             details = dict(zip(("low", "high"), ends, strict=True))
-            drops[model] = Value(_fall(value), " to ".join(map(_fall, ends)), value, details, sure=sure)
+            drops[model] = Value(fall(value), " to ".join(map(fall, ends)), value, details, sure=sure)
     return drops
 
 
 def _old_and_new(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Figure 2 of EvoEval."""
     old = analysis.column(analyses.board, analyses.old)
-    new = analyses.averages
-    with_both = [m for m in board.models if m in old and m in new]
-    if len(with_both) < 2 or not any(old[m] or new[m] for m in with_both):
-        return
-    placed = analyses.regions if len(with_both) >= REGION_MODELS else {}
-    far = [m for m in with_both if m in placed and placed[m].region != "aligned"]
-    old_title = formats.sentence(set_title(analyses.old))
-    labelled = with_both if len(with_both) <= LABELLED else far
-    svg = scatter(
-        f"Mean over the evolved sets against {old_title}",
-        [Point(models[m].name, old[m], new[m], m in labelled, m in far) for m in with_both],
-        x_title=f"{old_title}, pass@1",
-        y_title="mean pass@1",
-        identity=True,
-        border=region_border(placed),
-    )
-    text = (
-        far_below(len(far), len(with_both), "the line through all of them")
-        if placed
-        else f"{len(with_both)} models are too few to say which of them lie far from the others."
-    )
-    caption = (
-        "Dashed: equal scores. Below it, a model solves more of the old problems than of the changed ones."
-    )
-    yield Section(f"{old_title} against the evolved sets", text, figures=(Figure(svg, caption),))
+    title = formats.sentence(set_title(analyses.old))
+    yield from old_against_new(old, analyses.averages, title, {m: models[m].name for m in board.models})
 
 
 def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
@@ -202,29 +174,17 @@ def _pair(paired: analysis.Paired) -> Value:
     )
 
 
-def _retold(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
-    """The same problems in other words."""
-    rows = [
-        (
-            Value(f"{set_title(name)}, {kind} models"),
-            Value(formats.change(c.change), number=c.change),
-            count_cell(c.models),
-        )
-        for name, changes in analyses.rewordings.items()
-        for kind, c in changes.items()
-    ]
+def _changes(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
+    """The same problems in other words, and with helper functions, by kind of model."""
     figures = []
     for name in analyses.made_by(*analysis.SEMANTIC_PRESERVING):
         seed, title = analyses.seed_of(name), set_title(name)
         dots = _dots(board, analyses, seed, name, models)
         svg = arrows(f"{set_title(seed)} and {title}", (set_title(seed), title), dots)
         figures.append(Figure(svg, f"pass@1 in per cent, from {_set(seed)} to the same told {title}."))
-    text = (
-        "Mean relative change of pass@1 from the seeds, for models that follow instructions and base models."
+    yield from changes_by_kind(
+        {set_title(name): changes for name, changes in analyses.by_kind.items()}, figures
     )
-    if rows:
-        head, drawn = ("Set", "change, %", "models"), tuple(figure for figure in figures if figure.svg)
-        yield Section("The same problems in other words", text, head, tuple(rows), drawn)
 
 
 def _dots(board: Board, analyses: analysis.Measured, old: str, new: str, models: Models) -> list[DotRow]:
@@ -235,41 +195,51 @@ def _dots(board: Board, analyses: analysis.Measured, old: str, new: str, models:
 
 def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Table 2 of EvoEval."""
-    found = {set_title(name): by_model for name, by_model in analyses.compositions.items()}
-    solves_parents = {m for by_model in found.values() for m, c in by_model.items() if c.both}
-    text = (
-        "Of the combined problems whose two parents a model solves alone, the share that it solves combined,"
-        " with a 95 % interval."
-    )
-    columns = {
-        name: {m: share(c.solved_both, c.both) for m, c in by_model.items()}
-        for name, by_model in found.items()
-    }
-    if order := [m for m in board.models if m in solves_parents]:
-        yield model_table("Composition", text, models, order, columns)
+    for name, by_model in analyses.compositions.items():
+        order = [m for m in board.models if m in by_model and by_model[m].both]
+        columns = {
+            f"{start} {how}": {m: count_cell(getattr(by_model[m], f"{field}{how}")) for m in order}
+            for start, field in (("parents solved:", ""), ("combined solved, of", "solved_"))
+            for how in HOW_MANY
+        }
+        columns["composition, %"] = {m: share(by_model[m].solved_both, by_model[m].both) for m in order}
+        text = (
+            "Combined problems by how many of their two parents a model solves alone, how many of each it"
+            " solves combined, and the share of those with both parents solved, with a 95 % interval."
+        )
+        if order:
+            title = "Composition" if name == "combine" else f"Composition, {set_title(name)}"
+            yield model_table(title, text, models, order, columns)
 
 
 def _decompositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
     """Table 3 of EvoEval."""
-    columns: dict[str, dict[str, Value]] = {}
-    for name, by_model in analyses.decompositions.items():
-        of = f"{set_title(name)}, " if len(analyses.decompositions) > 1 else ""
-        for model in board.models:
-            counts = by_model.get(model)
-            passed = counts.passed_both + counts.passed_one + counts.passed_none if counts else 0
-            if counts and (passed or counts.failed_both):
-                solved = columns.setdefault(f"{of}seed solved: both halves", {})
-                solved[model] = share(counts.passed_both, passed)
-                failed = columns.setdefault(f"{of}seed failed: both halves", {})
-                failed[model] = share(counts.failed_both, counts.n - passed)
     text = (
         "Seeds cut into two halves. Of the seeds that a model solves, the share with both halves solved:"
         " who solves a whole should solve its halves. Of those that it does not solve, the share with both"
         " halves solved: the parts are there, putting them together is not."
     )
-    if columns:
-        order = [model for model in board.models if any(model in column for column in columns.values())]
-        yield model_table("Decomposition", text, models, order, columns)
+    for name, by_model in analyses.decompositions.items():
+        solved = {m: c for m in board.models if (c := by_model.get(m)) and (c.passed or c.failed_both)}
+        if solved:
+            title = "Decomposition" if name == "decompose" else f"Decomposition, {set_title(name)}"
+            yield model_table(title, text, models, solved, _decomposition_columns(solved))
+
+
+def _decomposition_columns(by_model: Mapping[str, analysis.Decomposition]) -> dict[str, dict[str, Value]]:
+    columns: dict[str, dict[str, Value]] = {}
+    for start, field, percentage in (
+        ("seed solved", "passed", "decomposition, %"),
+        ("seed failed", "failed", "recomposition, %"),
+    ):
+        columns[start] = {m: count_cell(getattr(c, field)) for m, c in by_model.items()}
+        for how in HOW_MANY:
+            cells = {m: count_cell(getattr(c, f"{field}_{how}")) for m, c in by_model.items()}
+            columns[f"{start}: {how} halves"] = cells
+        columns[percentage] = {
+            m: share(getattr(c, f"{field}_both"), getattr(c, field)) for m, c in by_model.items()
+        }
+    return columns
 
 
 def share(part: int, whole: int) -> Value:

@@ -55,6 +55,7 @@ FRONT: Final = (
         "evolved-official",
         "evolved/humaneval-plus:pass@1",
         within="HumanEval+",
+        published=(("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),  # the newer board first
     ),
     FrontColumn(
         "mbpp_plus", "MBPP+ pass@1", 378, "evolved-official", "evolved/mbpp-plus:pass@1", within="MBPP+"
@@ -72,5 +73,6 @@ EVOLVED = DisciplineView(
     ),
     has_parents=True,
     articles={EvolvedRecord: Article("board/evolved_unit")},
+    about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
     front=FRONT,
 )

@@ -1,8 +1,6 @@
 """The runtime discipline on the pages: its four questions, and its variants."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
-from statistics import fmean, stdev
 from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
@@ -17,10 +15,12 @@ from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
     UNKNOWN,
+    average_cell,
     count_cell,
     difference_cells,
     model_table,
-    score_cell,
+    repeats_cell,
+    repeats_of,
 )
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
@@ -29,6 +29,13 @@ from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_d
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
 """Metrics that count single answers."""
+AVERAGE: Final = "average_accuracy"
+TABLE_III: Final = {
+    metric: place
+    for place, metric in enumerate((*QUESTIONS[:1], "coverage_f1", *QUESTIONS[1:], AVERAGE, "ic"))
+}
+"""The order of REval's columns."""
+PLAIN: Final = "as on this board"
 ALL_QUESTIONS: Final = {"runtime/dreval": 3152}
 """REval, table I."""
 MOST_BARS: Final = 12
@@ -43,11 +50,13 @@ def question_columns(board: Board) -> list[ColumnScores]:
 
 def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
     """Bars of the best models, and dots of all where they are many."""
-    columns = [*question_columns(board), board.headline]
+    average = [column for column in board.shown if column.column.id.endswith(f":{AVERAGE}")]
+    columns = [*question_columns(board), *average, board.headline]
+    shown = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
     titles = [column.column.title for column in columns[:-1]]
     rows = [DotRow(models[m].name, tuple(share_of_maximum(column, m) for column in columns)) for m in shown]
     title = "The four questions and incremental consistency"
-    caption = "Bars: accuracy in each question, in per cent. Line: incremental consistency."
+    caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
     if len(rows) <= MOST_BARS:
         figures = [Figure(bars(title, titles, "IC", rows), caption)]
     else:
@@ -55,25 +64,20 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
         text = "Accuracy in each question, in per cent; the upright bar: IC, what holds together."
         svg = bars(f"{title}: {best}", titles, "IC", rows[:MOST_BARS])
         figures = [
-            Figure(svg, f"{caption} {best.capitalize()} models."),
+            Figure(svg, f"{caption} {best.capitalize()} models, by average."),
             Figure(dots(title, (*titles, "IC"), rows), text),
         ]
     yield from (figure for figure in figures if figure.svg)
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Questions that were not asked, chain of thought, repeats: a table for each that has results."""
+    """Questions that were not asked, chain of thought, all settings: a table for each that has results."""
     for suite in board.plan.suites:
         if left_out := _left_out(board.of_suite(suite.id)):
             yield _not_asked(suite.id, left_out, models)
-        of_reval = suite.record is RuntimeRecord
-        if of_reval and any(file.repeats for file in board.of_suite(suite.id).values()):
-            yield _repeats(board, suite, "", models)
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
-    for variant in variants_of(board, "sampling"):
-        thinking = " with a chain of thought" if variant.title.startswith("cot") else ""
-        yield _repeats(board, variant.entry, thinking, models)
+    yield from _all_settings(board, models)
 
 
 def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
@@ -133,33 +137,35 @@ def _ratio(file: FileAggregate, metric: Metric) -> float:
     return 100 * metric.scale * part.numerator / (part.denominator or 1) / metric.maximum
 
 
-def _repeats(board: Board, suite: SuiteEntry, thinking: str, models: Models) -> Section:
-    metrics = _columns(suite)
-    files = {model: file.repeats for model, file in board.of_suite(suite.id).items() if file.repeats}
-    spreads = {m.title: {model: _spread(of[m.id], m) for model, of in files.items()} for m in metrics}
-    counts = {model: count_cell(len(of[metrics[0].id])) for model, of in files.items()}
-    return model_table(
-        f"Repeated at temperature {suite.sampling.temperature:g}{thinking}",
-        "As REval’s table III: mean and standard deviation over the repeats. They say how much sampling"
-        " moves a score; how much the choice of programs does, the intervals above say.",
-        models,
-        files,
-        {**spreads, "repeats": counts},
+def _all_settings(board: Board, models: Models) -> Iterator[Section]:
+    """REval's table III in one piece: every setting that has results, the mean of its models first."""
+    plain = board.plan.suites[0]
+    if plain.record is not RuntimeRecord:
+        return
+    variants = [variant for kind in ("style", "sampling") for variant in variants_of(board, kind)]
+    settings = {PLAIN: plain} | {variant.title: variant.entry for variant in variants}
+    metrics = sorted(_columns(plain), key=lambda metric: TABLE_III.get(metric.id, 0))
+    rows: list[tuple[Value, ...]] = []
+    for setting, entry in settings.items():
+        files = board.of_suite(entry.id)
+        scores = {
+            m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items() if file.units
+        }
+        if len(scores) > 1:
+            by_metric = zip(*scores.values(), strict=True)
+            cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
+            rows.append((Value("Average"), Value(setting), *cells, UNKNOWN))
+        for model in (model for model in board.models if model in scores):
+            name = Value(models[model].name, link=models[model].page)
+            cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
+            rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
+    text = (
+        "As REval’s table III: the mean and, over several repeats, its standard deviation, which says how"
+        " much sampling moves a score; how much the choice of programs does, the intervals above say."
     )
-
-
-def _spread(scores: Sequence[float], metric: Metric) -> Value:
-    """A repeat without one readable answer has no F1: its score is not a number, and it is not counted."""
-    known = [score for score in scores if not isnan(score)]
-    if not known:
-        return UNKNOWN
-    few = f", {len(known)} of {len(scores)}" if len(known) < len(scores) else ""
-    if len(known) < 2:
-        return score_cell(fmean(known), metric.maximum, f"one repeat{few}")
-    deviation = stdev(known)
-    small = f"± {formats.score(deviation, metric.maximum)}{few}"
-    details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
-    return score_cell(fmean(known), metric.maximum, small, **details)
+    if rows:
+        head = ("Model", "asked", *(metric.title for metric in metrics), "repeats")
+        yield Section("All settings", text, head, tuple(rows))
 
 
 def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
@@ -215,7 +221,16 @@ CONSISTENCY: Final = FrontColumn(
     small="DREval IC",
     data="DREval",
     within="runtime (DREval)",
-    published=(("reval", "ic"),),  # on no board, because REval's code has other right answers
+)
+REVAL: Final = FrontColumn(
+    id="reval_ic",
+    name="REval’s IC, as published",
+    tasks=154,
+    board="runtime-dreval",
+    column="",  # REval's code has other right answers than ours
+    small="IC, published by REval",
+    in_index=False,
+    published=(("reval", "ic"),),
 )
 RUNTIME = DisciplineView(
     figures_title="Question by question",
@@ -229,7 +244,7 @@ RUNTIME = DisciplineView(
     loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
     names_endings=False,
     articles={RuntimeRecord: Article("board/runtime_unit", runtime_rows)},
-    front=(OUTPUT, INPUT, CONSISTENCY),
+    front=(OUTPUT, INPUT, CONSISTENCY, REVAL),
 )
 
 PREDICTION = DisciplineView(
