@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import triathlon_site.cli  # noqa: F401  # adds its commands
-from support.small_run import SmallRun, made
+from support.model_server import model_server_process
+from support.small_run import ROWS, SmallRun, made
 from triathlon_runner.errors import UserError
 
 SUITE = "evolved/core-seeds"
@@ -57,11 +58,13 @@ def test_the_scores_leave_the_line_out(altered: SmallRun) -> None:
 
 
 def test_the_advice_holds(altered: SmallRun) -> None:
-    """Without the line its unit is made again from the reply in the cache: no server is there to ask."""
+    """Without the line its unit is made again from the reply in the cache, where the server is there."""
     lines = altered.results / LINES
     lines.write_text(lines.read_text().partition("\n")[2])
-    result = altered.run()
-    assert result.exit_code == 0 and "1 unit finished, 0 open" in result.output
+    with model_server_process("support.core_model:answer") as url:
+        (altered.root / "models.yaml").write_text(ROWS.format(url=url))
+        result = altered.run()
+    assert result.exit_code == 0 and "1 unit finished, 0 open" in result.output, result.output
     assert json.loads(lines.read_text().splitlines()[0])["outcome"] == "passed"
 
 

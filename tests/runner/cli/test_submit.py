@@ -293,7 +293,7 @@ def test_a_changed_reply_is_refused(place: SmallRun) -> None:
         ("protocol", "0" * 16, "protocol: expected"),
         ("ended", "2999-01-01T00:00:00+00:00", "expected a time that has passed"),
         ("ended", "", "expected a run that came to its end"),
-        ("settings", {}, "settings.prompts: expected "),
+        ("settings", {}, "settings.api: expected "),
         ("private", True, "got those of a private one"),
         ("origin", {"format": "evalplus", "file": "f", "sha256": "0"}, "got an import"),
     ],

@@ -103,7 +103,7 @@ async def test_base_model() -> None:
     ("reply", "outcome"),
     [
         (Reply(text="I would rather not."), Outcome.NO_ANSWER),
-        (Reply(text=f"```python\n{SOLUTION}```", finish=Finish.LENGTH), Outcome.TRUNCATED),
+        (Reply(text="```python\ndef double(n):\n    return (n", finish=Finish.LENGTH), Outcome.TRUNCATED),
         (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
     ],
 )
