@@ -16,6 +16,7 @@ from triathlon_runner.records import Manifest, Outcome
 from triathlon_site.load import Results
 from triathlon_site.noise import SuiteNoise, suite_noise
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.board import ABOUT_PROMPTS
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.tasks import FEWEST_MODELS
@@ -44,14 +45,6 @@ class MethodContext(PageContext):
     """Level of the tests between tiers."""
     fewest: int = FEWEST_MODELS
     """Models below which nothing is said about tasks."""
-
-
-ABOUT_PROMPTS: Final = {
-    "loop": "Attacks are our wording of EVALOOOP’s listing 3.1, the summary prompts of its listing 3.2.",
-    "evolved": "EvoEval words its instruction for each family of models; ours is one for all.",
-    "runtime": "",
-    "translation": "Our wording of the prompt in EVALOOOP’s section 5.",
-}
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,8 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if discipline.prompts is not None
     }
     official = {name: PROMPT_FILES.get(name, ()) for name in prompts}
-    yield Draft("prompts.html", PromptsContext(prompts, official, ABOUT_PROMPTS))
+    about = {name: ABOUT_PROMPTS.get(name, "") for name in prompts}
+    yield Draft("prompts.html", PromptsContext(prompts, official, about))
     yield core_draft(site.results)
 
 

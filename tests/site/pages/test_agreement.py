@@ -66,7 +66,7 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
             assert f"too few: {row['Models']}" in cells and "href" not in title
         else:
             assert f">{row['Models']}<small>{row['With a reported figure']} reported" in cells
-            assert row["Spearman"].replace("-", "\N{MINUS SIGN}") in cells
+            assert f"{float(row['Spearman']):.2f}".replace("-", "\N{MINUS SIGN}") in cells
             assert re.search(r'href="([^"]*)"', title)[1] in pages  # type: ignore[index]
         counts.append(int(row["Models"]))
     assert counts == sorted(counts, reverse=True) and counts[0] >= 10 and counts[-1] < 3

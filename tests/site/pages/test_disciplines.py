@@ -15,11 +15,14 @@ TEMPLATES: Final = find_templates()
 BOARD_FOLDERS: Final = (SITE / "pages/board", TEMPLATES / "board")
 NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
 RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
+_EVOEVAL: Final = "the analyses of one paper, on that discipline's sets and by its formulas"
 EXCEPTIONS: Final = {
     "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
     "published/_tables.py": "which discipline a paper measured, and the formulas of that paper",
     "pages/published/_tables.py": "tables that a paper has, computed by that paper's formulas",
     "pages/published/_figures.py": "the figure of EvoEval, computed by its formulas",
+    "analysis/__init__.py": _EVOEVAL,
+    "analysis/_board.py": _EVOEVAL,
     "cli.py": "the help has examples, which name suites",
     "figures/_degradation_curve.py": "the axis of the curve counts loops",
     "figures/curves.html.jinja": "the same axis, of the figure without scripts",

@@ -6,6 +6,7 @@ from triathlon_site.pages.board._reported import places, reported_models, report
 from triathlon_site.pages.board._retention import BoardRetention
 from triathlon_site.pages.board._view_protocol import FrontColumn
 from triathlon_site.pages.board._views_by_discipline import (
+    ABOUT_PROMPTS,
     ARTICLES,
     FRONT,
     Finding,
@@ -15,6 +16,7 @@ from triathlon_site.pages.board._views_by_discipline import (
 )
 
 __all__ = [
+    "ABOUT_PROMPTS",
     "ARTICLES",
     "FRONT",
     "BoardRetention",

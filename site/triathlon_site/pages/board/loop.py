@@ -183,6 +183,7 @@ FRONT: Final = FrontColumn(
 LOOP = DisciplineView(
     figures_title="Loop by loop",
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
+    about_prompts="Attacks are our wording of EVALOOOP’s listing 3.1, summary prompts of its listing 3.2.",
     figures=curve_and_radar,
     sections=loop_sections,
     retentions=loop_retentions,

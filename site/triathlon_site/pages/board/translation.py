@@ -35,6 +35,7 @@ def _step(step: translation.LanguageStep) -> Value:
 TRANSLATION = DisciplineView(
     figures_title="Language by language",
     endings="A task passes where all its translations do; else it ends as the first lost one did.",
+    about_prompts="Our wording of the prompt in EVALOOOP’s section 5.",
     figures=curve_and_radar,
     sections=translation_sections,
     retentions=loop_retentions,

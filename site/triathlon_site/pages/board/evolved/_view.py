@@ -63,6 +63,7 @@ FRONT: Final = (
 EVOLVED = DisciplineView(
     figures_title="Set by set",
     endings="One unit a problem, over all sets that the board shows.",
+    about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
     figures=curve_and_radar,
     sections=evolved_sections,
     retentions=_retentions,
