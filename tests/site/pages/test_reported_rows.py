@@ -14,6 +14,7 @@ import pytest
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
+from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import places, reported_models
@@ -25,14 +26,19 @@ MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("
 
 
 def site(root: Path, *, published: bool) -> Gathered:
-    """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table."""
+    """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table.
+
+    Its price is in models.yaml: the price list beside the published tables gives a cost to models without.
+    """
     suites = [FakeSuite(entry, tasks=20) for entry in entries(["loop/mbpp-plus", "evolved/humaneval"])]
     write_results(root, MODELS, suites)
     if published:
         shutil.copytree(FOLDER, root / "published")
     (root / "recorded").mkdir()
     (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
-    return gather(root, None)
+    known = {"name": "GPT-5", "price": Price(input=1.0, output=8.0)}
+    row = row_without_server("gpt-5", "instruct").model_copy(update=known)
+    return gather(root, Registry(models=(row,)))
 
 
 @pytest.fixture(scope="module")
