@@ -46,9 +46,9 @@ CENTRE: Final = 50.0
 POINTS: Final = 10.0
 """Index points of one standard deviation of all models, or of `SMALLEST_UNIT`."""
 SMALLEST_UNIT: Final = 0.5
-"""Smallest standard deviation of abilities that is a unit of the index, in standard deviations of models of one
-date. Nearly equal models have a smaller one: noise, which as a unit would put an interval's ends thousands of
-points from the mean. `GRID` is 9 wide, so no end is further than 9.15 / 0.5 units, 183 points, from it."""
+"""Least standard deviation of abilities that is a unit of the index, in those of models of one date. Nearly
+equal models have a smaller one: noise, which as a unit would put an interval's ends thousands of points from
+the mean. `GRID` is 9 wide, so no end is further from the mean than 9.15 / 0.5 units, 183 points."""
 SMALLEST_SPREAD: Final = 1e-6
 """Standard deviation of dates below which all of them are equal but for rounding errors."""
 RESAMPLES: Final = 200

@@ -62,6 +62,8 @@ def csv_file(path: str, frame: pd.DataFrame) -> Page:
     if frame.empty:
         return Page(path, "")
     safe = frame.rename(columns=_cell)
+    for name in safe.select_dtypes("float"):
+        safe[name] += 0.0  # no -0.0
     for name in safe.select_dtypes(exclude=["number", "bool"]):
         cells = [_cell(value) for value in safe[name]]
         safe[name] = pd.Series(
