@@ -62,8 +62,6 @@ def csv_file(path: str, frame: pd.DataFrame) -> Page:
     if frame.empty:
         return Page(path, "")
     safe = frame.rename(columns=_cell)
-    for name in safe.select_dtypes("float"):
-        safe[name] += 0.0  # no -0.0
     for name in safe.select_dtypes(exclude=["number", "bool"]):
         cells = [_cell(value) for value in safe[name]]
         safe[name] = pd.Series(
@@ -128,4 +126,4 @@ def _digits(value: float | None) -> float | None:
     """Six digits, the same on every machine; nothing for nan."""
     if value is None or isinstance(value, int):
         return value
-    return None if math.isnan(value) else float(f"{value:.6g}")
+    return None if math.isnan(value) else float(f"{value:.6g}") + 0.0  # no -0.0
