@@ -44,9 +44,13 @@ _TREND_SPREAD: Final = 1.0
 CENTRE: Final = 50.0
 """The index of the mean of all models."""
 POINTS: Final = 10.0
-"""Index points of one standard deviation of all models."""
+"""Index points of one standard deviation of all models, or of `SMALLEST_UNIT`."""
+SMALLEST_UNIT: Final = 0.5
+"""Least standard deviation of abilities that is a unit of the index, in those of models of one date. Nearly
+equal models have a smaller one: noise, which as a unit would put an interval's ends thousands of points from
+the mean. `GRID` is 9 wide, so no end is further from the mean than 9.15 / 0.5 units, 183 points."""
 SMALLEST_SPREAD: Final = 1e-6
-"""Standard deviation of abilities or dates below which all of them are equal but for rounding errors."""
+"""Standard deviation of dates below which all of them are equal but for rounding errors."""
 RESAMPLES: Final = 200
 DRAWS_EACH: Final = 10
 
@@ -266,7 +270,7 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
         means[group] = np.mean(means[group])
     means = rounded(means)
     drawn_ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
-    centre, spread = float(np.mean(means[order])), _spread(means[order])
+    centre, spread = float(np.mean(means[order])), _unit(means[order])
     tail = (1 - LEVEL) / 2
     places = smallest_ranks(means)
     shared = Counter(places)
@@ -302,6 +306,11 @@ def _spread(values: Array) -> float:
     return spread if spread > SMALLEST_SPREAD else 1.0
 
 
+def _unit(means: Array) -> float:
+    """The abilities' standard deviation, or `SMALLEST_UNIT`."""
+    return max(float(np.std(means)), SMALLEST_UNIT)
+
+
 def years(month: str) -> float:
     """The middle of a month such as `2024-11` in years; nan for an empty text.
 
@@ -318,7 +327,7 @@ def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:
     """Abilities, shape (RESAMPLES * DRAWS_EACH, models).
 
     A fit to other models may have another unit and zero of ability; they are brought back by the mean and
-    standard deviation over all models.
+    standard deviation over all models, where these are units (`SMALLEST_UNIT`).
     """
     reference = abilities(fitted, cells) @ GRID
     step = GRID[1] - GRID[0]
@@ -329,6 +338,6 @@ def _draws(cells: Cells, fitted: Columns, random: np.random.Generator) -> Array:
         places = (posterior.cumsum(axis=1) < uniform).sum(axis=2).clip(max=len(GRID) - 1)
         values = GRID[places] + step * (random.random(places.shape) - 0.5)
         means = posterior @ GRID
-        scale = _spread(reference) / _spread(means)
+        scale = _unit(reference) / _unit(means)
         parts.append(np.mean(reference) + scale * (values - np.mean(means)))
     return np.concatenate(parts)

@@ -126,4 +126,4 @@ def _digits(value: float | None) -> float | None:
     """Six digits, the same on every machine; nothing for nan."""
     if value is None or isinstance(value, int):
         return value
-    return None if math.isnan(value) else float(f"{value:.6g}")
+    return None if math.isnan(value) else float(f"{value:.6g}") + 0.0  # no -0.0

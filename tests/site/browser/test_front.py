@@ -76,6 +76,8 @@ def test_each_question_leads_to_its_answer(page: Page, site: Path, path: str, co
         page.goto((site / path).as_uri())
         page.locator(".asks a", has_text=text).click()
         if "sort=" in address:
+            page.wait_for_url("**sort=*")
+            settle(page)
             expect(page.locator("th[aria-sort]")).to_have_count(1)
             expect(page.locator("th[aria-sort]")).to_be_visible()
         if "#" in address:

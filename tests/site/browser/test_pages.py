@@ -266,7 +266,9 @@ def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None
     page.get_by_role("button", name="Draw interactively").click()
     page.wait_for_selector(".plot .main-svg")
     (trace,) = page.evaluate("document.querySelector('.plot').data")
-    assert sorted(trace["text"]) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
+    texts = [text.split("<br>") for text in trace["text"]]
+    assert sorted(name for name, _, _ in texts) == ["Alpha", "Beta", "Delta", "Epsilon", "Gamma"]
+    assert [float(left.rpartition(": ")[2]) for _, left, _ in texts] == pytest.approx(trace["x"], abs=0.06)
     assert len(trace["x"]) == len(trace["y"]) == page.locator("figure .dot").count()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.site import build_small, page_text, small_results
+from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
@@ -27,7 +28,7 @@ RECEIPT = {
     "licence": "none found",
     "file": "other.json.gz",
     "sha256": "ef" * 32,
-    "engine_version": 1,
+    "engine_version": ENGINE_VERSION,
     "compared": 12,
     "equal": 11,
 }
@@ -49,7 +50,7 @@ def record_as(results: Path, model: str, *, of: str, source: str = "elsewhere") 
                     "served_model": model,
                     "protocol": manifest["protocol"],
                     "settings": {},
-                    "engine_versions": [1],
+                    "engine_versions": [ENGINE_VERSION],
                     "outcomes": outcomes,
                     "ended": "2025-10",
                     "max_loops": measured[0].max_loops,
@@ -223,7 +224,7 @@ def record_answers(results: Path, model: str, outcomes: dict[str, str]) -> Recor
         "protocol": "recorded",
         "settings": {},
         "data": {"name": "cruxeval.jsonl", "version": "1", "sha256": "ab" * 32},
-        "engine_versions": [1],
+        "engine_versions": [ENGINE_VERSION],
         "tasks_in_suite": 800,
         "tasks_planned": len(outcomes),
         "outcomes": dict(sorted(counted.items())),
