@@ -6,7 +6,6 @@ from triathlon_site.pages.board._reported import places, reported_models, report
 from triathlon_site.pages.board._retention import BoardRetention
 from triathlon_site.pages.board._view_protocol import FrontColumn
 from triathlon_site.pages.board._views_by_discipline import (
-    ABOUT_PROMPTS,
     ARTICLES,
     FRONT,
     VIEWS,
@@ -17,7 +16,6 @@ from triathlon_site.pages.board._views_by_discipline import (
 )
 
 __all__ = [
-    "ABOUT_PROMPTS",
     "ARTICLES",
     "FRONT",
     "VIEWS",

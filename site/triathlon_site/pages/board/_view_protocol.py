@@ -65,8 +65,6 @@ class DisciplineView:
     """The word for a task: `task` or `program`."""
     endings: str = ""
     """The meaning of a unit's outcome, in one sentence."""
-    about_prompts: str = ""
-    """How our own prompts differ from the paper's, in one sentence."""
     models_drawn: int = 5
     """Models in a figure of the board."""
     figures: Callable[[Board, Sequence[str], Models], Iterator[Figure]] = lambda *_: iter(())

@@ -18,8 +18,6 @@ ARTICLES: Final = {
     record: article for view in (*VIEWS.values(), PREDICTION) for record, article in view.articles.items()
 }
 """How the evidence shows a unit, by the type of its record."""
-ABOUT_PROMPTS: Final = {name: view.about_prompts for name, view in VIEWS.items()}
-"""How its prompts differ from the paper's, by discipline."""
 FRONT: Final = tuple(column for view in VIEWS.values() for column in view.front)
 """Columns of the table of all models."""
 
