@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "1ba2ef665d62ed706727c21b162f9547da92e36abc43f772a6e98caf46013a8c")
+DECIDED = (2, "072af7453638ce5e0efe01edc485ca1ef1562f65f20ad158fef0f8d5313f79dd")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
