@@ -6,13 +6,15 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from plotly import graph_objects
 
-from support.site import rendered_texts, small_results
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries, rendered_texts, small_results
 from triathlon_site.build import gather
 
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
@@ -66,8 +68,30 @@ def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
             assert f"too few: {row['Models']}" in cells and "href" not in title
         else:
             assert f">{row['Models']}<small>{row['With a reported figure']} reported" in cells
-            assert f"{float(row['Spearman']):.2f}".replace("-", "\N{MINUS SIGN}") in cells
+            spearman = f"{float(row['Spearman']):.2f}".replace("-", "\N{MINUS SIGN}")
+            assert f">{spearman}<" in cells  # an interval follows where there are models enough
             assert re.search(r'href="([^"]*)"', title)[1] in pages  # type: ignore[index]
         counts.append(int(row["Models"]))
     assert counts == sorted(counts, reverse=True) and counts[0] >= 10 and counts[-1] < 3
     assert 'href="agreement.html"' in str(pages["published.html"])
+
+
+def test_an_outside_ranking_correlates_with_every_column(tmp_path: Path) -> None:
+    """A CSV and a row of `sources.csv`: it stands in both matrices, beside every other column."""
+    names = {"gpt-4o": "GPT-4o", "gpt-5": "GPT-5", "claude": "Claude Opus 4", "o3": "o3-mini"}
+    models = [FakeModel(name, 1.0 - place, 0.9) for place, name in enumerate(names)]
+    write_results(tmp_path, models, [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])])
+    folder = tmp_path / "published"
+    shutil.copytree(PUBLISHED, folder)
+    rows = "".join(f"{name},{70 - place}\n" for place, name in enumerate(names.values()))
+    (folder / "outside.csv").write_text(f"model,resolved\n{rows}")
+    with (folder / "sources.csv").open("a") as file:
+        file.write("outside,Outside,A board,its board,2025,per cent of tasks resolved,,\n")
+    site = replace(gather(tmp_path, None), published_names=names)
+    pages = rendered_texts(site)
+    title = "Outside resolved, as published"
+    for name, other in (("agreement", "Loop ASL (MBPP+)"), ("agreement-all-models", "Loop ASL, MBPP+")):
+        found = csv.DictReader(io.StringIO(pages[f"data/{name}.csv"]))
+        (row,) = (row for row in found if {row["Left"], row["Right"]} == {title, other})
+        assert int(row["Models"]) >= 3 and -1 <= float(row["Spearman"]) <= 1
+    assert "published/outside.html" in pages and "GPT-4o" in pages["published/outside.html"]
