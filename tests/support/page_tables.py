@@ -9,12 +9,13 @@ Attributes = dict[str, str]
 
 @dataclass
 class Cell:
-    """A cell of a table; `bold` and `small` are what stands in such elements, in order."""
+    """A cell of a table; `bold`, `small` and `links` are what stands in such elements, in order."""
 
     attributes: Attributes
     text: str = ""
     bold: str = ""
     small: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -71,6 +72,8 @@ class PageParser(HTMLParser):
             self.tables[-1].rows[-1].cells.append(Cell(attributes))
         elif tag == "small" and self._cell:
             self._cell.small.append("")
+        elif tag == "a" and self._cell:
+            self._cell.links.append(attributes.get("href", ""))
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop() != tag:

@@ -106,10 +106,14 @@ def table_files(path: str, section: Section) -> Iterator[Page]:
 
 
 def _columns(heading: str, cells: Sequence[Value]) -> Iterator[tuple[str, list[Any]]]:
-    """The values of one column, and those of each number in its small print."""
+    """The values of one column, and those of each number in its small print.
+
+    A column whose cells are nothing but small print has no values of its own; one of unknown numbers has.
+    """
     details = list(dict.fromkeys(name for cell in cells for name in cell.details))
     values = [_value(cell) for cell in cells]
-    if not details or any(value is not None for value in values):
+    numbers = any(cell.number is not None for cell in cells)
+    if not details or numbers or any(value is not None for value in values):
         yield heading, values
     for name in details:
         yield f"{heading}, {name}", [_digits(cell.details.get(name)) for cell in cells]

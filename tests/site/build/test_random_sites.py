@@ -2,9 +2,10 @@
 
 import csv
 import json
+import math
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.stats import kendalltau, spearmanr
 
 from support.page_tables import PageParser, Row
 from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import rendered_texts
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.records import EvolvedRecord, Outcome
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
 from triathlon_site.pages.front import SHOWN
@@ -40,6 +43,7 @@ NAMES = (
     *("&amp;", "{{ 7 }}", "é", "<script>", "0"),
 )
 FIELDS = ("column", "score", "rank", "tied", "tier", "mean_percentile")
+ORIGIN = {"format": "inspect", "file": "log.eval", "sha256": "ef" * 32}
 SKILLS = (-99.0, -1.0, 0.5, 99.0)
 LINK = re.compile(r"(?:https?:|data:image/)")
 
@@ -52,11 +56,15 @@ class Results:
     """By id of a model."""
     suites: dict[FakeModel, list[FakeSuite]]
 
-    def write(self, root: Path) -> None:
+    def write(self, root: Path, manifest: Mapping[str, Any] | None = None) -> None:
+        """Fields of `manifest` are added to those of each file."""
         for name, behaviour in self.behaviours.items():
             for suite in self.suites[behaviour]:
                 records = [r.model_copy(update={"model": name}) for r in fake_records(behaviour, suite)]
-                write_file(root, name, suite.entry.id, records, suite)
+                path = write_file(root, name, suite.entry.id, records, suite)
+                if manifest:
+                    beside = path.with_suffix(".manifest.json")
+                    beside.write_text(json.dumps({**json.loads(beside.read_text()), **manifest}))
 
     def renamed(self, chance: random.Random) -> "Results":
         """The same behaviours, as often, under other names."""
@@ -153,6 +161,89 @@ def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str
     return texts
 
 
+def check_models(
+    site: Path, pages: Mapping[Path, PageParser], texts: Mapping[tuple[str, str, str], tuple[str, str]]
+) -> None:
+    """A model's page says of each column what the board says: score, interval, rank, its interval, tasks."""
+    exported: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for path in site.glob("data/*.json"):
+        content = json.loads(path.read_text())
+        for row in content["rows"] if "board" in content else ():
+            slug = model_slug(row["model"])
+            if (content["board"], slug, row["column"]) in texts:
+                shown = texts[content["board"], slug, row["column"]]
+                exported[slug][row["title"], *shown, str(row["tasks"])] += 1
+    for slug, columns in exported.items():
+        said = Counter(
+            (row.cells[0].text, row.cells[1].bold, row.cells[1].small[0], row.cells[3].text)
+            for table in pages[(site / f"models/{slug}.html").resolve()].tables
+            if table.head[:2] == ["Column", "Score"]
+            for row in table.body
+        )
+        assert not columns - said, slug
+
+
+def check_tasks(site: Path, pages: Mapping[Path, PageParser], results: Results) -> None:
+    """How many models have a task of an evolved set, how many of them solve it, and the share."""
+    for suite in {suite for suites in results.suites.values() for suite in suites}:
+        name = suite.entry.id
+        path = (site / f"tasks/{name.replace('/', '-')}.html").resolve()
+        if suite.entry.record is not EvolvedRecord or path not in pages:
+            continue
+        scores: dict[str, list[bool]] = defaultdict(list)
+        for behaviour in results.behaviours.values():
+            for record in fake_records(behaviour, suite) if suite in results.suites[behaviour] else ():
+                scores[record.task_id].append(record.outcome is Outcome.PASSED)
+        (table,) = pages[path].tables
+        assert {row.cells[0].text for row in table.body} == set(scores)
+        for row in table.body:
+            of_models = scores[row.cells[0].text]
+            assert [row.cells[1].text, row.cells[2].text] == [str(len(of_models)), str(sum(of_models))]
+            assert shown_as(row.cells[3].text, sum(of_models) / len(of_models))
+
+
+def check_imported(
+    site: Path, pages: Mapping[Path, PageParser], texts: Mapping[tuple[str, str, str], tuple[str, str]]
+) -> None:
+    """The same records, imported, have the score and the interval that they have on the board."""
+    shown: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for (_, slug, _), text in texts.items():
+        shown[slug].add(text)
+    for table in pages[(site / "imported.html").resolve()].tables:
+        for row in table.body:
+            slug = row.cells[0].links[0].removeprefix("imported/").removesuffix(".html")
+            for _, score, interval in scores_of(row):
+                assert (score, interval) in shown[slug], (slug, score, interval)
+
+
+def check_agreement(site: Path, pages: Mapping[Path, PageParser]) -> None:
+    """The coefficients of the page and of its CSV are those of the values that its figure gets, by SciPy."""
+    path = site / "data/agreement.js"
+    if not path.exists():
+        return
+    columns = {column["title"]: column["values"] for column in script(path)["columns"]}
+    exported: dict[tuple[str, str, str], str] = {}
+    for line in csv.DictReader((site / "data/agreement.csv").read_text().splitlines()):
+        left, right = columns[line["Left"]], columns[line["Right"]]
+        both = [(a, b) for a, b in zip(left, right, strict=True) if a is not None and b is not None]
+        assert int(line["Models"]) == len(both)
+        for name, rule in (("Spearman", spearmanr), ("Kendall", kendalltau)):
+            if len(both) < 3 or any(len(set(values)) == 1 for values in zip(*both, strict=True)):
+                assert line[name] == "", line
+            else:
+                assert math.isclose(float(line[name]), rule(*zip(*both, strict=True)).statistic, abs_tol=1e-4)
+            exported[line["Left"], line["Right"], name] = line[name]
+    for table in pages[(site / "agreement.html").resolve()].tables:
+        for place, row in enumerate(table.body if table.head[0] == "" else ()):
+            for other, cell in enumerate(row.cells[1:]):
+                number = re.match(r"[−\d.]+", cell.text)
+                if other != place and number:
+                    names = sorted((place, other))
+                    of_pair = table.head[names[0] + 1], table.head[names[1] + 1]
+                    name = "Spearman" if other < place else "Kendall"
+                    assert shown_as(number[0], float(exported[*of_pair, name])), (of_pair, cell.text)
+
+
 def script(path: Path) -> Any:
     text = path.read_text()
     return json.loads(text[text.index("{") : text.rindex("}") + 1])
@@ -223,12 +314,18 @@ def check(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     results = random_results(chance)
     results.write(tmp_path / "results")
+    results.write(tmp_path / "results/imported", manifest={"origin": ORIGIN})
     site = tmp_path / "site"
     build(tmp_path / "results", site, None, known=CATALOGUE, cache=tmp_path / "cache")
     pages = pages_of(site)
     check_links(pages)
     check_captions(pages)
-    check_scripts(site, check_boards(site, pages))
+    texts = check_boards(site, pages)
+    check_scripts(site, texts)
+    check_models(site, pages, texts)
+    check_tasks(site, pages, results)
+    check_imported(site, pages, texts)
+    check_agreement(site, pages)
     check_front(site, pages)
     check_tables(site)
     other = results.renamed(chance)
