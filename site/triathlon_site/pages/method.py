@@ -16,7 +16,7 @@ from triathlon_runner.records import Manifest, Outcome
 from triathlon_site.load import Results
 from triathlon_site.noise import SuiteNoise, suite_noise
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import VIEWS
+from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.tasks import FEWEST_MODELS
@@ -88,7 +88,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if discipline.prompts is not None
     }
     official = {name: PROMPT_FILES.get(name, ()) for name in prompts}
-    about = {name: VIEWS[name].about_prompts for name in prompts}
+    about = {name: view_named(name).about_prompts for name in prompts}
     yield Draft("prompts.html", PromptsContext(prompts, official, about))
     yield core_draft(site.results)
 

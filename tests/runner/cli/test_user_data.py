@@ -105,7 +105,7 @@ def test_what_was_evolved_from_them_shares_their_board(place: Place) -> None:
     place.call("run", "--models", "good", *suites, "--profile", "standard")
     page = place.site()["evolved-mine.html"]
     assert "Mean pass@1" in page and "mine verbose" in page
-    assert "The same problems in other words" in page
+    assert "What other words and helpers change" in page
     parents = [line["parents"] for line in place.lines("good", "evolved/mine-verbose")]
     assert sorted(map(str, parents)) == ["['mine/slug']", "['mine/total']"]
 

@@ -129,6 +129,8 @@ def test_the_catalogue_names_two_suites() -> None:
             "sustain_3",
             "sustain_4",
             "sustain_5",
+            "loops",
+            "asl_solved",
         ]
 
 

@@ -8,17 +8,16 @@ from triathlon_site.pages.board._view_protocol import FrontColumn
 from triathlon_site.pages.board._views_by_discipline import (
     ARTICLES,
     FRONT,
-    VIEWS,
     Finding,
     finding,
     heading_of,
+    view_named,
     view_of,
 )
 
 __all__ = [
     "ARTICLES",
     "FRONT",
-    "VIEWS",
     "BoardRetention",
     "Finding",
     "FrontColumn",
@@ -29,5 +28,6 @@ __all__ = [
     "places",
     "reported_models",
     "reported_scores",
+    "view_named",
     "view_of",
 ]

@@ -22,11 +22,16 @@ FRONT: Final = tuple(column for view in VIEWS.values() for column in view.front)
 """Columns of the table of all models."""
 
 
+def view_named(discipline: str) -> DisciplineView:
+    """The view of a discipline; a plain one for a discipline that has none of its own."""
+    return VIEWS.get(discipline, DisciplineView())
+
+
 def view_of(board: Board) -> DisciplineView:
     """The view of the board's discipline; of a suite that asks in another way, the view of its records."""
     if all(suite.record is PredictionRecord for suite in board.plan.suites):
         return PREDICTION
-    return VIEWS.get(board.plan.discipline, DisciplineView())
+    return view_named(board.plan.discipline)
 
 
 def heading_of(board: Board) -> str:
