@@ -97,6 +97,11 @@ class VirtualServer:
         later = [status for moment, status in self.replies if moment >= since]
         return later.count(429) / max(1, len(later))
 
+    def answered_at(self, share: float) -> float:
+        """Moment at which this share of all answers had come."""
+        moments = [moment for moment, status in self.replies if status == 200]
+        return moments[round(share * len(moments)) - 1]
+
 
 async def ask(
     server: VirtualServer,

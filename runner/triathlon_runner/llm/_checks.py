@@ -184,8 +184,9 @@ def _system(seen: Seen) -> Found:
     with_it, without = seen.parsed("system"), seen.parsed("plain")
     if seen.merges_system:
         return Found("stands before the user's text, as the row says")
-    if with_it and without and 0 < with_it.usage.input_tokens <= without.usage.input_tokens:
-        return Found("not read: the question has no more tokens with it than without", setting)
+    # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
+    if with_it and without and 0 < with_it.usage.input_tokens == without.usage.input_tokens:
+        return Found("not read: the question has as many tokens with it as without", setting)
     return Found("accepted")
 
 

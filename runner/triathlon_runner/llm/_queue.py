@@ -286,8 +286,7 @@ class RequestQueue:
         if seconds >= allowed:
             if self.reached:
                 advice += f", or wait longer than {duration(allowed)} with --outage"
-            because = "" if "away" in self._shown_at else f": {reason}"
-            self.stop(ServerUnreachableError(f"{silence}, given up{because}; {advice}"))
+            self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after:
             self._say_at_intervals(
                 "away", f"{silence}: {reason}; trying again, for {duration(allowed)} at most"

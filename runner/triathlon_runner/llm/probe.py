@@ -29,7 +29,11 @@ _TASK: Final = (
     f" {_STOP} behind the function."
 )
 _TEXT: Final = "def double(x):\n    "
-_SYSTEM: Final = "You are a programmer who answers in short sentences and writes Python without comments."
+_SYSTEM: Final = (
+    "You are a programmer who answers in short sentences and writes Python without comments. You think about"
+    " a task before you answer, and you say nothing that you were not asked for."
+)
+"""Longer than what chat templates put in its place: equal numbers of tokens mean that it is not read."""
 _OPTIONAL: Final = ("temperature", "top_p", "seed", "stop")
 
 

@@ -10,6 +10,8 @@ from triathlon_runner.schedule._stop import Account
 
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
+_ERROR_OF_A_TRY: Final = re.compile(r": (.+); trying again")
+"""In a message of a model's server, such as `no answer for 5 s: ERROR; trying again, for 10 min at most`."""
 
 
 class Messages:
@@ -34,6 +36,9 @@ class Messages:
         if not self._time_of_error(name, text):
             self._said[_without_numbers(message)] = time_of_day()
             self._print(self._with_references(name, message))
+            # The server may be tried again by another connection, which says the same.
+            if (error := _ERROR_OF_A_TRY.search(text)) and not self._time_of_error(name, error[1]):
+                self._errors[name][error[1]] = time_of_day()
 
     def say_error(self, name: str, error: str, message: str) -> None:
         """Prints a model's error the first time that it comes; at most ten different ones of a model."""

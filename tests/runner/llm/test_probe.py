@@ -59,6 +59,15 @@ def has_system(asked: Asked) -> bool:
     return any(each["role"] == "system" for each in asked.body.get("messages", []))
 
 
+def with_default_system(tokens: int) -> Script:
+    """A server whose chat template has a system prompt of its own, which another one replaces."""
+
+    def answer(asked: Asked) -> Response:
+        return replace(good(asked), input_tokens=good(asked).input_tokens + (not has_system(asked)) * tokens)
+
+    return answer
+
+
 def thinking(asked: Asked) -> Said:
     """Reasoning that restates the stop string, in a field of its own; a stop string cuts inside it."""
     return replace(good(asked), reasoning="So I end with", text="" if "stop" in asked.body else "42")
@@ -129,6 +138,8 @@ async def test_a_fault_is_one_finding(
         (refusing("seed"), {"unsupported": ("seed",)}),
         (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
         (NO_SYSTEM, {"merges_system": True}),
+        (with_default_system(100), {}),
+        (with_default_system(300), {}),
         (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
         (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),
     ],

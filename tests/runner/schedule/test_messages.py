@@ -22,6 +22,23 @@ def test_a_message_that_quotes_a_printed_error(monkeypatch: pytest.MonkeyPatch) 
     assert messages.once("m: 429, the server said 'no'") == "m, see the error of 10:00:00 above"
 
 
+def test_a_server_that_is_tried_again_by_another_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why it does not answer stands there once, however often the connections say so."""
+    lines: list[str] = []
+    monkeypatch.setattr(_messages, "time_of_day", lambda: "10:00:00")
+    messages = _messages.Messages(lines.append)
+    error = "http://127.0.0.1:1: the server said 'not now; later'"
+    for _ in range(2):
+        messages.say(f"m: no answer from the server: {error}; trying again, for 1 s at most")
+        messages.say(f"m: no answer from the server, given up: {error}; run again later")
+    assert "".join(lines).count("not now; later") == 1
+    assert lines[1] == "m: no answer from the server, given up: the error of 10:00:00 above; run again later"
+    assert lines[2].startswith("m: no answer from the server: the error of 10:00:00 above; trying again")
+    other = "m: no answer for 5 s: a time-out; trying again, for 1 s at most"
+    messages.say(other)
+    assert lines[-1] == other
+
+
 def test_many_errors_of_one_model() -> None:
     """Ten are printed, then a line that says that there are more, once."""
     lines: list[str] = []
