@@ -54,7 +54,8 @@ class FrontContext(PageContext):
     """Address of the comparison of neighbours; empty where there are no two models to compare."""
     ranges: bool
     """Whether some score is only known as a range."""
-    columns: Sequence[FrontColumn] = (*SHOWN, *BESIDE)
+    columns: Sequence[FrontColumn]
+    """Those that some model has a cell in."""
     disciplines: Sequence[str] = DISCIPLINES
     centre: float = CENTRE
     points: float = POINTS
@@ -67,6 +68,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     family = next((family for family in ("official", "core") if family in compared), "")
     context = FrontContext(
         rows=table.rows,
+        columns=[c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in table.rows)],
         leads=discipline_leads(site, table),
         first=index_lead(table),
         small_open=index_lead(table, small_open=True),
