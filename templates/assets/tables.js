@@ -66,10 +66,8 @@
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
       this.rows = [...this.body.rows, ...this.rest?.rows ?? []].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
+        top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
-      /* Means stand above the models that they are of, whatever the order. */
-      const means = table.querySelector(".data tbody th a") ? this.rows.filter(({ row }) => !row.querySelector("th a")) : [];
-      for (const item of means) item.top = true;
       this.order = this.rows;
       this.orders = [];
       this.limit = this.rows.length > LONG && !("whole" in table.dataset) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;

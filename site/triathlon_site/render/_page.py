@@ -101,6 +101,8 @@ class Value:
     """A page of the site, from its root."""
     sure: bool = True
     """False where the difference in the cell is not significant."""
+    of_all: bool = False
+    """In the first cell of a row: the row is over all models, and stands above them in every order."""
 
 
 @dataclass(frozen=True, slots=True)

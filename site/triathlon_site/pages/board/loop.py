@@ -104,7 +104,7 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
         models,
         order,
         cells,
-        above=((Value("Mean of the models"), *means),),
+        above=((Value("Mean of the models", of_all=True), *means),),
         figures=figures,
     )
 

@@ -45,8 +45,8 @@ def drops_by_model(rows: Mapping[str, Mapping[str, float]], titles: Mapping[str,
     columns |= {"mean of the five": dict(drops.of_five_sets), "to the average": dict(drops.per_model)}
     every = columns.values()
     body = [
-        (Value("Mean of the models"), *(fall_cell(fmean(of.values())) for of in every)),
-        (Value("Lowest to highest"), *(range_cell(of.values()) for of in every)),
+        (Value("Mean of the models", of_all=True), *(fall_cell(fmean(of.values())) for of in every)),
+        (Value("Lowest to highest", of_all=True), *(range_cell(of.values()) for of in every)),
         *((Value(model), *(fall_cell(of[model]) for of in every)) for model in drops.per_model),
     ]
     text = (

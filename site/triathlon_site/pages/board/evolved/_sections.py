@@ -77,8 +77,12 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         order,
         columns | {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()},
         above=(
-            (Value("Mean of the models"), *mean, *[UNKNOWN] * (len(sets) + len(both) - len(mean))),
-            (Value("Lowest to highest"), *ranges),
+            (
+                Value("Mean of the models", of_all=True),
+                *mean,
+                *[UNKNOWN] * (len(sets) + len(both) - len(mean)),
+            ),
+            (Value("Lowest to highest", of_all=True), *ranges),
             (Value("On the same seeds"), *same_seeds, *[UNKNOWN] * len(both)),
         ),
     )

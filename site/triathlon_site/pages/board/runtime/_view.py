@@ -154,7 +154,7 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
         if len(scores) > 1:
             by_metric = zip(*scores.values(), strict=True)
             cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
-            rows.append((Value("Average"), Value(setting), *cells, UNKNOWN))
+            rows.append((Value("Average", of_all=True), Value(setting), *cells, UNKNOWN))
         for model in (model for model in board.models if model in scores):
             name = Value(models[model].name, link=models[model].page)
             cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
