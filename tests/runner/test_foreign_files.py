@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -151,8 +152,11 @@ def test_an_odd_log_of_reval_is_a_users_error(tmp_path: Path, generation: str) -
         list(FORMATS["reval"].read(tmp_path))
 
 
-def test_half_an_emoji_in_too_many_lists_is_no_json() -> None:
-    """As lists that are nested too deeply for Python's own reader are."""
+def test_half_an_emoji_in_too_many_lists_is_no_json(request: pytest.FixtureRequest) -> None:
+    """As lists that are nested too deeply for Python's own reader are, at Python's own limit."""
+    limit = sys.getrecursionlimit()
+    request.addfinalizer(lambda: sys.setrecursionlimit(limit))  # other tests' libraries raise it
+    sys.setrecursionlimit(1000)
     with pytest.raises(ValueError, match="recursion"):
         parse_foreign_json(b"[" * 900 + rb'"\ud800"' + b"]" * 900)
 
