@@ -6,21 +6,22 @@ BEFORE and AFTER are folders of prompts (`<discipline>/<name>.txt`, as for `tria
 `ours` for the prompts of this checkout. Each is asked by `triathlon run`, which OPTIONS are passed on to.
 Results are kept in --out, so an interrupted comparison goes on where it was. For every metric of the suite:
 both scores, the tasks gained and lost, and the 95 % interval of the difference by a paired bootstrap over
-tasks (over programs in runtime).
+tasks (over programs in runtime). For runtime, also the three answers that each kind of question gets most
+often, with their number and that of the wrong ones: an answer of a demonstration among them was copied.
 """
 
 import argparse
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from triathlon_runner import catalogue
 from triathlon_runner.metrics import Metric
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import Outcome, RuntimeRecord, UnitRecord
 from triathlon_runner.store import read_records
 from triathlon_runner.suites import SuiteEntry
 
@@ -65,6 +66,21 @@ def compare(metric: Metric, before: Sequence[UnitRecord], after: Sequence[UnitRe
     )
 
 
+def frequent_answers(records: Sequence[UnitRecord]) -> Iterator[str]:
+    """A line a kind of question: its most frequent answers, how often they came, how often wrongly."""
+    answers: dict[str, Counter[tuple[str, bool]]] = defaultdict(Counter)
+    for record in records:
+        for question in record.questions() if isinstance(record, RuntimeRecord) else ():
+            is_right = question.outcome is Outcome.PASSED
+            answers[question.name.partition("-")[0]][question.extracted, is_right] += 1
+    for kind, counts in answers.items():
+        totals: Counter[str] = Counter()
+        for (answer, _), count in counts.items():
+            totals[answer] += count
+        most = (f"{text!r} {n} ({counts[text, False]} wrong)" for text, n in totals.most_common(3))
+        yield f"{kind} of {totals.total()}: {', '.join(most)}"
+
+
 def main() -> None:
     """Asks with both wordings and prints a line a metric."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -73,16 +89,20 @@ def main() -> None:
     parser.add_argument("--suite", required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, default=Path("_prompts"), help="folder of both results")
-    parser.add_argument("options", nargs="*", help="options of `triathlon run`, behind `--`")
-    arguments = parser.parse_args()
+    words = sys.argv[1:]
+    end = words.index("--") if "--" in words else len(words)
+    arguments, options = parser.parse_args(words[:end]), words[end + 1 :]
     (entry,) = catalogue.select([arguments.suite])
-    asked = (arguments.suite, arguments.model, arguments.options)
+    asked = (arguments.suite, arguments.model, options)
     before = records_of(entry, ask(arguments.before, arguments.out / "before", *asked))
     after = records_of(entry, ask(arguments.after, arguments.out / "after", *asked))
     print(f"{arguments.suite}, {arguments.model}: {arguments.before} against {arguments.after}")
     for metric in entry.metrics:
         if metric.role != "curve":
             print(compare(metric, before, after))
+    for name, records in (("before", before), ("after", after)):
+        for line in frequent_answers(records):
+            print(f"{name}, {line}")
 
 
 def records_of(entry: SuiteEntry, path: Path) -> list[UnitRecord]:
