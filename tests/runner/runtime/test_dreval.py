@@ -14,7 +14,7 @@ from support.hashes import hashes
 from support.instrumented import RECORDER, rewrite
 from support.official_data import official_store
 from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
-from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime import (
@@ -30,6 +30,7 @@ from triathlon_runner.runtime import (
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._grade import masked_test
 from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
+from triathlon_runner.runtime._official_asking import official_asker
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
@@ -285,7 +286,8 @@ async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataSto
 async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
     """All right scores full marks, always YES the base rate, coverage alone an IC of 12.5."""
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
-    truth = truths(questions)
+    asker = official_asker(official.runtime_prompts(store, "direct"), "direct")
+    truth = truths(questions, asker=asker)
     executed = [
         one.executed for program in questions.programs for asked in program.inputs for one in asked.statements
     ]

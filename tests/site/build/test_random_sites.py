@@ -236,7 +236,7 @@ def check_agreement(site: Path, pages: Mapping[Path, PageParser]) -> None:
     for table in pages[(site / "agreement.html").resolve()].tables:
         for place, row in enumerate(table.body if table.head[0] == "" else ()):
             for other, cell in enumerate(row.cells[1:]):
-                number = re.match(r"[−\d.]+", cell.text)
+                number = re.fullmatch(r"[−\d.]+", cell.text.removesuffix("".join(cell.small)))
                 if other != place and number:
                     names = sorted((place, other))
                     of_pair = table.head[names[0] + 1], table.head[names[1] + 1]
