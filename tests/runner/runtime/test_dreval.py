@@ -28,7 +28,7 @@ from triathlon_runner.runtime import (
     question_source,
 )
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._grade import masked_test
+from triathlon_runner.runtime._grade import expected_answers, masked_test
 from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
 from triathlon_runner.runtime._official_asking import official_asker
 from triathlon_runner.runtime._programs import dreval_programs
@@ -284,18 +284,31 @@ async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataSto
 
 @pytest.mark.slow
 async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
-    """All right scores full marks, always YES the base rate, coverage alone an IC of 12.5."""
+    """All right scores full marks, always YES the base rate, coverage alone an IC of 12.5.
+
+    The authors' question about the path names a line by its text alone, so that two lines of a program with
+    the same text are one question; where their truths differ, one answer is right about one of them only.
+    """
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
     asker = official_asker(official.runtime_prompts(store, "direct"), "direct")
     truth = truths(questions, asker=asker)
-    executed = [
-        one.executed for program in questions.programs for asked in program.inputs for one in asked.statements
+    asked_about = [
+        (program, asked, one)
+        for program in questions.programs
+        for asked in program.inputs
+        for one in asked.statements
     ]
-    rate = sum(executed) / len(executed)
+    rate = sum(one.executed for *_, one in asked_about) / len(asked_about)
+    alone = [
+        truth[asker.question("path", *place)][1] in expected_answers("path", *place) for place in asked_about
+    ]
+    assert alone.count(False) == 45 and len(alone) == 3070
+    full = {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
+    path = sum(alone) / len(alone)
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, tmp_path)
         for rule, expected in (
-            (all_right, {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}),
+            (all_right, {**full, "path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}),
             (
                 always_yes,
                 {"coverage_accuracy": rate, "coverage_f1": 2 * rate / (1 + rate), "ic": 12.5 * rate},
