@@ -224,7 +224,7 @@ class SuiteEntry:
     variant_of: str | None = None
     """The suite id that this one differs from in one setting, and in which kind of setting:"""
     variant_kind: str | None = None
-    """prompts, temperatures, attacks, style or sampling."""
+    """prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts; `own-prompts+prompts`."""
     set_name: str = ""
     """What a board over several sets calls this one: `difficult`."""
     seeds: str | None = None
@@ -234,7 +234,7 @@ class SuiteEntry:
     averaged: bool = False
     """Whether it counts in the mean that stands for its discipline on such a board."""
     default_samples: int = 1
-    """Samples a task under the profile `full` (REval: 5)."""
+    """Samples a task under the profile `full`, as many as the suite's paper takes."""
     at_temperature: "Callable[[float], SuiteEntry] | None" = None
     """The same suite asked at another temperature (`run --temperature`), as a suite of its own; at its own
     temperature itself. None where the settings fix the temperature."""

@@ -27,6 +27,7 @@ from triathlon_runner.cli._run_options import Budget, Options, limits_of, models
 from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import ignore_interrupts, open_session, run_plan
 from triathlon_runner.estimates import estimate
+from triathlon_runner.runtime import without_libraries
 from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, JsonLog, RunPlan, Wanted
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
@@ -205,15 +206,17 @@ def _say_skipped(plan: RunPlan, screen: Screen) -> None:
 
 
 def _say_left_out(plan: RunPlan, screen: Screen) -> None:
-    """Names the suites of which not every question could be built, with the reasons."""
-    by_suite = {
-        work.suite_id: found
+    """Names the suites that lack questions because a library is not installed, with the programs."""
+    questions = {
+        work.suite_id: work.settings["questions"]
         for works in plan.work.values()
         for work in works
-        if (found := work.settings.get("questions", {})).get("left_out_programs")
+        if "questions" in work.settings
     }
-    for suite, found in by_suite.items():
-        reasons = "; ".join(f"{task} {why}" for task, why in found["left_out_programs"].items())
+    for suite, found in questions.items():
+        reasons = "; ".join(f"{t} {why}" for t, why in without_libraries(found["left_out_programs"]).items())
+        if not reasons:
+            continue
         screen.print_message(
             f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has: {reasons};"
             " `pip install 'triathlon-leaderboard[official]'` installs what DREval and ClassEval need"

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
+from triathlon_runner.runtime import without_libraries
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
@@ -85,7 +86,11 @@ def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]
     questions = {
         model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
     }
-    return {model: found for model, found in questions.items() if found.get("left_out_programs")}
+    return {
+        model: {**found, "left_out_programs": left_out}
+        for model, found in questions.items()
+        if (left_out := without_libraries(found.get("left_out_programs", {})))
+    }
 
 
 def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
