@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem
 from triathlon_runner.datasets.user import UserDataSet
@@ -188,6 +188,19 @@ class Programs(Protocol):
         ...
 
     def functions(self) -> tuple[FunctionProblem, ...]: ...
+
+
+@runtime_checkable
+class UsesLibraries(Protocol):
+    """A suite whose programs import libraries; without them it has fewer tasks."""
+
+    def libraries(self) -> frozenset[str]:
+        """What its programs import that Python does not have; known before `prepare`."""
+        ...
+
+
+OFFICIAL_EXTRA: Final = "`pip install 'triathlon-leaderboard[official]'`"
+"""Installs what programs of DREval and ClassEval import."""
 
 
 @dataclass(frozen=True, slots=True)

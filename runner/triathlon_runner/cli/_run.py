@@ -31,6 +31,7 @@ from triathlon_runner.runtime import without_libraries
 from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, JsonLog, RunPlan, Wanted
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
+from triathlon_runner.suites import OFFICIAL_EXTRA
 from triathlon_runner.terminal import Screen, console, counted
 
 
@@ -219,7 +220,7 @@ def _say_left_out(plan: RunPlan, screen: Screen) -> None:
             continue
         screen.print_message(
             f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has: {reasons};"
-            " `pip install 'triathlon-leaderboard[official]'` installs what DREval and ClassEval need"
+            f" {OFFICIAL_EXTRA} installs what DREval and ClassEval need"
         )
 
 

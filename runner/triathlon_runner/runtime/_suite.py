@@ -108,7 +108,6 @@ class RuntimeSuite:
             "graded": graded,
         }
 
-    @property
     def libraries(self) -> frozenset[str]:
         """What its programs import that Python does not have; known before `prepare`."""
         source = self._source
