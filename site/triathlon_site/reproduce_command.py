@@ -75,20 +75,20 @@ def reproduce_command(
     suites = [suite for suite in chosen.suites if suite not in missing or missing[suite].runs]
     if not suites:
         raise UserError(f"nothing of {chosen.title} can run here: what is missing stands above")
-    options = {
-        "models": models,
-        "suites": ",".join(suites),
-        "profile": "full",
-        "limit": limit,
-        "samples": samples,
-        "budget": budget,
-        "models_file": models_file,
-        "results": results,
-        "data": data,
-    }
-    code = ask_models(**options, dry_run=True)
-    if not (dry_run or code):
-        code = ask_models(**options)
+    code = ask_models(
+        models=models,
+        suites=",".join(suites),
+        profile="full",
+        limit=limit,
+        samples=samples,
+        dry_run=dry_run,
+        estimates=True,
+        budget=budget,
+        models_file=models_file,
+        results=results,
+        data=data,
+    )
+    if not dry_run:
         _build(paper, models_file, results, out)
     raise typer.Exit(code)
 

@@ -150,10 +150,8 @@ def _rows(
             paper = paper_row(table, published, names.get(model, model), where)
             cells = tuple(_cell(own.get(name, {}).get(model), paper, by_id[name], by_id) for name in columns)
             rows.append(Row(model, where[1] == "cot", paper, cells))
-    place_of = {row.name: place for place, row in enumerate(table.rows)}
-    yield from sorted(
-        rows, key=lambda row: place_of.get(row.published.name, 0) if row.published else len(place_of)
-    )
+    place_of = {id(row): place for place, row in enumerate(table.rows)}
+    yield from sorted(rows, key=lambda row: place_of.get(id(row.published), len(place_of)))
 
 
 def paper_row(

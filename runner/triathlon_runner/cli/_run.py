@@ -82,6 +82,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
     ] = False,
+    estimates: Annotated[
+        bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
+    ] = False,
     budget: Budget = None,
     deadline: Annotated[
         str | None,
@@ -139,6 +142,7 @@ def run(
             catalogue_beside(models_file),
         ),
         dry_run=dry_run,
+        estimates=estimates,
         bounds=Bounds(budget, None if deadline is None else parse_deadline(deadline)),
         stop_seconds=seconds("--stop-within", stop_within),
         ask_again=ask_again,
@@ -169,8 +173,9 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         _say_left_out(session.plan, screen)
         _say_copies(session.plan, screen)
         _say_trusted(session.plan, screen)
-        if options.dry_run:
+        if options.dry_run or options.estimates:
             show_estimates(await estimate(session.plan, options.folder, session.grader), screen)
+        if options.dry_run:
             return 0
         _record_skipped(session.plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.records import ProtocolHashes, known_protocols
+from triathlon_runner.runtime import without_libraries
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
 from triathlon_site.published import PublishedColumn
@@ -27,6 +28,8 @@ class SuiteOfPaper:
     """Of each task, in the results with most."""
     in_paper: int
     """As many the paper takes."""
+    left_out: tuple[str, ...]
+    """Programs that were left out in one of them, because a library was not installed."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,18 @@ def _suites(site: Gathered, paper: Paper) -> Iterator[SuiteOfPaper]:
     for suite in paper.suites:
         if files := measured_files(site.results, suite):
             samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
+            manifests = [file.manifest for file in files.values() if file.manifest]
+            questions = [manifest.settings.get("questions") or {} for manifest in manifests]
+            left_out = {
+                program
+                for found in questions
+                for program in without_libraries(found.get("left_out_programs", {}))
+            }
             yield SuiteOfPaper(
-                suite, known_protocols()[suite, ""], len(files), samples, entries[suite].default_samples
+                suite,
+                known_protocols()[suite, ""],
+                len(files),
+                samples,
+                entries[suite].default_samples,
+                tuple(sorted(left_out)),
             )

@@ -147,20 +147,17 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
     plain = board.plan.suites[0]
     if plain.record is not RuntimeRecord:
         return
-    variants = [variant for kind in ("style", "sampling") for variant in variants_of(board, kind)]
-    settings = {PLAIN: plain} | {variant.title: variant.entry for variant in variants}
+    of_plain = {model: file for model, file in board.of_suite(plain.id).items() if file.units}
+    settings = {PLAIN: of_plain} | {v.title: board.variants[v.entry.id] for v in variants_of(board)}
     metrics = sorted(_columns(plain), key=lambda metric: TABLE_III.get(metric.id, 0))
     rows: list[tuple[Value, ...]] = []
-    for setting, entry in settings.items():
-        files = board.of_suite(entry.id)
-        scores = {
-            m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items() if file.units
-        }
+    for setting, files in settings.items():
+        scores = {m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items()}
         if len(scores) > 1:
             by_metric = zip(*scores.values(), strict=True)
             cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
             rows.append((Value("Average"), Value(setting), *cells, UNKNOWN))
-        for model in (model for model in board.models if model in scores):
+        for model in (*(m for m in board.models if m in scores), *sorted(scores.keys() - {*board.models})):
             name = Value(models[model].name, link=models[model].page)
             cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
             rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
