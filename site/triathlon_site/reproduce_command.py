@@ -66,7 +66,7 @@ def reproduce_command(
     _check_published(results)
     listed = models_yaml.load(models_file)
     missing = missing_here(chosen.suites, data)
-    _say_plan(chosen, missing, listed, screen)
+    say_plan(chosen, missing, listed, screen)
     if missing and not (partly or dry_run):
         raise UserError(
             f"expected all that the tables of {chosen.title} need, missing is what stands above; get it,"
@@ -113,7 +113,7 @@ def _check_published(results: Path) -> None:
         )
 
 
-def _say_plan(
+def say_plan(
     paper: Paper, missing: Mapping[str, "Missing"], listed: models_yaml.Registry, screen: Screen
 ) -> None:
     """Prints each table with its suites, what cannot be as in the paper, and what is missing here."""

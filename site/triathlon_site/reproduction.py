@@ -52,7 +52,6 @@ class Cell:
     own: Own | None
     paper: str
     """As it was published; empty where it was not."""
-    paper_interval: Interval | None = None
     paper_deviation: float | None = None
     difference: Difference | None = None
     """Ours minus the paper's. Its interval is of both, or of ours alone where nothing is known of the
@@ -246,13 +245,11 @@ def _cell(
     score = row.scores.get(column.id) if row else None
     if row is None or score is None:
         return Cell(own, "")
-    difference = None
-    if own is not None:
-        difference = _difference(own, score.value, row, column, columns)
-    return Cell(own, score.text, score.interval, score.deviation, difference)
+    found = None if own is None else difference(own, score.value, row, column, columns)
+    return Cell(own, score.text, score.deviation, found)
 
 
-def _difference(
+def difference(
     own: Own,
     value: float,
     row: PublishedRow,

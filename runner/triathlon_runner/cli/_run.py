@@ -170,7 +170,7 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         with progress:
             session = await open_session(stack, options, listed, progress)
         _say_skipped(session.plan, screen)
-        _say_left_out(session.plan, screen)
+        say_left_out(session.plan, screen)
         _say_copies(session.plan, screen)
         _say_trusted(session.plan, screen)
         if options.dry_run or options.estimates:
@@ -211,7 +211,7 @@ def _say_skipped(plan: RunPlan, screen: Screen) -> None:
             screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
-def _say_left_out(plan: RunPlan, screen: Screen) -> None:
+def say_left_out(plan: RunPlan, screen: Screen) -> None:
     """Names the suites that lack questions because a library is not installed, with the programs."""
     questions = {
         work.suite_id: work.settings["questions"]

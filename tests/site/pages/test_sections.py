@@ -65,6 +65,39 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
 
 
+OURS = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
+
+
+def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
+    """Of every model that was asked so, also of one that has nothing else; the difference where both are."""
+    both, alone = FakeModel("both", 1.0), FakeModel("alone", 1.0)
+    names = ("loop/mbpp-plus", "runtime/dreval")
+    plain = [FakeSuite(entry, tasks=8) for entry in entries(names)]
+    ours = [FakeSuite(entry, tasks=8) for entry in entries([*OURS, "runtime/dreval@own-prompts"])]
+    write_results(tmp_path, [both], plain)
+    write_results(tmp_path, [both, alone], ours)
+    site = gather(tmp_path, None)
+    loop = {section.title: section for section in loop_sections(board(site, "loop-mbpp-plus"), site.models)}
+    section = loop["With our prompts"]
+    assert section.head == (
+        "Model",
+        "ours, ASL",
+        "ours less the authors’",
+        "ours+temperature-0.2, ASL",
+    )
+    shown = cells(section)
+    assert list(shown) == ["both", "alone"]
+    assert shown["alone"][0] != "–" and shown["alone"][1] == "–" and shown["both"][1] != "–"
+    runtime = {s.title: s for s in RUNTIME.sections(board(site, "runtime-dreval"), site.models)}
+    settings = [(row[0].text, row[1].text) for row in runtime["All settings"].rows]
+    assert settings == [
+        ("both", "as on this board"),
+        ("Average", "own-prompts"),
+        ("both", "own-prompts"),
+        ("alone", "own-prompts"),
+    ]
+
+
 def test_a_translation_says_where_it_breaks(site: Gathered) -> None:
     """A share of those that got so far, with its counts; a step that nobody reached says so."""
     (section,) = translation_sections(board(site, "translation-core"), site.models)

@@ -224,7 +224,8 @@ def _own_prompts(board: Board, variants: Sequence[Variant], models: Models) -> S
     for variant in variants:
         metrics = {metric.id: metric for metric in variant.entry.metrics}
         first, files = variant.entry.metrics[0], board.variants[variant.entry.id]
-        title = f"{variant.title.replace(OWN_PROMPTS, 'ours')}, {first.column or first.title}"
+        name = variant.entry.id.partition("@")[2].replace(OWN_PROMPTS, "ours")
+        title = f"{name}, {first.column or first.title}"
         columns[title] = {
             m: _range_cell(
                 mean_of(repeats_of(file, first)),

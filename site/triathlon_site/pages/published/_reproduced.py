@@ -65,10 +65,7 @@ def drafts(site: Gathered, siblings: list[Link]) -> Iterator[Draft]:
     """The page of each paper that there are results for."""
     for name, tables in _found(site):
         paper = PAPERS[name]
-        sections = [
-            (_section(site, table), f"data/reproduced-{name}-{place}.csv")
-            for place, table in enumerate(tables, 1)
-        ]
+        sections = [(_section(site, table), f"data/reproduced-{table.table.id}.csv") for table in tables]
         differences = [difference for table in tables for difference in table.differences]
         context = ReproducedContext(
             paper.title,
@@ -108,8 +105,8 @@ def _row(site: Gathered, columns: tuple[PublishedColumn, ...], row: Row) -> tupl
         other = "" if row.published else "not in the paper’s table"
         if row.published and row.published.name != info.name:
             other = f"in the paper: {row.published.name}"
-        thinking = "chain of thought" if row.cot else ""
-        name = Value(info.name, "\n".join(filter(None, (thinking, other))), link=info.page)
+        thinking = ", chain of thought" if row.cot else ""
+        name = Value(f"{info.name}{thinking}", other, link=info.page)
     cells = (_cell(cell, column) for cell, column in zip(row.cells, columns, strict=True))
     return (name, *cells, _tasks(row))
 
