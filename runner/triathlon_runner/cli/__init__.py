@@ -1,6 +1,7 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
 import asyncio
+import signal
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -51,10 +52,13 @@ def ask_models(**options: Any) -> int:
     """
     from triathlon_runner.cli._run import run  # noqa: PLC0415  it imports all that asking needs
 
+    interrupted = signal.getsignal(signal.SIGINT)
     try:
         run(**options)
     except typer.Exit as end:
         return end.exit_code
+    finally:
+        signal.signal(signal.SIGINT, interrupted)  # a run that has ended ignores Ctrl-C
     return 0
 
 

@@ -65,6 +65,16 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
 
 
+def test_a_board_says_whose_prompts_it_asks_with(tmp_path: Path) -> None:
+    """On official data; our own problems have no other prompts than ours."""
+    suites = ["evolved/humaneval", "evolved/core-seeds", "loop/mbpp-plus"]
+    write_results(tmp_path, MODELS[:1], [FakeSuite(entry, tasks=4) for entry in entries(suites)])
+    pages = rendered_texts(gather(tmp_path, None))
+    about = "EvoEval words its instruction for each family of models; ours is one for all."
+    assert about in pages["evolved-official.html"] and about not in pages["evolved.html"]
+    assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
+
+
 OURS = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
 
 
