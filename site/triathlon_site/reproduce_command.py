@@ -67,14 +67,7 @@ def reproduce_command(
     listed = models_yaml.load(models_file)
     missing = missing_here(chosen.suites, data)
     say_plan(chosen, missing, listed, screen)
-    if missing and not (partly or dry_run):
-        raise UserError(
-            f"expected all that the tables of {chosen.title} need, missing is what stands above; get it,"
-            " leave it out with --partly, or choose other --tables"
-        )
-    suites = [suite for suite in chosen.suites if suite not in missing or missing[suite].runs]
-    if not suites:
-        raise UserError(f"nothing of {chosen.title} can run here: what is missing stands above")
+    suites = _that_run(chosen, missing, partly=partly or dry_run)
     code = ask_models(
         models=models,
         suites=",".join(suites),
@@ -101,6 +94,19 @@ def _chosen(paper: PaperName, tables: str | None) -> Paper:
         return whole
     check_names(wanted, list(whole.titles), what=f"table of {whole.title}")
     return whole.of_tables(wanted)
+
+
+def _that_run(paper: Paper, missing: Mapping[str, "Missing"], *, partly: bool) -> list[str]:
+    """Returns the suites that can run here; refuses where one lacks something, unless `partly`."""
+    if missing and not partly:
+        raise UserError(
+            f"expected all that the tables of {paper.title} need, missing is what stands above; get it,"
+            " leave it out with --partly, or choose other --tables"
+        )
+    suites = [suite for suite in paper.suites if suite not in missing or missing[suite].runs]
+    if not suites:
+        raise UserError(f"nothing of {paper.title} can run here: what is missing stands above")
+    return suites
 
 
 def _check_published(results: Path) -> None:

@@ -63,7 +63,10 @@ def run(
     ] = None,
     suites: Suites = None,
     variants: Annotated[
-        str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
+        str | None,
+        typer.Option(
+            help="Variants too: prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts."
+        ),
     ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
