@@ -75,6 +75,21 @@ def test_a_board_says_whose_prompts_it_asks_with(tmp_path: Path) -> None:
     assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
 
 
+def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
+    """Recorded with the authors' prompts, or measured with other ones: a mark, no rank, and what it means."""
+    suite = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path, [*MODELS[:2], FakeModel("apart", 3.0)], suite)
+    for path in (tmp_path / "runs" / "apart").rglob("mbpp-plus.*"):
+        path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"evalooop"', path.read_text()))
+    page = rendered_texts(gather(tmp_path, None))["loop-mbpp-plus.html"]
+    rows = {name: re.search(rf'<tr id="{name}".*?</tr>', page, re.DOTALL) for name in ("strong", "apart")}
+    apart, ranked = (match[0] for name in ("apart", "strong") if (match := rows[name]))
+    assert "≠</a>" in apart and "under another protocol than those that are ranked" in apart
+    assert "≠</a>" not in ranked
+    assert re.search(r'<td class="rank"[^>]*><b>1</b>', ranked) and 'class="rank" data-v=""' in apart
+    assert "it is in no ranking, tier or test" in " ".join(page.split())
+
+
 OURS = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
 
 
