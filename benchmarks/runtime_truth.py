@@ -1,5 +1,7 @@
 """Compares the truths of DREval's questions with those of a model of REval's own tracer.
 
+The model is `runtime/_reval_truths.py`, by which `runtime/dreval@reval-truths` grades.
+
 REval's code is not here. A review of this project ran it and counted where its truths differ from ours: in 52
 questions about the path, in 180 about the state, in 188 of the 3,152 questions together. It named three
 faults of that tracer. The model has these faults and no others:
@@ -28,24 +30,23 @@ Run: `TRIATHLON_DATA=<folder> python benchmarks/runtime_truth.py` (`--write` wri
 
 import asyncio
 import csv
-import itertools
 import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.runtime import ProgramQuestions
+from triathlon_runner.runtime import ProgramQuestions, Value
 from triathlon_runner.runtime._asking import line_text
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import dreval_programs
-from triathlon_runner.runtime._sandboxed import source
-from triathlon_runner.runtime._trace import NOT_EXECUTED
-from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, open_sandbox
+from triathlon_runner.runtime._questions import NO_VALUE
+from triathlon_runner.runtime._reval_truths import with_reval_truths
+from triathlon_runner.sandbox import open_sandbox
 
 TABLE: Final = Path(__file__).with_suffix(".csv")
 REPORTED: Final = {"path": 52, "state": 180, "either": 188}
@@ -86,111 +87,25 @@ class Compared:
         return bool(self.our_lines & self.their_lines and self.our_states & self.their_states)
 
 
-EVENTS: Final = """
-
-def events(program, run, variables):
-    seed_generators(0)
-    codes = [compile(variable, "<variable>", "eval") for variable in variables]
-    steps = []
-
-    def shown(code, frame):
-        try:
-            value = eval(code, {"__builtins__": {}}, {**frame.f_locals})
-            if isinstance(value, NO_VARIABLES):
-                return None
-        except Exception:
-            return None
-        try:
-            return [type_name(value), LiteralWriter(20_000).text(value)]
-        except NoLiteralFormError as error:
-            return [type_name(value), "" if error.too_large else foreign_repr(value, 20_000)]
-
-    def trace(frame, event, _argument):
-        if frame.f_code.co_filename != FILE:
-            return None
-        if event in ("line", "return"):
-            sys.settrace(None)
-            steps.append([frame.f_lineno, [shown(code, frame) for code in codes]])
-            sys.settrace(trace)
-        return trace
-
-    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
-        names = load(program)
-        if "test" in run:
-            known, body = names_of_test(names, run), compile_statements(run["body"])
-            call = lambda: eval(body, known)
-        else:
-            arguments = eval(run["arguments"], names)
-            call = lambda: names[run["function"]](*arguments)
-        sys.settrace(trace)
-        try:
-            call()
-        finally:
-            sys.settrace(None)
-    return steps
-"""
-"""Behind the tracer's own program, whose parts it uses: every event with the values of some variables."""
-
-
-async def steps_of(
-    sandbox: Sandbox, program: ProgramQuestions, variables: Sequence[str]
-) -> dict[int, list[Any]]:
-    """The steps of each input, as REval's tracer counts them."""
-    stored = [name.replace("self.__", f"self._{program.entry_point}__") for name in variables]
-    calls = tuple(
-        Call("events", (program.program, program.run_of(asked), stored)) for asked in program.inputs
-    )
-    libraries = frozenset(program.libraries)
-    job = Job(source("tracer") + EVENTS, calls, limits=Limits(cpu_seconds=60), libraries=libraries)
-    execution = await sandbox.run(job)
-    steps = {}
-    for asked, result in zip(program.inputs, execution.results, strict=True):
-        if not isinstance(result, Returned):
-            sys.exit(f"{program.task_id}#{asked.index}: {result}")
-        steps[asked.index] = list(result.value)
-    return steps
-
-
-def next_lines(line: int, steps: Sequence[Any]) -> set[int]:
-    """By the model, the lines that come next: that of the next step on another line."""
-    lines = [step[0] for step in steps]
-    after = {
-        next((later for later in lines[place + 1 :] if later != line), NOT_EXECUTED)
-        for place, executed in enumerate(lines)
-        if executed == line
-    }
-    return after or {NOT_EXECUTED}
-
-
-def states_after(line: int, number: int, steps: Sequence[Any]) -> frozenset[State]:
-    """By the model, what a variable is after a line: what the next step sees, wherever that is."""
-    seen = {
-        tuple(after[1][number]) if after[1][number] else None
-        for step, after in itertools.pairwise(steps)
-        if step[0] == line
-    }
-    return frozenset(seen or {None})
-
-
-def comparisons(
-    questions: ProgramQuestions, variables: Sequence[str], steps: Mapping[int, Sequence[Any]]
-) -> Iterator[tuple[Question, Compared]]:
+def comparisons(ours: ProgramQuestions, theirs: ProgramQuestions) -> Iterator[tuple[Question, Compared]]:
     """Every question of a program with both truths."""
 
     def texts(lines: Iterable[int]) -> frozenset[str]:
-        return frozenset(line_text(questions.program, line) for line in lines)
+        return frozenset(line_text(ours.program, line) for line in lines)
 
-    for asked in questions.inputs:
-        taken = steps[asked.index]
-        for statement in asked.statements:
+    def states(values: Iterable[Value]) -> frozenset[State]:
+        shown = (None if value == NO_VALUE else (value.type, value.text) for value in values)
+        return frozenset(shown) or frozenset({None})
+
+    for our_input, their_input in zip(ours.inputs, theirs.inputs, strict=True):
+        for our, their in zip(our_input.statements, their_input.statements, strict=True):
             yield (
-                (questions.task_id, asked.index, statement.line, statement.variable),
+                (ours.task_id, our_input.index, our.line, our.variable),
                 Compared(
-                    our_lines=texts(statement.next_lines),
-                    their_lines=texts(next_lines(statement.line, taken)),
-                    our_states=frozenset((value.type, value.text) for value in statement.states)
-                    or frozenset({None}),
-                    their_states=states_after(statement.line, variables.index(statement.variable), taken),
+                    our_lines=texts(our.next_lines),
+                    their_lines=texts(their.next_lines),
+                    our_states=states(our.states),
+                    their_states=states(their.states),
                 ),
             )
 
@@ -201,11 +116,7 @@ async def compare(unanswered: Sequence[ProgramQuestions]) -> dict[Question, Comp
         programs, _ = await construct(unanswered, sandbox)
         compared: dict[Question, Compared] = {}
         for program in programs:
-            variables = sorted(
-                {statement.variable for asked in program.inputs for statement in asked.statements}
-            )
-            steps = await steps_of(sandbox, program, variables)
-            compared.update(comparisons(program, variables, steps))
+            compared.update(comparisons(program, await with_reval_truths(sandbox, program)))
     return compared
 
 

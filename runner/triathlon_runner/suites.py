@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem
 from triathlon_runner.datasets.user import UserDataSet
@@ -190,6 +190,19 @@ class Programs(Protocol):
     def functions(self) -> tuple[FunctionProblem, ...]: ...
 
 
+@runtime_checkable
+class UsesLibraries(Protocol):
+    """A suite whose programs import libraries; without them it has fewer tasks."""
+
+    def libraries(self) -> frozenset[str]:
+        """What its programs import that Python does not have; known before `prepare`."""
+        ...
+
+
+OFFICIAL_EXTRA: Final = "`pip install 'triathlon-leaderboard[official]'`"
+"""Installs what programs of DREval and ClassEval import."""
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteEntry:
     """A suite's place in the catalogue: known before its data is read."""
@@ -224,7 +237,7 @@ class SuiteEntry:
     variant_of: str | None = None
     """The suite id that this one differs from in one setting, and in which kind of setting:"""
     variant_kind: str | None = None
-    """prompts, temperatures, attacks, style or sampling."""
+    """prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts; `own-prompts+prompts`."""
     set_name: str = ""
     """What a board over several sets calls this one: `difficult`."""
     seeds: str | None = None
@@ -234,7 +247,7 @@ class SuiteEntry:
     averaged: bool = False
     """Whether it counts in the mean that stands for its discipline on such a board."""
     default_samples: int = 1
-    """Samples a task under the profile `full` (REval: 5)."""
+    """Samples a task under the profile `full`, as many as the suite's paper takes."""
     at_temperature: "Callable[[float], SuiteEntry] | None" = None
     """The same suite asked at another temperature (`run --temperature`), as a suite of its own; at its own
     temperature itself. None where the settings fix the temperature."""

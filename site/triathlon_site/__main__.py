@@ -11,6 +11,7 @@ _INTERRUPTED: Final = 130
 _GOES_ON: Final = "what was finished is kept, and the same command goes on from there"
 _ENDS: Final = {
     "run": (1, _GOES_ON),
+    "reproduce": (1, _GOES_ON),
     "gate": (3, f"undecided; {_GOES_ON}"),
     "import": (_INTERRUPTED, "verdicts are kept in --verdicts, and the same command goes on from there"),
     "evolve": (_INTERRUPTED, _GOES_ON),
@@ -29,7 +30,9 @@ _KEPT_IN: Final = {
 """By command, the option that names where its work is kept, and what is kept without it."""
 
 
-_LONG: Final = frozenset({"run", "verify", "grade", "import", "doctor", "evolve", "gate", "build"})
+_LONG: Final = frozenset(
+    {"run", "reproduce", "verify", "grade", "import", "doctor", "evolve", "gate", "build"}
+)
 _HELP: Final = frozenset({"--help", "-h"})
 
 

@@ -13,33 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, one_of, run_app
 from triathlon_runner.errors import UserError
-from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import console, counted, print_error, table, write
+from triathlon_site import reproduce_command  # noqa: F401  adds its command
+from triathlon_site.cli_options import PANEL, ModelsFile, Out, ResultsFolder, known_suites, load_models
 from triathlon_site.selection import Wanted
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
 
-ModelsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--models-file",
-        help="The list of models; left out: models.yaml, where there is one.",
-        envvar="TRIATHLON_MODELS",
-    ),
-]
-ResultsFolder = Annotated[
-    Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
-]
-PANEL: Final = "Commands of the site"
 _WIDE: Final = 110
 """Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
-Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 
 
 def main() -> None:
@@ -267,18 +255,6 @@ def _rank(row: dict[str, Any]) -> str:
     if row["rank"] is None:
         return "–"
     return f"{'=' if row['tied'] else ''}{row['rank']} ({row['rank_low']}–{row['rank_high']})"
-
-
-def load_models(path: Path | None) -> models_yaml.Registry | None:
-    """models.yaml; without the option and without the file, models are shown by their ids alone."""
-    if path is None and not Path("models.yaml").exists():
-        return None
-    return models_yaml.load(path or Path("models.yaml"))
-
-
-def known_suites(models_file: Path | None) -> Catalogue:
-    """The built-in suites, and those of a suites.yaml beside the list of models."""
-    return read_catalogue(suites_file_beside(models_file))
 
 
 def _wanted(

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "072af7453638ce5e0efe01edc485ca1ef1562f65f20ad158fef0f8d5313f79dd")
+DECIDED = (2, "25e156c673cb26c42cff708ce3397cf318da728471ca424efad34d577fd22bf8")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

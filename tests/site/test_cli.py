@@ -22,7 +22,7 @@ from support.site import entries, small_results
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
-from triathlon_site.cli import load_models
+from triathlon_site.cli_options import load_models
 from triathlon_site.serve import make_server
 
 add_commands()

@@ -24,14 +24,14 @@ def answer(asked: Asked) -> str:
     """Says the reference, a wrong program, prose or a sentence; the same question, the same answer."""
     question = asked.prompt
     if "[ANSWER]" in question:
-        return f"[ANSWER]{'YES' if _dice(question, 2) else 'Nil'}[/ANSWER]"
+        return f"[ANSWER]{'YES' if dice(question, 2) else 'Nil'}[/ANSWER]"
     names = [name for name in re.findall(r"\w+", question) if name in problems()]
     if not names:
         return "I do not know that function."
     problem = problems()[names[-1]]
     if "one sentence" in question.lower() or "sentence" in question.lower():
-        return f"Write a function that does what {problem.entry_point} does, case {_dice(question, 1000)}."
-    roll = _dice(question, 10)
+        return f"Write a function that does what {problem.entry_point} does, case {dice(question, 1000)}."
+    roll = dice(question, 10)
     if roll < 7:
         return f"Here it is:\n```python\n{problem.reference}\n```"
     if roll < 9:
@@ -39,7 +39,8 @@ def answer(asked: Asked) -> str:
     return "I would rather not write a program for this."
 
 
-def _dice(text: str, sides: int) -> int:
+def dice(text: str, sides: int) -> int:
+    """A number from 0 to `sides` - 1 that depends on the text alone."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) % sides
 
 
@@ -49,6 +50,6 @@ def reference(asked: Asked, share: float) -> str:
     if not names:
         return "I do not know that function."
     problem = problems()[names[-1]]
-    if _dice(problem.task_id, 1000) < 1000 * share:
+    if dice(problem.task_id, 1000) < 1000 * share:
         return f"```python\n{problem.reference}\n```"
     return f"```python\ndef {problem.entry_point}(*arguments):\n    return 'wrong'\n```"

@@ -13,6 +13,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ PATHS: dict[str, Literal["chat", "completions"]] = {
     "/v1/chat/completions": "chat",
     "/v1/completions": "completions",
 }
+
+START_SECONDS = 120.0
+"""Until which a server has said its address; it imports much, on a busy machine."""
 
 
 class ModelServer:
@@ -170,12 +174,16 @@ def model_server_process(script: str, *arguments: str) -> Iterator[str]:
     tests = str(Path(__file__).resolve().parents[1])
     command = [sys.executable, "-m", "support.model_server", script, *arguments]
     process = subprocess.Popen(command, cwd=tests, stdout=subprocess.PIPE, text=True)
+    too_late = threading.Timer(START_SECONDS, process.kill)  # else a server that says nothing is waited for
     try:
         assert process.stdout is not None
+        too_late.start()
         base_url = process.stdout.readline().strip()
+        too_late.cancel()
         assert base_url, f"the server did not start: {command}"
         yield base_url
     finally:
+        too_late.cancel()
         process.terminate()
         try:
             process.wait(10)

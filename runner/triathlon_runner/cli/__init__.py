@@ -1,11 +1,32 @@
 """The command line of the runner; the site adds its own commands to `app`."""
 
+import asyncio
+import signal
+from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
 
 from triathlon_runner.cli._app import app, examples, run_app
 from triathlon_runner.cli._names import Models, Suites, names, one_of
 
-__all__ = ["Models", "Suites", "add_commands", "app", "examples", "names", "one_of", "run_app"]
+if TYPE_CHECKING:
+    from triathlon_runner.schedule import Missing
+
+__all__ = [
+    "Models",
+    "Suites",
+    "add_commands",
+    "app",
+    "ask_models",
+    "examples",
+    "missing_here",
+    "names",
+    "one_of",
+    "run_app",
+]
 
 _COMMANDS = "cache doctor evolve gate grade import list probe questions results run submit translation verify"
 
@@ -18,3 +39,47 @@ def add_commands() -> None:
     """
     for command in _COMMANDS.split():
         import_module(f"triathlon_runner.cli._{command}")
+
+
+def ask_models(**options: Any) -> int:
+    """Does what `triathlon run` does and returns its exit code.
+
+    Args:
+        options: Those of `triathlon run` by name, such as `models="a,b"`; left out: its defaults.
+
+    Raises:
+        UserError: as `triathlon run`.
+    """
+    from triathlon_runner.cli._run import run  # noqa: PLC0415  it imports all that asking needs
+
+    interrupted = signal.getsignal(signal.SIGINT)
+    try:
+        run(**options)
+    except typer.Exit as end:
+        return end.exit_code
+    finally:
+        signal.signal(signal.SIGINT, interrupted)  # a run that has ended ignores Ctrl-C
+    return 0
+
+
+def missing_here(suites: Sequence[str], data: Path | None) -> dict[str, "Missing"]:
+    """Returns by id what built-in suites lack to run whole on this machine.
+
+    Args:
+        suites: Their ids.
+        data: The user's folder with official data files (`--data`).
+
+    Raises:
+        UserError: an unknown suite, `data` is no folder.
+        SandboxError: nothing can be executed here.
+    """
+    from triathlon_runner import catalogue  # noqa: PLC0415  as above
+    from triathlon_runner.cli._options import data_store  # noqa: PLC0415
+    from triathlon_runner.sandbox import open_sandbox  # noqa: PLC0415
+    from triathlon_runner.schedule import what_is_missing  # noqa: PLC0415
+
+    async def find() -> dict[str, "Missing"]:
+        async with open_sandbox() as sandbox:
+            return await what_is_missing(catalogue.select(suites), data_store(data), sandbox)
+
+    return asyncio.run(find())

@@ -27,9 +27,11 @@ from triathlon_runner.cli._run_options import Budget, Options, limits_of, models
 from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import ignore_interrupts, open_session, run_plan
 from triathlon_runner.estimates import estimate
+from triathlon_runner.runtime import without_libraries
 from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, JsonLog, RunPlan, Wanted
 from triathlon_runner.schedule import deadline as parse_deadline
 from triathlon_runner.store import ResultsFolder, replace_file
+from triathlon_runner.suites import OFFICIAL_EXTRA
 from triathlon_runner.terminal import Screen, console, counted
 
 
@@ -61,7 +63,10 @@ def run(
     ] = None,
     suites: Suites = None,
     variants: Annotated[
-        str | None, typer.Option(help="Variants too: prompts, temperatures, attacks, style, sampling.")
+        str | None,
+        typer.Option(
+            help="Variants too: prompts, temperatures, attacks, style, sampling, greedy, truths, own-prompts."
+        ),
     ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with prompts of your own: <discipline>/<name>.txt.")
@@ -79,6 +84,9 @@ def run(
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+    ] = False,
+    estimates: Annotated[
+        bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
     ] = False,
     budget: Budget = None,
     deadline: Annotated[
@@ -137,6 +145,7 @@ def run(
             catalogue_beside(models_file),
         ),
         dry_run=dry_run,
+        estimates=estimates,
         bounds=Bounds(budget, None if deadline is None else parse_deadline(deadline)),
         stop_seconds=seconds("--stop-within", stop_within),
         ask_again=ask_again,
@@ -164,11 +173,12 @@ async def _run(options: Options, listed: models_yaml.Registry) -> int:
         with progress:
             session = await open_session(stack, options, listed, progress)
         _say_skipped(session.plan, screen)
-        _say_left_out(session.plan, screen)
+        say_left_out(session.plan, screen)
         _say_copies(session.plan, screen)
         _say_trusted(session.plan, screen)
-        if options.dry_run:
+        if options.dry_run or options.estimates:
             show_estimates(await estimate(session.plan, options.folder, session.grader), screen)
+        if options.dry_run:
             return 0
         _record_skipped(session.plan, options.folder)
         log = stack.enter_context(JsonLog(options.log_json)) if options.log_json else None
@@ -204,19 +214,21 @@ def _say_skipped(plan: RunPlan, screen: Screen) -> None:
             screen.print_message(f"skipped {subject} {', '.join(ids)}: {reason}")
 
 
-def _say_left_out(plan: RunPlan, screen: Screen) -> None:
-    """Names the suites of which not every question could be built, with the reasons."""
-    by_suite = {
-        work.suite_id: found
+def say_left_out(plan: RunPlan, screen: Screen) -> None:
+    """Names the suites that lack questions because a library is not installed, with the programs."""
+    questions = {
+        work.suite_id: work.settings["questions"]
         for works in plan.work.values()
         for work in works
-        if (found := work.settings.get("questions", {})).get("left_out_programs")
+        if "questions" in work.settings
     }
-    for suite, found in by_suite.items():
-        reasons = "; ".join(f"{task} {why}" for task, why in found["left_out_programs"].items())
+    for suite, found in questions.items():
+        reasons = "; ".join(f"{t} {why}" for t, why in without_libraries(found["left_out_programs"]).items())
+        if not reasons:
+            continue
         screen.print_message(
             f"{suite} asks {counted(found['count'], 'question')}, not all that its data set has: {reasons};"
-            " `pip install 'triathlon-leaderboard[official]'` installs what DREval and ClassEval need"
+            f" {OFFICIAL_EXTRA} installs what DREval and ClassEval need"
         )
 
 

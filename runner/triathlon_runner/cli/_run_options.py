@@ -51,6 +51,8 @@ class Options:
     folder: ResultsFolder
     data: DataStore
     dry_run: bool = False
+    estimates: bool = False
+    """Whether the estimates of a dry run are shown before the run."""
     ask_again: bool = False
     log_json: Path | None = None
     executor: Executor = "local"

@@ -47,6 +47,18 @@ class Variant:
     title: str
     kind: str
     setting: Setting
+    own_prompts: bool = False
+    """Whether our prompts are asked in place of the authors'."""
+
+    def with_own_prompts(self) -> "Variant":
+        """The same variant asked with our prompts; the settings of a variant stand in one order."""
+        return Variant(
+            f"{OWN_PROMPTS.name}+{self.name}",
+            f"{OWN_PROMPTS.title}, {self.title}",
+            f"{OWN_PROMPTS.kind}+{self.kind}",
+            self.setting,
+            own_prompts=True,
+        )
 
 
 VARIANTS: Final[tuple[Variant, ...]] = (
@@ -65,8 +77,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         for name in ATTACKS
     ),
 )
-OWN_PROMPTS: Final = Variant("own-prompts", "our prompts", "own-prompts", Setting())
+OWN_PROMPTS: Final = Variant("own-prompts", "our prompts", "own-prompts", Setting(), own_prompts=True)
 """Our prompts in place of the authors'."""
+REPEATED: Final = {"temperature-0.8": 5}
+"""By variant, the samples a task of EVALOOOP's figure 3, which names no temperature: we take the highest of
+RQ3."""
 
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
@@ -88,23 +103,19 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
 
 
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    setting = Setting(as_written=source.official)
-    yield _entry(source, prompts, setting)
-    if source.official:
-        yield _entry(source, prompts, setting, OWN_PROMPTS)
-    for variant in VARIANTS:
-        yield _entry(source, prompts, replace(variant.setting, as_written=source.official), variant)
+    ours = (OWN_PROMPTS, *(variant.with_own_prompts() for variant in VARIANTS)) if source.official else ()
+    for variant in (None, *VARIANTS, *ours):
+        yield _entry(source, prompts, variant)
 
 
-def _entry(
-    source: _Source, prompts: Path | None, setting: Setting, variant: Variant | None = None
-) -> SuiteEntry:
+def _entry(source: _Source, prompts: Path | None, variant: Variant | None) -> SuiteEntry:
+    setting = replace(variant.setting if variant else Setting(), as_written=source.official)
     suite_id = f"{source.id}@{variant.name}" if variant else source.id
 
     def build(store: DataStore) -> LoopSuite:
         problems, data = source.read(store)
         templates = load_prompts("loop", prompts)
-        if source.official and variant is not OWN_PROMPTS:
+        if source.official and not (variant and variant.own_prompts):
             templates = with_official(templates, official.loop_prompts(store))
         return LoopSuite(suite_id, data, problems, templates, setting)
 
@@ -123,6 +134,7 @@ def _entry(
         user_data=source.user_data,
         variant_of=source.id if variant else None,
         variant_kind=variant.kind if variant else None,
+        default_samples=REPEATED.get(variant.name, 1) if variant and source.official else 1,
     )
 
 

@@ -8,6 +8,7 @@ scores of the records.
 
 from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
+from triathlon_runner.runtime._construct import without_libraries
 from triathlon_runner.runtime._grade import grade_output
 from triathlon_runner.runtime._metrics import IC, METRICS, Chain, UnusualQuestions, chains, unusual_questions
 from triathlon_runner.runtime._questions import (
@@ -41,5 +42,6 @@ __all__ = [
     "question_source",
     "read_questions",
     "unusual_questions",
+    "without_libraries",
     "write_questions",
 ]

@@ -15,7 +15,7 @@ from triathlon_runner.prompts import BUILT_IN, load_prompts
 from triathlon_runner.records import RuntimeRecord
 from triathlon_runner.runtime import prediction
 from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, Asker, Style, sampling
-from triathlon_runner.runtime._construct import QuestionSource
+from triathlon_runner.runtime._construct import QuestionSource, Truths
 from triathlon_runner.runtime._metrics import METRICS
 from triathlon_runner.runtime._official_asking import official_asker
 from triathlon_runner.runtime._programs import (
@@ -44,6 +44,7 @@ class _Setting:
     """With REval's own prompts."""
     kind: str | None = None
     """Of variant."""
+    truths: Truths = "ours"
 
 
 _SETTINGS: Final = {
@@ -57,6 +58,8 @@ _OF_DREVAL: Final = {
     "cot": _Setting("cot", sampled=True, official=True, kind="style"),
     "greedy": _Setting("direct", sampled=False, official=True, kind="greedy"),
     "greedy+cot": _Setting("cot", sampled=False, official=True, kind="greedy"),
+    "reval-truths": _Setting("direct", sampled=True, official=True, kind="truths", truths="reval"),
+    "cot+reval-truths": _Setting("cot", sampled=True, official=True, kind="truths", truths="reval"),
     "own-prompts": _Setting("direct", sampled=True, kind="own-prompts"),
     "own-prompts+cot": _Setting("cot", sampled=True, kind="own-prompts"),
     "own-prompts+greedy": _Setting("direct", sampled=False, kind="own-prompts"),
@@ -161,7 +164,7 @@ def _entry(
         return RuntimeSuite(
             suite_id,
             asker or Asker(templates, setting.style),
-            source(store),
+            _with_truths(source(store), setting.truths),
             temperature,
             authors_rule=data_set == "dreval",
         )
@@ -183,9 +186,17 @@ def _entry(
     )
 
 
+def _with_truths(source: QuestionSource | QuestionFile, truths: Truths) -> QuestionSource | QuestionFile:
+    """Returns the source with the truths of a setting; a file has its own."""
+    return replace(source, truths=truths) if isinstance(source, QuestionSource) else source
+
+
 def _title(name: str) -> str:
     """` (chain of thought), sampled` of `cot-sampled`; nothing of the plain suite."""
-    parts = name.replace("-sampled", "+sampled").replace("own-prompts", "our prompts").split("+")
+    words = {"-sampled": "+sampled", "own-prompts": "our prompts", "reval-truths": "REval's truths"}
+    for part, in_words in words.items():
+        name = name.replace(part, in_words)
+    parts = name.split("+")
     thought = " (chain of thought)" if "cot" in parts else ""
     return thought + "".join(f", {part}" for part in parts if part not in ("", "cot"))
 

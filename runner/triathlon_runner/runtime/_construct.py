@@ -2,12 +2,12 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
@@ -26,6 +26,7 @@ from triathlon_runner.runtime._questions import (
     read_questions,
     write_questions,
 )
+from triathlon_runner.runtime._reval_truths import with_reval_truths
 from triathlon_runner.runtime._select import candidate_statements, choose, watches
 from triathlon_runner.runtime._trace import Trace, trace_runs
 from triathlon_runner.sandbox import Sandbox
@@ -43,6 +44,12 @@ MAX_VALUE: Final = 400
 """Characters of a value that is asked for: a direct answer has 256 tokens."""
 MAX_INPUT: Final = 2_000
 """Characters of an input that is shown."""
+_NEEDS: Final = "needs "
+"""How the reason begins why a program is left out whose libraries are not installed."""
+
+
+Truths = Literal["ours", "reval"]
+"""By our tracer; by a model of that of REval's authors."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class QuestionSource:
     """Without truths."""
     cache: Path | None = None
     """A folder for question files; None: build anew each time."""
+    truths: Truths = "ours"
 
     def ready(self) -> QuestionFile | None:
         """The questions, where they were built before from the same data by the same code."""
@@ -69,8 +77,8 @@ class QuestionSource:
         """Named by a hash of what the questions depend on: data, constructor and the Python that traces."""
         if self.cache is None:
             return None
-        data = self.data
-        return self.cache / f"{memo_key('questions', data, constructor_hash())}.json"
+        truths = () if self.truths == "ours" else (self.truths,)
+        return self.cache / f"{memo_key('questions', self.data, constructor_hash(), *truths)}.json"
 
     async def build(self, sandbox: Sandbox) -> QuestionFile:
         """Traces the references and stores the questions, where there is a folder for them.
@@ -80,6 +88,8 @@ class QuestionSource:
             UserError: the place can't be written.
         """
         programs, report = await construct(self.programs(), sandbox)
+        if self.truths == "reval":
+            programs = tuple(await run_all(with_reval_truths(sandbox, program) for program in programs))
         questions = QuestionFile(
             dataset=self.data.name,
             version=self.data.version,
@@ -103,6 +113,11 @@ def constructor_hash() -> str:
     entries = [package / "syntax.py", *folder.iterdir(), *(folder / "_sandboxed").iterdir()]
     texts = sorted((entry.name, entry.read_text("utf-8")) for entry in entries if entry.name.endswith(".py"))
     return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+def without_libraries(left_out_programs: Mapping[str, str]) -> dict[str, str]:
+    """Returns the programs that were left out because a library is not installed, with the reason."""
+    return {task: why for task, why in left_out_programs.items() if why.startswith(_NEEDS)}
 
 
 @dataclass(slots=True)
@@ -145,7 +160,7 @@ async def _with_questions(
     libraries = frozenset(program.libraries)
     absent = not_installed(libraries)
     if absent:
-        left_out.programs[program.task_id] = f"needs {', '.join(absent)}, not installed here"
+        left_out.programs[program.task_id] = f"{_NEEDS}{', '.join(absent)}, not installed here"
         return None
     drafts = _drafts(program, await _trace_twice(program, sandbox), left_out)
     no_values: dict[str, str] = {}

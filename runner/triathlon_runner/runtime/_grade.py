@@ -16,7 +16,13 @@ from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
 from triathlon_runner.runtime._check import NoValueError, check_assertions, compute_values
 from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError
-from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
+from triathlon_runner.runtime._questions import (
+    NIL,
+    NO_VALUE,
+    InputQuestions,
+    ProgramQuestions,
+    StatementQuestion,
+)
 from triathlon_runner.runtime._states import (
     TYPOGRAPHIC,
     begins_with_nil,
@@ -26,9 +32,6 @@ from triathlon_runner.runtime._states import (
     unwrapped,
 )
 from triathlon_runner.sandbox import Ended, Sandbox
-
-NIL: Final = "Nil"
-"""The value of a variable at a line that is not executed."""
 
 
 async def answer_record(
@@ -135,13 +138,14 @@ def grade_coverage(question: StatementQuestion, answer: str) -> Graded:
 
 def grade_state(question: StatementQuestion, answer: str) -> Graded:
     """Right where value and type both match one of those observed."""
+    without_value = not question.states or NO_VALUE in question.states
     if is_nil(answer):
-        return _passed_or_failed("the variable has a value there", right=not question.states)
+        return _passed_or_failed("the variable has a value there", right=without_value)
     answers = list(read_states(answer))
     if any(matches(true, value, kind) for true in question.states for value, kind in answers):
         return Graded(Outcome.PASSED)
     if begins_with_nil(answer) or any(is_nil(value) for value, _ in answers):
-        return _passed_or_failed("the variable has a value there", right=not question.states)
+        return _passed_or_failed("the variable has a value there", right=without_value)
     if not answers:
         return Graded(Outcome.NO_ANSWER, "no `value; type`")
     if question.states:
@@ -282,6 +286,15 @@ def _graded(problem: str) -> Graded:
     if problem.startswith(Ended.TIMED_OUT.value):
         return Graded(Outcome.TIMED_OUT, problem)
     return Graded(Outcome.FAILED if problem.startswith("AssertionError") else Outcome.CRASHED, problem)
+
+
+def by_authors_rule(record: AnswerRecord, *, right: bool) -> AnswerRecord:
+    """Returns an output's answer with the verdict of REval's authors; without an answer it stays as it is."""
+    if record.answer is None or right == record.correct:
+        return record
+    why = "" if right else "by the rule of REval's authors: assertions are missing, or the test fails"
+    outcome = Outcome.PASSED if right else Outcome.FAILED
+    return record.model_copy(update={"correct": right, "outcome": outcome, "why": why})
 
 
 async def passes_by_authors(

@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import RuntimeRecord, UnitRecord
 from triathlon_runner.runtime._asking import KINDS
-from triathlon_runner.runtime._grade import NIL, read_coverage
+from triathlon_runner.runtime._grade import read_coverage
+from triathlon_runner.runtime._questions import NIL
 
 
 class Chain(NamedTuple):

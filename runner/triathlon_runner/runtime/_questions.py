@@ -12,6 +12,8 @@ from triathlon_runner.store import replace_file
 from triathlon_runner.suites import DataSetInfo
 
 SCHEMA: Final = 1
+NIL: Final = "Nil"
+"""The value of a variable at a line that is not executed."""
 
 
 class Value(Strict):
@@ -24,7 +26,13 @@ class Value(Strict):
     """False: the text is what `repr` gives, and an answer has to repeat it."""
 
     def __str__(self) -> str:
+        if self == NO_VALUE:
+            return NIL
         return f"{self.text or '(nothing that can be written)'}; {self.type}"
+
+
+NO_VALUE: Final = Value(type=NIL, text=NIL, literal=False)
+"""Beside values that a variable had: REval's own tracer also saw a step where it had none."""
 
 
 class StatementQuestion(Strict):

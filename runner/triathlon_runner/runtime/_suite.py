@@ -20,6 +20,7 @@ from triathlon_runner.runtime._asking import KINDS, AnyAsker, QuestionKind, samp
 from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
 from triathlon_runner.runtime._grade import (
     answer_record,
+    by_authors_rule,
     expected_answers,
     grade_answer,
     masked_test,
@@ -31,6 +32,7 @@ from triathlon_runner.runtime._questions import (
     QuestionFile,
     StatementQuestion,
 )
+from triathlon_runner.runtime._reval_truths import REVAL_RULES
 from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
 
 
@@ -46,12 +48,15 @@ class RuntimeSuite:
         *,
         authors_rule: bool = False,
     ) -> None:
-        """`authors_rule`: outputs are also graded by the rule of REval's authors."""
+        """`authors_rule`: outputs are also graded by the rule of REval's authors; by it alone where the
+        truths are theirs, too.
+        """
         self.id: Final = suite_id
         self.data: Final = source.data
         self._asker = asker
         self._source = source
         self._authors_rule = authors_rule
+        self._authors_truths = isinstance(source, QuestionSource) and source.truths == "reval"
         self._sampling = sampling(asker.style, temperature)
         self._questions = source.ready() if isinstance(source, QuestionSource) else source
 
@@ -95,10 +100,19 @@ class RuntimeSuite:
         questions = digest_of(of_file.asked) if of_file else QUESTION_RULES
         truths = digest_of(of_file.truths) if of_file else TRUTH_RULES
         style, prompts = self._asker.style, self._asker.digest(*KINDS)
+        graded = graded_settings(self.data, truths=truths)
+        if self._authors_truths:
+            graded = graded_settings(self.data, "authors", truths=f"REval's tracer, {REVAL_RULES}")
         return {
             "asked": asked_settings(self.data, self._sampling, prompts, questions=questions, style=style),
-            "graded": graded_settings(self.data, truths=truths),
+            "graded": graded,
         }
+
+    def libraries(self) -> frozenset[str]:
+        """What its programs import that Python does not have; known before `prepare`."""
+        source = self._source
+        programs = source.programs() if isinstance(source, QuestionSource) else source.programs
+        return frozenset(library for program in programs for library in program.libraries)
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and which questions could be built here."""
@@ -186,6 +200,8 @@ class RuntimeSuite:
         by_authors = None
         if self._authors_rule:
             by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
+            if self._authors_truths:
+                record = by_authors_rule(record, right=by_authors)
         return record, answer, by_authors, bool(masked_test(program, asked).masked_calls)
 
     async def _ask(

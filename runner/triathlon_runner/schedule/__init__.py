@@ -4,6 +4,7 @@ from triathlon_runner.schedule._build import Wanted, build_plan, build_suite
 from triathlon_runner.schedule._context import Summary
 from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import Conditions, differs
+from triathlon_runner.schedule._missing import Missing, what_is_missing
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
 from triathlon_runner.schedule._model_wrappers import ControlledModel, JudgeModel, OpenModel
 from triathlon_runner.schedule._open import ModelOpener, why_not
@@ -37,6 +38,7 @@ __all__ = [
     "ControlledModel",
     "JsonLog",
     "JudgeModel",
+    "Missing",
     "ModelOpener",
     "OpenModel",
     "Pace",
@@ -57,6 +59,7 @@ __all__ = [
     "logged_errors",
     "span_seconds",
     "spread",
+    "what_is_missing",
     "why_not",
     "work_for",
 ]

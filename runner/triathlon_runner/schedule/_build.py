@@ -112,7 +112,7 @@ async def build_plan(
 def same_as_baseline(kind: str | None, row: ModelRow) -> str:
     """Why a variant of this kind would ask the model exactly as its baseline does; empty if it does not."""
     temperature = row.temperature
-    needs_temperature = kind in ("temperatures", "greedy")
+    needs_temperature = kind is not None and bool({"temperatures", "greedy"} & set(kind.split("+")))
     if temperature is not None and (needs_temperature or (kind == "sampling" and temperature == 0)):
         return f"its row of models.yaml has it asked at temperature {temperature:g}, whatever the suite says"
     if needs_temperature and row.api is not None and "temperature" in row.api.unsupported:

@@ -5,7 +5,7 @@ from triathlon_site.published._facts import FactCounts
 from triathlon_site.published._models import JoinedModel, join_models
 from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
-from triathlon_site.published._spread import sustained
+from triathlon_site.published._spread import Spread, spread, sustained
 from triathlon_site.published._tables import PublishedRow, PublishedTable, published_boards, published_tables
 
 __all__ = [
@@ -18,10 +18,12 @@ __all__ = [
     "PublishedColumn",
     "PublishedRow",
     "PublishedTable",
+    "Spread",
     "join_models",
     "number_in",
     "published_boards",
     "published_tables",
     "read_published",
+    "spread",
     "sustained",
 ]

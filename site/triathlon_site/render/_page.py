@@ -92,7 +92,7 @@ class Value:
 
     text: str
     small: str = ""
-    """Below it, in small print: an interval, a count."""
+    """Below it, in small print, a line or several: an interval, a count."""
     number: float | None = None
     """In the unit of the text; None where the text is the value, or the cell is empty."""
     details: Mapping[str, float | None] = field(default_factory=dict)

@@ -25,17 +25,16 @@ class Variant:
     @property
     def title(self) -> str:
         """`detailed` of `loop/core@prompt-detailed`; `cot` of `runtime/core@cot`."""
-        name = self.entry.id.partition("@")[2]
-        return name.partition("-")[2] if name.startswith(f"{self.kind.removesuffix('s')}-") else name
+        return self.entry.id.partition("@")[2].removeprefix(f"{self.kind.removesuffix('s')}-")
 
 
-def variants_of(board: Board, kind: str) -> list[Variant]:
-    """Of one kind, in the catalogue's order."""
+def variants_of(board: Board, *kinds: str) -> list[Variant]:
+    """Of these kinds, of all where none is named, in the catalogue's order."""
     plain = {entry.id: entry for entry in board.plan.suites}
     return [
         Variant(entry, plain[entry.variant_of or ""])
         for entry in board.plan.variants
-        if entry.variant_kind == kind and entry.id in board.variants
+        if entry.id in board.variants and (not kinds or entry.variant_kind in kinds)
     ]
 
 

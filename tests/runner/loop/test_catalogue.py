@@ -33,10 +33,17 @@ def test_three_data_sets_with_all_variants() -> None:
     for data in ("loop/core", "loop/mbpp-plus", "loop/humaneval-plus"):
         assert ENTRIES[data].variant_of is None
         assert all(ENTRIES[f"{data}@{name}"].variant_of == data for name in names)
-    own = {"loop/mbpp-plus@own-prompts", "loop/humaneval-plus@own-prompts"}
+    own = {
+        f"{data}@own-prompts{variant}"
+        for data in ("loop/mbpp-plus", "loop/humaneval-plus")
+        for variant in ("", *(f"+{name}" for name in names))
+    }
     assert own < set(ENTRIES) and len(ENTRIES) == 3 * 13 + len(own)
-    kinds = {None, "prompts", "temperatures", "attacks", "own-prompts"}
-    assert {entry.variant_kind for entry in ENTRIES.values()} == kinds
+    kinds = {None, "prompts", "temperatures", "attacks"}
+    ours = {"own-prompts", *(f"own-prompts+{kind}" for kind in kinds - {None})}
+    assert {entry.variant_kind for entry in ENTRIES.values()} == kinds | ours
+    repeated = {entry.id for entry in ENTRIES.values() if entry.default_samples == 5}
+    assert repeated == {f"{data}@temperature-0.8" for data in ("loop/mbpp-plus", "loop/humaneval-plus")}
 
 
 def test_entries_say_what_their_lines_are() -> None:

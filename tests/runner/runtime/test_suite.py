@@ -393,7 +393,7 @@ def test_the_catalogue(tmp_path: Path) -> None:
     predictions = [
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
     ]
-    assert len(entries) == 4 * 4 + 8 + len(predictions)
+    assert len(entries) == 4 * 4 + 10 + len(predictions)
     assert set(predictions) < set(entries)
     for name in ("core", "humaneval", "classeval", "cruxeval"):
         plain = entries[f"runtime/{name}"]
@@ -406,6 +406,9 @@ def test_the_catalogue(tmp_path: Path) -> None:
         entry = entries[f"runtime/dreval{variant}"]
         assert entry.sampling.temperature == (0.0 if "greedy" in variant else 0.8)
         assert entry.default_samples == (1 if "greedy" in variant else 5)
+    truths = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
+    assert truths == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
+    assert all(entries[name].default_samples == 5 for name in truths)
     built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
 

@@ -65,6 +65,64 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None
     assert all(re.fullmatch(r"0.0|[+−]\d+\.\d", row[0]) for row in cells(attacks).values())
 
 
+def test_a_board_says_whose_prompts_it_asks_with(tmp_path: Path) -> None:
+    """On official data; our own problems have no other prompts than ours."""
+    suites = ["evolved/humaneval", "evolved/core-seeds", "loop/mbpp-plus"]
+    write_results(tmp_path, MODELS[:1], [FakeSuite(entry, tasks=4) for entry in entries(suites)])
+    pages = rendered_texts(gather(tmp_path, None))
+    about = "EvoEval words its instruction for each family of models; ours is one for all."
+    assert about in pages["evolved-official.html"] and about not in pages["evolved.html"]
+    assert "Attacks are our wording of EVALOOOP’s listing 3.1" in pages["loop-mbpp-plus.html"]
+
+
+def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
+    """Recorded with the authors' prompts, or measured with other ones: a mark, no rank, and what it means."""
+    suite = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path, [*MODELS[:2], FakeModel("apart", 3.0)], suite)
+    for path in (tmp_path / "runs" / "apart").rglob("mbpp-plus.*"):
+        path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"evalooop"', path.read_text()))
+    page = rendered_texts(gather(tmp_path, None))["loop-mbpp-plus.html"]
+    rows = {name: re.search(rf'<tr id="{name}".*?</tr>', page, re.DOTALL) for name in ("strong", "apart")}
+    apart, ranked = (match[0] for name in ("apart", "strong") if (match := rows[name]))
+    assert "≠</a>" in apart and "under another protocol than those that are ranked" in apart
+    assert "≠</a>" not in ranked
+    assert re.search(r'<td class="rank"[^>]*><b>1</b>', ranked) and 'class="rank" data-v=""' in apart
+    assert "it is in no ranking, tier or test" in " ".join(page.split())
+
+
+OURS = ("loop/mbpp-plus@own-prompts", "loop/mbpp-plus@own-prompts+temperature-0.2")
+
+
+def test_variants_with_our_prompts_are_shown(tmp_path: Path) -> None:
+    """Of every model that was asked so, also of one that has nothing else; the difference where both are."""
+    both, alone = FakeModel("both", 1.0), FakeModel("alone", 1.0)
+    names = ("loop/mbpp-plus", "runtime/dreval")
+    plain = [FakeSuite(entry, tasks=8) for entry in entries(names)]
+    ours = [FakeSuite(entry, tasks=8) for entry in entries([*OURS, "runtime/dreval@own-prompts"])]
+    write_results(tmp_path, [both], plain)
+    write_results(tmp_path, [both, alone], ours)
+    site = gather(tmp_path, None)
+    loop = {section.title: section for section in loop_sections(board(site, "loop-mbpp-plus"), site.models)}
+    section = loop["With our prompts"]
+    assert section.head == (
+        "Model",
+        "ours, ASL",
+        "ours less the authors’",
+        "ours+temperature-0.2, ASL",
+    )
+    shown = cells(section)
+    assert list(shown) == ["both", "alone"]
+    assert shown["alone"][0] != "–" and shown["alone"][1] == "–" and shown["both"][1] != "–"
+    runtime = {s.title: s for s in RUNTIME.sections(board(site, "runtime-dreval"), site.models)}
+    settings = [(row[0].text, row[1].text) for row in runtime["All settings"].rows]
+    assert settings == [
+        ("both", "as on this board"),
+        ("Average", "own-prompts"),
+        ("both", "own-prompts"),
+        ("alone", "own-prompts"),
+    ]
+
+
 def test_a_translation_says_where_it_breaks(site: Gathered) -> None:
     """A share of those that got so far, with its counts; a step that nobody reached says so."""
     (section,) = translation_sections(board(site, "translation-core"), site.models)

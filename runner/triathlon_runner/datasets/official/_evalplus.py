@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from triathlon_runner.datasets import Comparison, DataStore, Problem, arguments_source
@@ -30,6 +31,7 @@ def humaneval(store: DataStore) -> tuple[Problem, ...]:
     return tuple(humaneval_problem({**row, "plus_input": []}) for row in read_rows(store, HUMANEVAL_PLUS))
 
 
+@lru_cache(maxsize=1)  # as `mbpp_plus`
 def humaneval_plus(store: DataStore) -> tuple[Problem, ...]:
     """HumanEval+ v0.1.10: 164 problems, 1,570 base and 122,683 additional inputs."""
     return tuple(humaneval_problem(row) for row in read_rows(store, HUMANEVAL_PLUS))
@@ -67,6 +69,7 @@ def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
     )
 
 
+@lru_cache(maxsize=1)  # the variants of a suite share one copy of its problems
 def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
     """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs."""
     return tuple(_mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))

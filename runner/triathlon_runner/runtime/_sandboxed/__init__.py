@@ -11,6 +11,7 @@ from typing import Final
 _FILES: Final = {
     "tracer": ("literal", "programs", "statements", "tracer"),
     "programs": ("literal", "programs"),
+    "next_event": ("literal", "programs", "next_event"),
 }
 _LOADER: Final = """
 import sys

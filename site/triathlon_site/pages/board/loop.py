@@ -33,6 +33,7 @@ TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
 SENSITIVITY: Final = {"prompts": "Other summary prompts", "temperatures": "Other temperatures"}
 AS_ASKED: Final = "as asked"
+OWN_PROMPTS: Final = "own-prompts"
 LOOPS: Final = "loops"
 OUR_WORDING: Final = {
     "prompts": "The prompts are our wording of the paper’s listing 3.2.",
@@ -50,6 +51,8 @@ def loop_sections(board: Board, models: Models) -> Iterator[Section]:
             yield _sensitivity(board, variants, title, models)
     if attacks := variants_of(board, "attacks"):
         yield _attacks(board, attacks, models)
+    if own := [variant for variant in variants_of(board) if variant.kind.split("+")[0] == OWN_PROMPTS]:
+        yield _own_prompts(board, own, models)
 
 
 def _shifts(board: Board) -> Iterator[Section]:
@@ -210,6 +213,37 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
         order,
         {**columns, "tasks": {model: count_cell(count) for model, count in tasks.items()}},
         figures=figures,
+    )
+
+
+def _own_prompts(board: Board, variants: Sequence[Variant], models: Models) -> Section:
+    """Every variant with our prompts, with models that have nothing else; the difference to the authors'."""
+    order = [*board.models]
+    order += sorted({m for v in variants for m in board.variants[v.entry.id]} - {*order})
+    columns: dict[str, dict[str, Value]] = {}
+    for variant in variants:
+        metrics = {metric.id: metric for metric in variant.entry.metrics}
+        first, files = variant.entry.metrics[0], board.variants[variant.entry.id]
+        name = variant.entry.id.partition("@")[2].replace(OWN_PROMPTS, "ours")
+        title = f"{name}, {first.column or first.title}"
+        columns[title] = {
+            m: _range_cell(
+                mean_of(repeats_of(file, first)),
+                mean_of(repeats_of(file, metrics[first.upper] if first.upper else first)),
+                first.maximum,
+            )
+            for m, file in files.items()
+        }
+        if variant.kind == OWN_PROMPTS:
+            found = variant_differences(board, variant, first)
+            columns["ours less the authors’"] = difference_cells(found, first.maximum)
+    return model_table(
+        "With our prompts",
+        "Our own prompts in place of the authors’: another protocol, in no ranking and no tier. The"
+        " difference is that of the lower ends of ASL, with a 95 % interval, on the tasks that both have.",
+        models,
+        [model for model in order if any(model in cells for cells in columns.values())],
+        columns,
     )
 
 

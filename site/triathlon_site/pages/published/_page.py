@@ -7,6 +7,7 @@ from typing import ClassVar
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.published import _reproduced
 from triathlon_site.pages.published._analyses import analyses, figures, remarks
 from triathlon_site.published import (
     ONLY_PUBLISHED,
@@ -62,11 +63,12 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     for table in site.reported.tables:
         pages.setdefault(table.page, []).append(table)
     titles = [Link(tables[0].title, page) for page, tables in pages.items()]
-    siblings = [Link("All sources", "published.html"), *titles]
+    siblings = [Link("All sources", "published.html"), *titles, *_reproduced.links(site)]
     lines = _joined_lines(site.reported.models, boards)
     yield Draft("published.html", PublishedContext(siblings, boards, lines, site.published.doubtful))
     for page, tables in pages.items():
         yield _paper(site, page, tables, siblings)
+    yield from _reproduced.drafts(site, siblings)
     yield from published_files(site.published)
 
 

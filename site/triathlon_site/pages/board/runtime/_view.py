@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.records import PredictionRecord, RuntimeRecord
+from triathlon_runner.runtime import without_libraries
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
@@ -85,7 +86,11 @@ def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]
     questions = {
         model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
     }
-    return {model: found for model, found in questions.items() if found.get("left_out_programs")}
+    return {
+        model: {**found, "left_out_programs": left_out}
+        for model, found in questions.items()
+        if (left_out := without_libraries(found.get("left_out_programs", {})))
+    }
 
 
 def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
@@ -142,20 +147,17 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
     plain = board.plan.suites[0]
     if plain.record is not RuntimeRecord:
         return
-    variants = [variant for kind in ("style", "sampling") for variant in variants_of(board, kind)]
-    settings = {PLAIN: plain} | {variant.title: variant.entry for variant in variants}
+    of_plain = {model: file for model, file in board.of_suite(plain.id).items() if file.units}
+    settings = {PLAIN: of_plain} | {v.title: board.variants[v.entry.id] for v in variants_of(board)}
     metrics = sorted(_columns(plain), key=lambda metric: TABLE_III.get(metric.id, 0))
     rows: list[tuple[Value, ...]] = []
-    for setting, entry in settings.items():
-        files = board.of_suite(entry.id)
-        scores = {
-            m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items() if file.units
-        }
+    for setting, files in settings.items():
+        scores = {m: [repeats_of(file, metric) for metric in metrics] for m, file in files.items()}
         if len(scores) > 1:
             by_metric = zip(*scores.values(), strict=True)
             cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
             rows.append((Value("Average", of_all=True), Value(setting), *cells, UNKNOWN))
-        for model in (model for model in board.models if model in scores):
+        for model in (*(m for m in board.models if m in scores), *sorted(scores.keys() - {*board.models})):
             name = Value(models[model].name, link=models[model].page)
             cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
             rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))

@@ -1,0 +1,173 @@
+"""A paper's tables beside our own figures under its protocol: a page for each paper with such results."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+from triathlon_runner.catalogue import BUILT_IN
+from triathlon_runner.records import ProtocolHashes, known_protocols
+from triathlon_runner.runtime import without_libraries
+from triathlon_site.exports import table_files
+from triathlon_site.pages._site import Gathered
+from triathlon_site.published import PublishedColumn
+from triathlon_site.render import Draft, Link, PageContext, Section, Value, formats
+from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
+from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
+
+
+@dataclass(frozen=True)
+class SuiteOfPaper:
+    """One suite that a paper's tables are compared with."""
+
+    suite: str
+    protocol: ProtocolHashes
+    models: int
+    """With results under it."""
+    samples: int
+    """Of each task, in the results with most."""
+    in_paper: int
+    """As many the paper takes."""
+    left_out: tuple[str, ...]
+    """Programs that were left out in one of them, because a library was not installed."""
+
+
+@dataclass(frozen=True)
+class ReproducedContext(PageContext):
+    """The template's data for the page of one reproduced paper."""
+
+    template: ClassVar[str] = "published/reproduced"
+    title: str
+    siblings: list[Link]
+    compared: int
+    """Cells that the paper has and we have."""
+    apart: int
+    """Of these, those whose difference's interval leaves out zero."""
+    sections: list[tuple[Section, str]]
+    """The tables, with their CSV files."""
+    page: str
+    """Of the paper's tables as they were published."""
+    notes: tuple[str, ...]
+    suites: list[SuiteOfPaper]
+
+
+def reproduced_page(paper: PaperName) -> str:
+    """Returns the address of a paper's page on the site."""
+    return f"published/{paper}-reproduced.html"
+
+
+def links(site: Gathered) -> list[Link]:
+    """Returns the links to the pages of reproduced papers."""
+    return [Link(f"{PAPERS[paper].title}, reproduced", reproduced_page(paper)) for paper, _ in _found(site)]
+
+
+def drafts(site: Gathered, siblings: list[Link]) -> Iterator[Draft]:
+    """The page of each paper that there are results for."""
+    for name, tables in _found(site):
+        paper = PAPERS[name]
+        sections = [(_section(site, table), f"data/reproduced-{table.table.id}.csv") for table in tables]
+        differences = [difference for table in tables for difference in table.differences]
+        context = ReproducedContext(
+            paper.title,
+            siblings,
+            len(differences),
+            sum(difference.sure for difference in differences),
+            sections,
+            tables[0].table.page,
+            paper.notes,
+            list(_suites(site, paper)),
+        )
+        files = tuple(file for section, path in sections for file in table_files(path, section))
+        yield Draft(reproduced_page(name), context, files)
+
+
+def _found(site: Gathered) -> Iterator[tuple[PaperName, list[Reproduced]]]:
+    if site.published is None:
+        return
+    names = {model: site.published_names.get(model, info.name) for model, info in site.models.items()}
+    for name, paper in PAPERS.items():
+        if tables := reproduced(paper, site.reported.tables, site.published, site.results, names):
+            yield name, tables
+
+
+def _section(site: Gathered, table: Reproduced) -> Section:
+    head = ("Model", *(column.title for column in table.columns), "Tasks")
+    rows = tuple(map(partial(_row, site, table.columns), table.rows))
+    return Section(table.title, "", head, rows)
+
+
+def _row(site: Gathered, columns: tuple[PublishedColumn, ...], row: Row) -> tuple[Value, ...]:
+    if not row.model:
+        assert row.published is not None, "a row without a model of ours is one of the paper"
+        name = Value(f"{row.published.name}, in the paper")
+    else:
+        info = site.models[row.model]
+        other = "" if row.published else "not in the paper’s table"
+        if row.published and row.published.name != info.name:
+            other = f"in the paper: {row.published.name}"
+        thinking = ", chain of thought" if row.cot else ""
+        name = Value(f"{info.name}{thinking}", other, link=info.page)
+    cells = (_cell(cell, column) for cell, column in zip(row.cells, columns, strict=True))
+    return (name, *cells, _tasks(row))
+
+
+def _cell(cell: Cell, column: PublishedColumn) -> Value:
+    """Ours; below it the paper's, and the difference with its interval."""
+    own, lines, details = cell.own, [], dict[str, float | None]()
+    if cell.paper:
+        known = "" if cell.paper_deviation is None else f" ± {cell.paper_deviation:g}"
+        lines.append(f"paper {cell.paper}{known}")
+        details["paper"] = float(cell.paper)
+    if (found := cell.difference) is not None:
+        low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
+        lines += [_signed(found.value, column), f"{low} to {high}"]
+        times = 100 if column.maximum == 1 else 1
+        details |= {
+            "difference": times * found.value,
+            "low": times * found.interval.low,
+            "high": times * found.interval.high,
+        }
+    if own is None:
+        return Value(formats.NONE, "\n".join(lines), details=details)
+    low, high = column.shown(own.low), column.shown(own.high)
+    text = low if low == high else f"{low}–{high}"
+    sure = cell.difference is None or cell.difference.sure
+    return Value(
+        text, "\n".join(lines), 100 * own.value if column.maximum == 1 else own.value, details, "", sure
+    )
+
+
+def _signed(value: float, column: PublishedColumn) -> str:
+    size = column.shown(abs(value))
+    return size if not float(size) else f"{formats.MINUS if value < 0 else '+'}{size}"
+
+
+def _tasks(row: Row) -> Value:
+    """How many tasks the row has, of those that its suites have."""
+    counts = [(cell.own.tasks, cell.own.whole) for cell in row.cells if cell.own]
+    if not counts:
+        return Value(formats.NONE)
+    fewest, whole = min(counts, key=lambda count: count[0] / max(count[1], 1))
+    return Value(f"{fewest}" if fewest == whole else f"{fewest} of {whole}")
+
+
+def _suites(site: Gathered, paper: Paper) -> Iterator[SuiteOfPaper]:
+    entries = {entry.id: entry for entry in BUILT_IN.entries()}
+    for suite in paper.suites:
+        if files := measured_files(site.results, suite):
+            samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
+            manifests = [file.manifest for file in files.values() if file.manifest]
+            questions = [manifest.settings.get("questions") or {} for manifest in manifests]
+            left_out = {
+                program
+                for found in questions
+                for program in without_libraries(found.get("left_out_programs", {}))
+            }
+            yield SuiteOfPaper(
+                suite,
+                known_protocols()[suite, ""],
+                len(files),
+                samples,
+                entries[suite].default_samples,
+                tuple(sorted(left_out)),
+            )

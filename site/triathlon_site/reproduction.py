@@ -1,0 +1,299 @@
+"""The papers' tables beside our own results under the papers' protocol, cell by cell."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from triathlon_runner.catalogue import BUILT_IN
+from triathlon_runner.metrics import Metric
+from triathlon_runner.records import known_protocols
+from triathlon_site import analysis
+from triathlon_site.load import FileAggregate, Results
+from triathlon_site.published import (
+    Published,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    spread,
+)
+from triathlon_site.reproduction_plan import PAPERS, Paper, Place
+from triathlon_site.scores import sample_of
+from triathlon_site.uncertainty import Difference, Interval, draw_ends, interval, rounded, share_interval
+
+Array = NDArray[np.float64]
+COT: Final = " (CoT)"
+"""Behind the name of a model that a table has once more, asked with a chain of thought."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A score of our own in the unit of a published column."""
+
+    value: float
+    """The middle, where it is only known as a range."""
+    low: float
+    """The ends of that range; else the value."""
+    high: float
+    spread: tuple[Array, Array] | Interval
+    """Draws for the two ends of an interval; or the interval, where a formula gives it."""
+    tasks: int
+    whole: int
+    """Tasks of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure of the paper and ours; either may be missing, not both."""
+
+    own: Own | None
+    paper: str
+    """As it was published; empty where it was not."""
+    paper_deviation: float | None = None
+    difference: Difference | None = None
+    """Ours minus the paper's. Its interval is of both, or of ours alone where nothing is known of the
+    paper's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model in one table."""
+
+    model: str
+    """Its id; empty for a mean over models that the paper prints."""
+    cot: bool
+    """Whether it was asked with a chain of thought."""
+    published: PublishedRow | None
+    """The paper's row; None where the paper does not have the model."""
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """One table of a paper."""
+
+    title: str
+    table: PublishedTable
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def differences(self) -> list[Difference]:
+        """Of all cells that both have."""
+        return [cell.difference for row in self.rows for cell in row.cells if cell.difference]
+
+
+def reproduced(
+    paper: Paper,
+    tables: Sequence[PublishedTable],
+    published: Published,
+    results: Results,
+    names: Mapping[str, str],
+) -> list[Reproduced]:
+    """Returns each table of a paper that we have a figure for.
+
+    Only results count that were asked and graded here, as the suites do it today.
+
+    Args:
+        paper: Which.
+        tables: The published ones.
+        published: For the names that other tables give a model.
+        results: Ours.
+        names: By id, what our models are called; a model is the paper's where the names are equal but for
+            case, spaces and hyphens.
+    """
+    files = {suite: measured_files(results, suite) for suite in paper.suites}
+    by_id = {table.id: table for table in tables}
+    found = []
+    for name, title in paper.titles.items():
+        if (table := by_id.get(name)) is None:
+            continue
+        places = [place for place in paper.places if place.table == name]
+        rows = list(_rows(places, table, published, files, names))
+        if any(row.model for row in rows):
+            wanted = dict.fromkeys(place.column for place in places)
+            columns = tuple(column for column in table.columns if column.id in wanted)
+            found.append(Reproduced(title, table, columns, tuple(rows)))
+    return found
+
+
+def measured_files(results: Results, suite: str) -> dict[str, FileAggregate]:
+    """Returns by model the files that were asked and graded here, under the suite's protocol of today."""
+    protocol = known_protocols().get((suite, ""))
+    of_suite = results.of_suite(suite)
+    return {m: f for m, f in of_suite.items() if f.units and not f.receipt and f.protocol == protocol}
+
+
+def _rows(
+    places: Sequence[Place],
+    table: PublishedTable,
+    published: Published,
+    files: Mapping[str, Mapping[str, FileAggregate]],
+    names: Mapping[str, str],
+) -> Iterator[Row]:
+    """The paper's means over models first, then our models in the paper's order, the others last."""
+    order = {column.id: place for place, column in enumerate(table.columns)}
+    columns = sorted({place.column for place in places}, key=order.__getitem__)
+    by_id = {column.id: column for column in table.columns}
+    for row in table.rows:
+        if row.record.get("kind") == "average":
+            yield Row("", False, row, tuple(Cell(None, _text(row, by_id[name])) for name in columns))
+    rows = []
+    for where in dict.fromkeys(place.where for place in places):
+        own = {p.column: _own(p, by_id[p.column], files) for p in places if p.where == where}
+        models = sorted({model for scores in own.values() for model in scores})
+        for model in models:
+            paper = paper_row(table, published, names.get(model, model), where)
+            cells = tuple(_cell(own.get(name, {}).get(model), paper, by_id[name], by_id) for name in columns)
+            rows.append(Row(model, where[1] == "cot", paper, cells))
+    place_of = {id(row): place for place, row in enumerate(table.rows)}
+    yield from sorted(rows, key=lambda row: place_of.get(id(row.published), len(place_of)))
+
+
+def paper_row(
+    table: PublishedTable, published: Published, name: str, where: tuple[str, str]
+) -> PublishedRow | None:
+    """Returns the row of a model by its name or a reviewed alias; None unless exactly one is it.
+
+    `where`: a column and what it holds in the rows that count; a table without the column counts whole.
+    """
+    called = {_key(name)}
+    for alias in published.aliases:
+        if any(_key(text) == _key(name) for text in alias.values() if text):
+            called |= {_key(text) for text in alias.values() if text}
+    field, value = where
+    rows = [
+        row
+        for row in table.rows
+        if row.record.get(field, value) == value and _key(row.name.removesuffix(COT)) in called
+    ]
+    return rows[0] if len(rows) == 1 else None
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip().lower())
+
+
+def _own(
+    place: Place, column: PublishedColumn, files: Mapping[str, Mapping[str, FileAggregate]]
+) -> dict[str, Own]:
+    """Our scores by model, of those that have all parts."""
+    models = sorted(set.intersection(*(set(files[suite]) for suite in place.suites)))
+    if not models:
+        return {}
+    if place.composition:
+        return _compositions(place.composition, files, models)
+    parts = [(suite, _metric(suite, metric)) for suite, metric in place.parts]
+    upper = [(suite, _metric(suite, metric.upper)) for suite, metric in parts if metric.upper]
+    times = 1.0 if np.isinf(column.maximum) else column.maximum / parts[0][1].maximum
+    low, low_ends, tasks = _drawn(parts, files, models, times)
+    high, high_ends, _ = _drawn(upper, files, models, times) if upper else (low, low_ends, tasks)
+    ends = low_ends[0], high_ends[1]
+    middles = (low + high) / 2
+    whole = sum(_whole(files[suite][models[0]]) for suite in dict.fromkeys(place.suites))
+    return {
+        model: Own(
+            float(middles[row]),
+            float(low[row]),
+            float(high[row]),
+            (ends[0][:, row], ends[1][:, row]),
+            int(tasks[row]),
+            whole,
+        )
+        for row, model in enumerate(models)
+        if not np.isnan(middles[row])
+    }
+
+
+def _metric(suite: str, metric: str) -> Metric:
+    entry = next(entry for entry in BUILT_IN.entries() if entry.id == suite)
+    return next(each for each in entry.metrics if each.id == metric)
+
+
+def _drawn(
+    parts: Sequence[tuple[str, Metric]],
+    files: Mapping[str, Mapping[str, FileAggregate]],
+    models: Sequence[str],
+    times: float,
+) -> tuple[Array, tuple[Array, Array], NDArray[np.int64]]:
+    """The mean score over some parts, draws for both ends of its interval, and the tasks behind it."""
+    samples = [
+        sample_of(suite, metric, {m: files[suite][m] for m in models}, models) for suite, metric in parts
+    ]
+    values = rounded(times * np.mean([sample.scores() for sample in samples], axis=0))
+    low, high = (times * np.mean(ends, axis=0) for ends in zip(*map(draw_ends, samples), strict=True))
+    return values, (low, high), np.sum([_tasks(files[suite], models) for suite, _ in parts], axis=0)
+
+
+def _tasks(files: Mapping[str, FileAggregate], models: Sequence[str]) -> list[int]:
+    return [files[model].tasks_answered for model in models]
+
+
+def _whole(file: FileAggregate) -> int:
+    return file.manifest.tasks_in_suite if file.manifest else file.tasks_answered
+
+
+def _cell(
+    own: Own | None,
+    row: PublishedRow | None,
+    column: PublishedColumn,
+    columns: Mapping[str, PublishedColumn],
+) -> Cell:
+    score = row.scores.get(column.id) if row else None
+    if row is None or score is None:
+        return Cell(own, "")
+    found = None if own is None else difference(own, score.value, row, column, columns)
+    return Cell(own, score.text, score.deviation, found)
+
+
+def difference(
+    own: Own,
+    value: float,
+    row: PublishedRow,
+    column: PublishedColumn,
+    columns: Mapping[str, PublishedColumn],
+) -> Difference:
+    """Two runs of one model on the same tasks whose single outcomes the paper does not print: not paired."""
+    known = spread(column, columns, row.record)
+    if isinstance(own.spread, Interval):
+        span = Interval(own.spread.low - value, own.spread.high - value)
+    else:
+        low = own.spread[0] - (known.high if known else value)
+        high = own.spread[1] - (known.low if known else value)
+        (span,) = interval((low[:, None], high[:, None]), np.array([own.value - value]))
+    return Difference(own.value - value, span, own.tasks)
+
+
+def _text(row: PublishedRow, column: PublishedColumn) -> str:
+    score = row.scores.get(column.id)
+    return score.text if score else ""
+
+
+def _compositions(
+    what: str, files: Mapping[str, Mapping[str, FileAggregate]], models: Sequence[str]
+) -> dict[str, Own]:
+    """EvoEval's table 2: how often a combined problem is solved, by how many of its two parents are."""
+    suites = ("evolved/humaneval", "evolved/combine")
+    entries = {entry.id: entry for entry in BUILT_IN.entries()}
+    units = {model: {suite: files[suite][model].tasks for suite in suites} for model in models}
+    counts = analysis.measured([entries[suite] for suite in suites], units, {}).compositions
+    scores = {}
+    for model, found in counts.get("combine", {}).items():
+        whole = _whole(files["evolved/combine"][model])
+        problems = found.both + found.one + found.none
+        solved, tasks = (
+            (found.solved_both, found.both) if what == "composition" else (getattr(found, what), problems)
+        )
+        if tasks:
+            # The paper counts problems, of 100: a count is a share in per cent.
+            span = share_interval(solved, tasks)
+            value = 100 * solved / tasks
+            ends = Interval(100 * span.low, 100 * span.high)
+            scores[model] = Own(value, value, value, ends, problems, whole)
+    return scores
+
+
+__all__ = ["PAPERS", "Cell", "Own", "Reproduced", "Row", "measured_files", "paper_row", "reproduced"]

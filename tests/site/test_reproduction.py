@@ -1,0 +1,159 @@
+"""The papers' tables beside our own results: what is compared with what, and how sure a difference is."""
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from triathlon_runner.catalogue import BUILT_IN
+from triathlon_runner.models_yaml import Registry
+from triathlon_runner.schedule import Missing
+from triathlon_runner.terminal import Screen
+from triathlon_site.published import Published, PublishedTable, published_tables, read_published
+from triathlon_site.reproduce_command import say_plan
+from triathlon_site.reproduction import Own, difference, paper_row
+from triathlon_site.reproduction_plan import PAPERS, PaperName
+from triathlon_site.uncertainty import Interval, Sample, draw_ends
+
+FOLDER = Path(__file__).parents[2] / "results" / "published"
+NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
+
+
+@pytest.fixture(scope="module")
+def published() -> Published:
+    found = read_published(FOLDER)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables(published: Published) -> dict[str, PublishedTable]:
+    return {table.id: table for table in published_tables(published)}
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_every_place_exists(paper: PaperName, tables: dict[str, PublishedTable]) -> None:
+    """Each compared column is one of the published table, each part a metric of a suite."""
+    entries = {entry.id: entry for entry in BUILT_IN.entries()}
+    for place in PAPERS[paper].places:
+        assert place.column in {column.id for column in tables[place.table].columns}
+        assert place.table in PAPERS[paper].titles
+        for suite, metric in place.parts:
+            assert metric in {one.id for one in entries[suite].metrics}
+
+
+def test_every_score_of_a_table_has_a_place(tables: dict[str, PublishedTable]) -> None:
+    """No column of numbers is left out, but for the table whose problems were not released."""
+    compared = {(place.table, place.column) for paper in PAPERS.values() for place in paper.places}
+    for paper in PAPERS.values():
+        for name in paper.titles:
+            numbers = {column.id for column in tables[name].columns if column.role != "text"}
+            assert numbers == {column for table, column in compared if table == name}
+    papers = {tables[name].title for paper in PAPERS.values() for name in paper.titles}
+    left = {table.id for table in tables.values() if table.title in papers} - {name for name, _ in compared}
+    assert left == {"evoeval_decompose"}
+
+
+def test_the_paper_s_repeats_are_asked() -> None:
+    """Five samples of DREval and of the sampled loop, one of everything else."""
+    samples = {entry.id: entry.default_samples for entry in BUILT_IN.entries()}
+    five = {suite for paper in PAPERS.values() for suite in paper.suites if samples[suite] == 5}
+    assert five == {
+        "loop/mbpp-plus@temperature-0.8",
+        "runtime/dreval@reval-truths",
+        "runtime/dreval@cot+reval-truths",
+    }
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "where", "row"),
+    [
+        ("evoeval", "gpt 4 turbo", ("kind", "model"), "GPT-4-Turbo"),
+        ("evoeval", "Qwen2.5-Coder 0.5B Instruct", ("kind", "model"), None),
+        ("reval", "CodeLlama-7B-Instruct", ("kind", "cot"), "CodeLlama-7B-Instruct (CoT)"),
+        ("reval", "CodeLlama-7B-Instruct", ("kind", "model"), "CodeLlama-7B-Instruct"),
+        ("reval", "GPT-4-Turbo", ("kind", "cot"), None),
+        ("evoeval_combine", "GPT-4o", ("dataset", "combine"), "GPT-4o"),
+    ],
+)
+def test_a_model_has_the_row_of_its_name(
+    published: Published,
+    tables: dict[str, PublishedTable],
+    table: str,
+    name: str,
+    where: tuple[str, str],
+    row: str | None,
+) -> None:
+    """Case, spaces and hyphens do not count; a chain of thought and another set are other rows."""
+    found = paper_row(tables[table], published, name, where)
+    assert (found.name if found else None) == row
+    if found is not None and where[0] in found.record:
+        assert found.record[where[0]] == where[1]
+
+
+def test_names_are_joined_by_reviewed_aliases(
+    published: Published, tables: dict[str, PublishedTable]
+) -> None:
+    """A model that a table calls otherwise is found by every name of its row in aliases.csv."""
+    alias = next(a for a in published.aliases if a["evoeval"] and a["evoeval"] != a["model"])
+    found = paper_row(tables["evoeval"], published, alias["model"], ("kind", "model"))
+    assert found is not None and found.name == alias["evoeval"]
+
+
+def own_of(solved: int, tasks: int, times: float) -> Own:
+    numerators = np.array([[1.0] * solved + [0.0] * (tasks - solved)])
+    clusters = tuple(f"t{place}" for place in range(tasks))
+    sample = Sample("s", ("m",), clusters, numerators, np.ones((1, tasks)), 1.0, 1.0)
+    low, high = (times * ends[:, 0] for ends in draw_ends(sample))
+    value = times * solved / tasks
+    return Own(value, value, value, (low, high), tasks, tasks)
+
+
+def test_a_difference_counts_the_tasks_of_both_sides(tables: dict[str, PublishedTable]) -> None:
+    """82 of 164 against a published 83.5 %: the interval is that of two independent shares."""
+    table = tables["evoeval"]
+    row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
+    columns = {column.id: column for column in table.columns}
+    found = difference(
+        own_of(82, 164, 100.0), row.scores["humaneval"].value, row, columns["humaneval"], columns
+    )
+    half = 196 * np.sqrt(0.5 * 0.5 / 164 + 0.835 * 0.165 / 164)
+    assert found.value == pytest.approx(-33.5)
+    assert found.interval.low == pytest.approx(-33.5 - half, abs=1.0)
+    assert found.interval.high == pytest.approx(-33.5 + half, abs=1.0)
+    assert found.sure
+
+
+def test_a_figure_without_tasks_counts_as_exact(tables: dict[str, PublishedTable]) -> None:
+    """Nothing is known of the tasks behind REval's figures, so that the interval is ours alone."""
+    table = tables["reval"]
+    row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
+    columns = {column.id: column for column in table.columns}
+    found = difference(own_of(50, 100, 100.0), 50.0, row, columns["state_accuracy"], columns)
+    half = 196 * np.sqrt(0.25 / 100)
+    assert (found.value, found.sure) == (0.0, False)
+    assert found.interval.high == pytest.approx(half, abs=1.0)
+
+
+def test_an_interval_by_formula_is_moved(tables: dict[str, PublishedTable]) -> None:
+    """Counts of the composition table have Beta intervals, less the paper's count."""
+    table = tables["evoeval_combine"]
+    row, columns = table.rows[0], {column.id: column for column in table.columns}
+    own = Own(40.0, 40.0, 40.0, Interval(31.0, 50.0), 100, 100)
+    found = difference(own, 80.0, row, columns["humaneval_pass_both"], columns)
+    assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_the_plan_fits_80_columns(paper: PaperName) -> None:
+    """Every table with its suites, the notes, and what is missing, each reason once."""
+    output = StringIO()
+    screen = Screen(width=80, force_terminal=True, color_system=None, file=output)
+    lacks = {suite: Missing("no data at 'x'", runs=False) for suite in PAPERS[paper].suites}
+    say_plan(PAPERS[paper], lacks, Registry(models=()), screen)
+    text = output.getvalue()
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(name in text for name in PAPERS[paper].titles)
+    assert text.count("no data at 'x'") == 1
+    assert ("a judge" in text) == (paper == "evaloop")
