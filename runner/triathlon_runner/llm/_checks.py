@@ -13,14 +13,13 @@ from triathlon_runner.llm._api import ModelKind
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
 from triathlon_runner.records import Finish
-from triathlon_runner.replies import markers_in
+from triathlon_runner.replies import markers_in, unknown_marker
 
 LIMIT_FIELDS: Final = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }
 """Names of the token limit, each with the other."""
-_UNKNOWN_MARKER: Final = re.compile(r"\A\s*(<\|?[\w:-]+\|?>|\[[A-Z_]{3,}\])")
 _COINCIDENCE: Final = 64
 """Tokens of a limit from which on a whole reply that has as many is no coincidence."""
 
@@ -145,10 +144,9 @@ def _reasoning(seen: Seen) -> Found:
     if parsed is None:
         return Found("not known: no reply")
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
-    unknown = _UNKNOWN_MARKER.match(parsed.reply.text)
-    if unknown and not markers:
+    if not markers and (unknown := unknown_marker(parsed.reply.text)):
         return Found(
-            f"the answer begins with {unknown[1]!r}, which is no marker that is known here",
+            f"the answer begins with {unknown!r}, which is no marker that is known here",
             "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
         )
     if not markers and not parsed.reply.reasoning:

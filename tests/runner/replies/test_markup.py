@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import extract_program, final_answer, split_reasoning, visible_text
+from triathlon_runner.replies import (
+    extract_program,
+    final_answer,
+    split_reasoning,
+    unknown_marker,
+    visible_text,
+)
 from triathlon_runner.runtime._answer import Graded, extract_answer
 
 CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
@@ -148,6 +154,23 @@ def test_the_final_answer_is_unwrapped(begin: str, end: str) -> None:
     assert program(f"{begin}```python\n{ADD}```{end}") == ADD
     assert program(f"{begin}```python\n{ADD}```{end}\nNot like this:\n{DRAFT}") == ADD
     assert extract_answer(Reply(text=f"<think>no</think>\n{begin}[1]; list{end}"), "direct") == "[1]; list"
+
+
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        *((f"{begin}42{end}", "") for begin, end in (*PAIRS, *WRAPPERS)),
+        *((f"{token}42", "") for token in END_TOKENS),
+        ("<|im_start|>assistant\n<ponder>hm</ponder>42", "<ponder>"),
+        ("[PONDER]hm[/PONDER]42", "[PONDER]"),
+        ("<|ponder>hm<ponder|>42", "<|ponder>"),
+        ("[YES]", ""),
+        ("<T> is a type", ""),
+    ],
+)
+def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
+    """One that the table has is none of these, nor are brackets that nothing closes."""
+    assert unknown_marker(text) == marker
 
 
 def test_quotes_and_commands_in_a_wrapper() -> None:
