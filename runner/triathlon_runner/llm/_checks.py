@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.llm._api import ModelKind
+from triathlon_runner.llm._api import ModelKind, ModelSettings
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
 from triathlon_runner.records import Finish
@@ -77,9 +77,7 @@ class Seen:
     config: ApiConfig
     kind: ModelKind
     server: ServerInfo
-    context: int | None
-    """The row's."""
-    merges_system: bool
+    settings: ModelSettings
     replies: Mapping[str, Reading]
     refused_limit: str = ""
     """Why the token limit was refused under the name that the row gives it."""
@@ -180,7 +178,7 @@ def _system(seen: Seen) -> Found:
     if error := seen.error("system"):
         return Found(error, setting)
     with_it, without = seen.parsed("system"), seen.parsed("plain")
-    if seen.merges_system:
+    if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
     # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
     if with_it and without and 0 < with_it.usage.input_tokens == without.usage.input_tokens:
@@ -230,15 +228,13 @@ def _usage(seen: Seen) -> Found:
 
 
 def _context(seen: Seen) -> Found:
-    stated = seen.server.context
+    stated, of_row = seen.server.context, seen.settings.context
     if stated is None:
-        row = (
-            f"{seen.context} tokens by the row" if seen.context else "`context: N` in the row would state it"
-        )
+        row = f"{of_row} tokens by the row" if of_row else "`context: N` in the row would state it"
         return Found(f"not stated by the server; {row}")
-    if seen.context and seen.context > stated:
+    if of_row and of_row > stated:
         return Found(
-            f"{stated} tokens, but the model can do {seen.context} by the row",
+            f"{stated} tokens, but the model can do {of_row} by the row",
             f"start the server with more, or `context: {stated}` in its row",
         )
     return Found(f"{stated} tokens")

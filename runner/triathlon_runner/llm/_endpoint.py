@@ -19,6 +19,7 @@ from triathlon_runner.llm._api import (
     Malformed,
     Message,
     ModelKind,
+    ModelSettings,
     ModelUnavailableError,
     NeverReachable,
     OtherModel,
@@ -72,17 +73,13 @@ class Endpoint:
         client: Sender,
         queue: RequestQueue,
         secrets: Secrets,
-        *,
-        context: int | None = None,
-        merges_system: bool = False,
-        timeout_follows_speed: bool = False,
+        settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
         say: Callable[[str], None] = silent,
     ) -> None:
         """See `open_model`."""
         self.config, self.stats, self.secrets = config, queue.stats, secrets
         self._client, self._queue, self._limits = client, queue, queue.limits
-        self._context, self._merges_system, self._say = context, merges_system, say
-        self._timeout_follows_speed = timeout_follows_speed
+        self._settings, self._say = settings, say
         self._slowest = 0.0
         """Seconds a token of the slowest reply."""
         self._server, self._noted_silent_cut = ServerInfo(), False
@@ -92,7 +89,7 @@ class Endpoint:
 
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns a question as it is sent."""
-        if self._merges_system and isinstance(prompt, Chat):
+        if self._settings.merges_system and isinstance(prompt, Chat):
             prompt = prompt.with_merged_system()
         limit = sampling.max_tokens + self.config.reasoning_max_tokens
         return self.config.request(Question(prompt, replace(sampling, max_tokens=limit)))
@@ -221,7 +218,7 @@ class Endpoint:
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
                 return self.config.read(request, body)
         question = request.question
-        asked = Asked(question.sampling.max_tokens, self._context, question.has_system)
+        asked = Asked(question.sampling.max_tokens, self._settings.context, question.has_system)
         failure = read_failure(reply.status, reply.body, reply.headers)
         finish = classify(failure, self.config, asked, self.listed)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
@@ -249,7 +246,7 @@ class Endpoint:
 
     def _seconds(self, request: Request) -> float:
         """Returns the longest wait for a reply; that of a server of our own follows from its speed."""
-        if not self._timeout_follows_speed:
+        if not self._limits.timeout_follows_speed:
             return self.config.timeout_seconds
         expected = self._slowest * request.question.sampling.max_tokens
         return max(
@@ -356,7 +353,7 @@ class Endpoint:
 
     def seen(self, kind: ModelKind, replies: Mapping[str, Reading]) -> Seen:
         """Returns what the checks of `probe` look at."""
-        return Seen(self.config, kind, self._server, self._context, self._merges_system, replies)
+        return Seen(self.config, kind, self._server, self._settings, replies)
 
     def _warn(self, seen: Seen) -> None:
         """Notes and shows what the checks find that need no question of their own."""

@@ -16,6 +16,7 @@ from triathlon_runner.llm import (
     EndpointError,
     Limits,
     ModelKind,
+    ModelSettings,
     OpenAI,
     ReplyCache,
     Report,
@@ -79,14 +80,12 @@ def counting(asked: Asked) -> Said:
 
 async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
     paths, kind = {**LISTED, **row.pop("paths", {})}, row.pop("kind", "instruct")
-    context, merges = row.pop("context", None), row.pop("merges_system", False)
+    settings = ModelSettings("", row.pop("context", None), row.pop("merges_system", False))
     may_ask = row.pop("may_ask", lambda: True)
     async with ModelServer(script, paths=paths, port=row.pop("port", 0)) as server:
         config = row.pop("of", OpenAI)(base_url=server.base_url, model=MODEL, **row)
         cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
-        opened = open_model(
-            "m", kind, config, cache=cache, limits=LIMITS, context=context, merges_system=merges
-        )
+        opened = open_model("m", kind, config, settings=settings, cache=cache, limits=LIMITS)
         async with opened as model:
             return await probe(model, may_ask=may_ask), server
 
