@@ -16,9 +16,7 @@ async def main(base_url: str, path: Path, count: int, slots: int) -> None:
     server = OpenAI(base_url=base_url, model="scripted", concurrency=slots)
     with ReplyCache(path) as cache:
         async with (
-            open_model(
-                "m", "instruct", server, settings=settings, cache=cache
-            ) as model,
+            open_model("m", "instruct", server, settings=settings, cache=cache) as model,
             asyncio.TaskGroup() as group,
         ):
             for number in range(count):
