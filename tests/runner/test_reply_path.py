@@ -17,9 +17,16 @@ from triathlon_runner.records import Reply, UnitRecord
 
 REPLY_TYPES = (httpx2.Response, HttpReply, ParsedReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
-BESIDE_THE_PATH = {"replies/_program.py", "schedule/_panel.py", "llm/_server_info.py", "llm/provider.py"}
-"""Here the path of the program begins; the panel only shows that a unit is done; and what a server says about
-itself is another reply."""
+BESIDE_THE_PATH = {
+    "apart.py",
+    "replies/_program.py",
+    "schedule/_panel.py",
+    "llm/_server_info.py",
+    "llm/provider.py",
+}
+"""`apart` calls what reads a reply, here or in another process; the path of the program begins in
+`replies/_program.py`; the panel only shows that a unit is done; and what a server says about itself is
+another reply."""
 
 
 class ReplyFollower(Follower):
@@ -33,7 +40,7 @@ class ReplyFollower(Follower):
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through 9 files, all in the document."""
+    """From the HTTP client to the line in `results/` a reply goes through 11 files, all in the document."""
     path = documented_path("The path of one reply", "The path of one program")
     follower = ReplyFollower()
     async with ModelServer(lambda _: "no program") as server:
@@ -42,4 +49,4 @@ async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path
             await run()
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(path)
-    assert len(path) == 9
+    assert len(path) == 11

@@ -221,7 +221,7 @@ class Malformed(Retryable):
 class OtherModel(Malformed):
     """A reply in another model's name."""
 
-    def __init__(self, reason: str, served: str) -> None:
+    def __init__(self, reason: str, served: str = "") -> None:
         super().__init__(reason)
         self.served = served
 

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import stamina
 import stamina.instrumentation
 
+from triathlon_runner.apart import apart
 from triathlon_runner.llm._api import (
     EMPTY_REPLIES_THAT_COUNT,
     Answer,
@@ -187,7 +188,7 @@ class Endpoint:
         try:
             reply = await self._client.send(request.path, request.body, self._seconds(request))
             self._queue.reached = self._queue.has_replied = True
-            parsed = self.read(request, reply)
+            parsed = await self.read_reply(request, reply)
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -203,20 +204,20 @@ class Endpoint:
         if self.stats.answered <= _LOOKED_AT and reply.status == 200:
             reading = Reading(request, json_object(reply), parsed)
             asked: ModelKind = "instruct" if request.question.is_chat else "base"
-            self._warn(self.seen(asked, {"plain": reading, "limit": reading}))
+            seen = self.seen(asked, {"plain": reading, "limit": reading})
+            self._warn(await apart(len(reply.body), free_findings, seen))
         if parsed.is_empty:
             empty = EmptyReply(answer)
             self.stats.last_error = empty.reason
             raise empty
         return answer
 
-    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
+    async def read_reply(self, request: Request, reply: HttpReply) -> ParsedReply:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
-        body = None
         if reply.status == 200:
             body = json_object(reply)
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
-                return self.config.read(request, body)
+                return await apart(len(reply.body), self.config.read, request, body)
         question = request.question
         asked = Asked(question.sampling.max_tokens, self._settings.context, question.has_system)
         failure = read_failure(reply.status, reply.body, reply.headers)
@@ -340,7 +341,7 @@ class Endpoint:
             self._say(
                 f"the server does not list {name} ({self.listed}); it is asked for by that name all the same"
             )
-        self._warn(self.seen(kind, {}))
+        self._warn(free_findings(self.seen(kind, {})))
         return self._server
 
     async def answers_to_any_name(self, kind: ModelKind) -> bool:
@@ -355,9 +356,9 @@ class Endpoint:
         """Returns what the checks of `probe` look at."""
         return Seen(self.config, kind, self._server, self._settings, replies)
 
-    def _warn(self, seen: Seen) -> None:
-        """Notes and shows what the checks find that need no question of their own."""
-        for finding in map(self.secrets.scrub_message, free_findings(seen)):
+    def _warn(self, findings: Iterable[str]) -> None:
+        """Notes and shows what the checks found that need no question of their own."""
+        for finding in map(self.secrets.scrub_message, findings):
             if finding not in self.stats.findings:
                 self.stats.findings.append(finding)
                 self._say(finding)
