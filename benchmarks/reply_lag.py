@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -75,8 +76,8 @@ async def main(kinds: list[str], size: int) -> None:
         choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
         usage = {"prompt_tokens": 10, "completion_tokens": 5}
         reply = HttpReply(200, json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode(), {})
-        read = await lag(lambda reply=reply: endpoint.read_reply(request, reply))
-        program = await lag(lambda text=text: extract(Reply(text=text), entry_point="f", prompt=""))
+        read = await lag(partial(endpoint.read_reply, request, reply))
+        program = await lag(partial(extract, Reply(text=text), entry_point="f", prompt=""))
         print(f"{kind:16}  {read[0]:10.3f} {read[1]:8.3f}  {program[0]:12.3f} {program[1]:8.3f}", flush=True)
 
 
