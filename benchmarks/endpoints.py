@@ -27,10 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.clients.server import fixed_server
 
-from triathlon_runner.llm import Chat, Message, OpenAI, ReplyCache, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, ModelSettings, OpenAI, ReplyCache, Sampling, open_model
 
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
 HERE = Path(__file__).resolve().parent / "clients"
+OURS = ModelSettings(engine="benchmark")
 PEERS = ("lm_eval", "inspect_ai", "openai")
 
 
@@ -40,7 +41,7 @@ async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str,
     with tempfile.TemporaryDirectory() as folder:
         opened = ReplyCache(Path(folder) / "replies.sqlite") if cached else nullcontext()
         with opened as cache:
-            async with open_model("m", "instruct", server, engine="benchmark", cache=cache) as model:
+            async with open_model("m", "instruct", server, settings=OURS, cache=cache) as model:
                 numbers = itertools.count()
 
                 async def work(last: int) -> None:

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "25e156c673cb26c42cff708ce3397cf318da728471ca424efad34d577fd22bf8")
+DECIDED = (2, "2a491f862e033deb487f1d7b884b34d21f97c7757c99617cf0aba545dca54fdd")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -22,7 +22,7 @@ LAYERS = (
         "unit_pages",
     ),
     ("foreign_files",),
-    ("records", "yaml_file", "datasets", "engine_version", "concurrency"),
+    ("records", "yaml_file", "datasets", "engine_version", "concurrency", "apart"),
     ("memo", "pasted_keys"),
     (
         "config_errors",

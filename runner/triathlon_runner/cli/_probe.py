@@ -10,7 +10,14 @@ from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import Models
 from triathlon_runner.cli._options import AsJson, Common, ModelsFile
-from triathlon_runner.cli._run_options import Budget, models_to_run
+from triathlon_runner.cli._run_options import (
+    BaseUrl,
+    Budget,
+    KeyEnv,
+    ModelName,
+    PriceOfModel,
+    models_to_run,
+)
 from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.llm import Limits, ReplyCache, Report, probe, probed
@@ -31,18 +38,10 @@ _LIMITS: Final = Limits(outage_seconds=60.0, first_concurrency=1)
 )
 def probe_servers(
     models: Models = None,
-    model: Annotated[
-        str | None, typer.Option(help="One model without a models file: its name at --base-url.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option(help="Environment variable with the key of --model, never the key itself.")
-    ] = None,
-    price: Annotated[
-        str | None, typer.Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens.")
-    ] = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
+    price: PriceOfModel = None,
     budget: Budget = None,
     ask_again: Annotated[
         bool, typer.Option("--ask-again", help="Ask anew what an earlier call asked of the same server.")

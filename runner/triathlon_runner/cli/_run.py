@@ -23,7 +23,17 @@ from triathlon_runner.cli._options import (
     data_store,
     results_folder,
 )
-from triathlon_runner.cli._run_options import Budget, Options, limits_of, models_to_run, seconds
+from triathlon_runner.cli._run_options import (
+    BaseUrl,
+    Budget,
+    KeyEnv,
+    ModelName,
+    Options,
+    PriceOfModel,
+    limits_of,
+    models_to_run,
+    seconds,
+)
 from triathlon_runner.cli._run_report import show_estimates, show_summary
 from triathlon_runner.cli._session import ignore_interrupts, open_session, run_plan
 from triathlon_runner.estimates import estimate
@@ -45,22 +55,10 @@ from triathlon_runner.terminal import Screen, console, counted
 )
 def run(
     models: Models = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="One model without a models file: its name at --base-url. Results go under that name."
-        ),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Server of --model, such as http://127.0.0.1:11434/v1.")
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option(help="Environment variable with the key of --model, never the key itself.")
-    ] = None,
-    price: Annotated[
-        str | None,
-        typer.Option(help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
-    ] = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
+    price: PriceOfModel = None,
     suites: Suites = None,
     variants: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""The options of `triathlon run` and `triathlon gate`, and their checks before data is read."""
+"""Options of `triathlon run`, `gate` and `probe`, and their checks before data is read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +18,21 @@ from triathlon_runner.models_yaml import ModelRow, Price
 from triathlon_runner.schedule import STOP_SECONDS, Bounds, Wanted, span_seconds
 from triathlon_runner.store import ResultsFolder
 
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", help="One model without a models file: its name at --base-url, and its id."),
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1.")
+]
+KeyEnv = Annotated[
+    str | None,
+    typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+]
+PriceOfModel = Annotated[
+    str | None,
+    typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
+]
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
 
 

@@ -37,6 +37,8 @@ class ForeignReply:
     """The authors' verdict; None where the log has none."""
     error: str = ""
     """Why the log has no reply; empty where it has one."""
+    cut: bool = False
+    """Whether a limit of tokens ended it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from triathlon_runner.imports._formats import WHOLE_PROGRAMS
 from triathlon_runner.records import (
     AnswerRecord,
     EvolvedRecord,
+    Finish,
     LoopRecord,
     LoopStep,
     Outcome,
@@ -86,6 +87,7 @@ def _ungraded(
     foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: ProtocolHashes
 ) -> EvolvedRecord:
     """Returns a record of a model's reply that is not graded yet."""
+    is_cut = isinstance(foreign, ForeignReply) and foreign.cut
     return EvolvedRecord(
         suite=work.suite_id,
         model=work.row.id,
@@ -94,7 +96,7 @@ def _ungraded(
         protocol=protocol,
         outcome=Outcome.NO_ANSWER,
         prompt=foreign.prompt,
-        reply=Reply(text=text),
+        reply=Reply(text=text, finish=Finish.LENGTH if is_cut else Finish.STOP),
         program="",
         verdict=None,
     )

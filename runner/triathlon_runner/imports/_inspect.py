@@ -16,18 +16,24 @@ from triathlon_runner.imports._foreign import (
 
 _SHOWN: Final = 200
 """Characters of an error's message that are shown."""
+_CUT: Final = ("max_tokens", "model_length")
+"""Reasons to stop that are a limit of tokens."""
 
 
 def read_inspect(path: Path) -> Iterator[Foreign]:
-    """Each sample's `id` is the task, its `output` the reply. A sample that ended in an error has none.
+    """Each sample's `id` is the task, its `output` the reply. One that ended in an error or early has none.
 
     Raises:
         UserError: the file is no such log.
     """
     for sample in _samples(path):
         task, error, prompt = task_name(sample.get("id")) or "", sample.get("error"), sample.get("input")
-        if error is None:
-            yield ForeignReply(task, _reply(sample, path), prompt if isinstance(prompt, str) else "")
+        output = object_of(sample.get("output"), f"{path}, sample {task!r}, output")
+        if error is None and output.get("choices"):
+            text, cut = _reply(output, f"{path}, sample {task!r}")
+            yield ForeignReply(task, text, prompt if isinstance(prompt, str) else "", cut=cut)
+        elif error is None:
+            yield ForeignReply(task, "", error="it has no reply: its output has no choices")
         else:
             message = str(error.get("message") if isinstance(error, dict) else error)
             first_line = message.partition("\n")[0][:_SHOWN]
@@ -55,18 +61,20 @@ def _task_and_epoch(name: str) -> tuple[str, int, str]:
     return (task, len(epoch), epoch) if epoch.isdecimal() else (name, 0, "")
 
 
-def _reply(sample: dict[str, Any], path: Path) -> str:
-    """Returns the text of the first choice: a content of several parts is joined, without reasoning."""
+def _reply(output: dict[str, Any], where: str) -> tuple[str, bool]:
+    """Returns the text of the first choice, and whether a limit of tokens ended it.
+
+    A content of several parts is joined, without reasoning.
+    """
     try:
-        content = sample["output"]["choices"][0]["message"]["content"]
+        choice = output["choices"][0]
+        content = choice["message"]["content"]
     except (LookupError, TypeError):
-        raise UserError(
-            f"{path}: sample {sample.get('id')!r} has no output.choices[0].message.content"
-        ) from None
+        raise UserError(f"{where}: expected output.choices[0].message.content, got {output!r:.80}") from None
+    cut = (choice.get("stop_reason") or output.get("stop_reason")) in _CUT
     if isinstance(content, str):
-        return content
-    where = f"{path}, sample {sample.get('id')!r}, content"
+        return content, cut
     if not isinstance(content, list):
-        raise UserError(f"{where}: expected a text or its parts, got {content!r:.80}")
-    parts = [object_of(part, where) for part in content]
-    return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+        raise UserError(f"{where}, content: expected a text or its parts, got {content!r:.80}")
+    parts = [object_of(part, f"{where}, content") for part in content]
+    return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text"), cut

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ from triathlon_runner.imports._foreign import (
     task_name,
     text_of,
 )
+from triathlon_runner.records import Reply
+from triathlon_runner.replies import extract_program
+from triathlon_runner.syntax import parse_or_none
 
 _CRUXEVAL_NAME: Final = re.compile(
     r"(?P<model>.+?)(?P<cot>\+cot)?_temp[\d.]+_(?P<side>output|input)\.json(?:\.gz)?"
@@ -67,25 +71,45 @@ def _passed(row: Mapping[str, Any], name: str) -> bool | None:
 def read_lm_eval(path: Path) -> Iterator[Foreign]:
     """`doc` is the data set's row; `filtered_resps` the programs that were tested, one a repeat.
 
+    A log has each reply once for each filter: the programs of the first are read. `resps` are the replies.
+
     Raises:
         UserError: a line of another shape.
     """
+    first: Any = None
     for where, row in json_lines(path):
         doc = row.get("doc")
         task_id = task_name(doc.get("task_id")) if isinstance(doc, dict) else None
         if not isinstance(doc, dict) or task_id is None:
             raise UserError(f"{where}: expected doc.task_id as humaneval or mbpp has it, got {doc!r:.80}")
-        for program in _programs(row.get("filtered_resps"), where):
-            yield ForeignProgram(task_id, program, str(doc.get("prompt", doc.get("text", ""))))
+        first = row.get("filter") if first is None else first
+        programs = _texts(row.get("filtered_resps"))
+        if programs is None:
+            raise UserError(
+                f"{where}: expected programs in filtered_resps, got {row.get('filtered_resps')!r:.80}"
+            )
+        if row.get("filter") != first:
+            why = f"it is of the filter {row.get('filter')!r}; {first!r}, the first of the log, is read"
+            yield from (ForeignReply(task_id, "", error=why) for _ in programs)
+            continue
+        replies = _texts(row.get("resps")) or []
+        prompt, name = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
+        for program, reply in zip_longest(programs, replies[: len(programs)], fillvalue=""):
+            yield ForeignProgram(task_id, _unless_lost(program, reply, name, prompt), prompt)
 
 
-def _programs(filtered: Any, where: str) -> list[str]:
-    """Returns the programs of a row: the harness writes a list of them, or that list in another list."""
-    nested = isinstance(filtered, list) and filtered and isinstance(filtered[0], list)
-    programs = filtered[0] if nested else filtered
-    if not isinstance(programs, list) or not all(isinstance(program, str) for program in programs):
-        raise UserError(f"{where}: expected programs in filtered_resps, got {filtered!r:.80}")
-    return programs
+def _unless_lost(program: str, reply: str, entry_point: str, prompt: str) -> str:
+    """Returns a filtered program or, where the filter lost so much that it does not parse, the reply's."""
+    if not entry_point or reply.strip() in program or parse_or_none(program):
+        return program
+    return extract_program(Reply(text=reply), entry_point=entry_point, prompt=prompt).program or program
+
+
+def _texts(value: Any) -> list[str] | None:
+    """Returns the texts of a row: the harness writes a list of them, or that list in another list."""
+    nested = isinstance(value, list) and value and isinstance(value[0], list)
+    texts = value[0] if nested else value
+    return texts if isinstance(texts, list) and all(isinstance(text, str) for text in texts) else None
 
 
 def read_evaloop(path: Path) -> Iterator[Foreign]:

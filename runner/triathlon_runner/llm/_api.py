@@ -72,6 +72,20 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What decides, beside its `api:` block, how a model is asked."""
+
+    engine: str = ""
+    """Describes a server that we started: it is up, and has `concurrency` slots. Its port is arbitrary, so
+    the cache's keys hold this text and not the address."""
+    context: int | None = None
+    """Tokens that the model can read and write together, by its makers; a longer question is its outcome.
+    0: its server's context is all that the model can do."""
+    merges_system: bool = False
+    """Whether a system prompt stands before the user's text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A reply with what it took."""
 
@@ -207,7 +221,7 @@ class Malformed(Retryable):
 class OtherModel(Malformed):
     """A reply in another model's name."""
 
-    def __init__(self, reason: str, served: str) -> None:
+    def __init__(self, reason: str, served: str = "") -> None:
         super().__init__(reason)
         self.served = served
 

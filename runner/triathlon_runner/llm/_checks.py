@@ -9,18 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.llm._api import ModelKind
+from triathlon_runner.llm._api import ModelKind, ModelSettings
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
 from triathlon_runner.records import Finish
-from triathlon_runner.replies import markers_in
+from triathlon_runner.replies import markers_in, unknown_marker
 
 LIMIT_FIELDS: Final = {
     "max_tokens": "max_completion_tokens",
     "max_completion_tokens": "max_tokens",
 }
 """Names of the token limit, each with the other."""
-_UNKNOWN_MARKER: Final = re.compile(r"\A\s*(<\|?[\w:-]+\|?>|\[[A-Z_]{3,}\])")
 _COINCIDENCE: Final = 64
 """Tokens of a limit from which on a whole reply that has as many is no coincidence."""
 
@@ -78,9 +77,7 @@ class Seen:
     config: ApiConfig
     kind: ModelKind
     server: ServerInfo
-    context: int | None
-    """The row's."""
-    merges_system: bool
+    settings: ModelSettings
     replies: Mapping[str, Reading]
     refused_limit: str = ""
     """Why the token limit was refused under the name that the row gives it."""
@@ -145,10 +142,9 @@ def _reasoning(seen: Seen) -> Found:
     if parsed is None:
         return Found("not known: no reply")
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
-    unknown = _UNKNOWN_MARKER.match(parsed.reply.text)
-    if unknown and not markers:
+    if not markers and (unknown := unknown_marker(parsed.reply.text)):
         return Found(
-            f"the answer begins with {unknown[1]!r}, which is no marker that is known here",
+            f"the answer begins with {unknown!r}, which is no marker that is known here",
             "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
         )
     if not markers and not parsed.reply.reasoning:
@@ -182,7 +178,7 @@ def _system(seen: Seen) -> Found:
     if error := seen.error("system"):
         return Found(error, setting)
     with_it, without = seen.parsed("system"), seen.parsed("plain")
-    if seen.merges_system:
+    if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
     # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
     if with_it and without and 0 < with_it.usage.input_tokens == without.usage.input_tokens:
@@ -232,15 +228,13 @@ def _usage(seen: Seen) -> Found:
 
 
 def _context(seen: Seen) -> Found:
-    stated = seen.server.context
+    stated, of_row = seen.server.context, seen.settings.context
     if stated is None:
-        row = (
-            f"{seen.context} tokens by the row" if seen.context else "`context: N` in the row would state it"
-        )
+        row = f"{of_row} tokens by the row" if of_row else "`context: N` in the row would state it"
         return Found(f"not stated by the server; {row}")
-    if seen.context and seen.context > stated:
+    if of_row and of_row > stated:
         return Found(
-            f"{stated} tokens, but the model can do {seen.context} by the row",
+            f"{stated} tokens, but the model can do {of_row} by the row",
             f"start the server with more, or `context: {stated}` in its row",
         )
     return Found(f"{stated} tokens")

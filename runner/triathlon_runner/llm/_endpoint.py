@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import stamina
 import stamina.instrumentation
 
+from triathlon_runner.apart import apart
 from triathlon_runner.llm._api import (
     EMPTY_REPLIES_THAT_COUNT,
     Answer,
@@ -19,6 +20,7 @@ from triathlon_runner.llm._api import (
     Malformed,
     Message,
     ModelKind,
+    ModelSettings,
     ModelUnavailableError,
     NeverReachable,
     OtherModel,
@@ -72,17 +74,13 @@ class Endpoint:
         client: Sender,
         queue: RequestQueue,
         secrets: Secrets,
-        *,
-        context: int | None = None,
-        merges_system: bool = False,
-        timeout_follows_speed: bool = False,
+        settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
         say: Callable[[str], None] = silent,
     ) -> None:
         """See `open_model`."""
         self.config, self.stats, self.secrets = config, queue.stats, secrets
         self._client, self._queue, self._limits = client, queue, queue.limits
-        self._context, self._merges_system, self._say = context, merges_system, say
-        self._timeout_follows_speed = timeout_follows_speed
+        self._settings, self._say = settings, say
         self._slowest = 0.0
         """Seconds a token of the slowest reply."""
         self._server, self._noted_silent_cut = ServerInfo(), False
@@ -92,7 +90,7 @@ class Endpoint:
 
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns a question as it is sent."""
-        if self._merges_system and isinstance(prompt, Chat):
+        if self._settings.merges_system and isinstance(prompt, Chat):
             prompt = prompt.with_merged_system()
         limit = sampling.max_tokens + self.config.reasoning_max_tokens
         return self.config.request(Question(prompt, replace(sampling, max_tokens=limit)))
@@ -190,7 +188,7 @@ class Endpoint:
         try:
             reply = await self._client.send(request.path, request.body, self._seconds(request))
             self._queue.reached = self._queue.has_replied = True
-            parsed = self.read(request, reply)
+            parsed = await self.read_reply(request, reply)
         except NeverReachable as error:
             kind = ServerUnreachableError if error.is_temporary else ModelUnavailableError
             raise kind(error.reason) from None
@@ -206,22 +204,22 @@ class Endpoint:
         if self.stats.answered <= _LOOKED_AT and reply.status == 200:
             reading = Reading(request, json_object(reply), parsed)
             asked: ModelKind = "instruct" if request.question.is_chat else "base"
-            self._warn(self.seen(asked, {"plain": reading, "limit": reading}))
+            seen = self.seen(asked, {"plain": reading, "limit": reading})
+            self._warn(await apart(len(reply.body), free_findings, seen))
         if parsed.is_empty:
             empty = EmptyReply(answer)
             self.stats.last_error = empty.reason
             raise empty
         return answer
 
-    def read(self, request: Request, reply: HttpReply) -> ParsedReply:
+    async def read_reply(self, request: Request, reply: HttpReply) -> ParsedReply:
         """Returns what a reply says: an error too, under whatever status, where it is the model's outcome."""
-        body = None
         if reply.status == 200:
             body = json_object(reply)
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
-                return self.config.read(request, body)
+                return await apart(len(reply.body), self.config.read, request, body)
         question = request.question
-        asked = Asked(question.sampling.max_tokens, self._context, question.has_system)
+        asked = Asked(question.sampling.max_tokens, self._settings.context, question.has_system)
         failure = read_failure(reply.status, reply.body, reply.headers)
         finish = classify(failure, self.config, asked, self.listed)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
@@ -249,7 +247,7 @@ class Endpoint:
 
     def _seconds(self, request: Request) -> float:
         """Returns the longest wait for a reply; that of a server of our own follows from its speed."""
-        if not self._timeout_follows_speed:
+        if not self._limits.timeout_follows_speed:
             return self.config.timeout_seconds
         expected = self._slowest * request.question.sampling.max_tokens
         return max(
@@ -343,7 +341,7 @@ class Endpoint:
             self._say(
                 f"the server does not list {name} ({self.listed}); it is asked for by that name all the same"
             )
-        self._warn(self.seen(kind, {}))
+        self._warn(free_findings(self.seen(kind, {})))
         return self._server
 
     async def answers_to_any_name(self, kind: ModelKind) -> bool:
@@ -356,11 +354,11 @@ class Endpoint:
 
     def seen(self, kind: ModelKind, replies: Mapping[str, Reading]) -> Seen:
         """Returns what the checks of `probe` look at."""
-        return Seen(self.config, kind, self._server, self._context, self._merges_system, replies)
+        return Seen(self.config, kind, self._server, self._settings, replies)
 
-    def _warn(self, seen: Seen) -> None:
-        """Notes and shows what the checks find that need no question of their own."""
-        for finding in map(self.secrets.scrub_message, free_findings(seen)):
+    def _warn(self, findings: Iterable[str]) -> None:
+        """Notes and shows what the checks found that need no question of their own."""
+        for finding in map(self.secrets.scrub_message, findings):
             if finding not in self.stats.findings:
                 self.stats.findings.append(finding)
                 self._say(finding)

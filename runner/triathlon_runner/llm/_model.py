@@ -14,6 +14,7 @@ from triathlon_runner.llm._api import (
     Completion,
     EndpointStats,
     ModelKind,
+    ModelSettings,
     Sampling,
 )
 from triathlon_runner.llm._cache import ReplyCache, reply_key
@@ -137,12 +138,9 @@ async def open_model(
     kind: ModelKind,
     config: ApiConfig,
     *,
-    engine: str = "",
+    settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
-    context: int | None = None,
-    merges_system: bool = False,
-    timeout_follows_speed: bool = False,
     may_send: Callable[[], bool] = lambda: True,
     say: Callable[[str], None] = silent,
 ) -> AsyncIterator[OpenModel]:
@@ -152,52 +150,49 @@ async def open_model(
         model_id: The row's id.
         kind: Whether it is asked by `Chat` or by `Completion`.
         config: The row's `api:` block, or that of the server that was started for it.
-        engine: Describes a server that we started: it is up, and has `concurrency` slots. Its port is
-            arbitrary, so the cache's keys hold this text and not the address.
+        settings: What else decides how it is asked.
         cache: Where replies are looked up before a request is sent, and stored.
         limits: Attempts, waits and concurrency; the row's own come first.
-        context: Tokens that the model can read and write together, by its makers; a longer question is its
-            outcome. 0: its server's context is all that the model can do.
-        merges_system: Whether a system prompt stands before the user's text.
-        timeout_follows_speed: Whether replies of a slow server may take longer than `timeout_seconds`.
         may_send: Called before each request; while it returns False, questions wait until they are cancelled.
         say: Gets a line where the server cannot be reached or asks us to wait.
 
     Raises:
         UserError: an environment variable that the row names is not set, or a proxy cannot be used.
     """
-    limits = limits or Limits()
-    slots = config.concurrency or limits.concurrency
-    limits = replace(
-        limits,
-        first_concurrency=slots if engine else limits.first_concurrency,
-        concurrency=slots,
-        requests_per_minute=config.requests_per_minute,
-        tokens_per_minute=config.tokens_per_minute,
-    )
+    from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
+
+    limits = _limits(limits or Limits(), config, settings)
     secrets = Secrets(config)
 
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(engine))
-    from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
-
+    is_up = bool(settings.engine)
+    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=is_up)
     async with open_client(config, secrets, limits) as client:
-        endpoint = Endpoint(
-            config,
-            client,
-            queue,
-            secrets,
-            context=context,
-            merges_system=merges_system,
-            timeout_follows_speed=timeout_follows_speed,
-            say=tell,
-        )
-        identity = {"provider": engine or config.base_url, "model": config.model, "revision": config.revision}
-        if config.shaping_headers:
-            identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
+        endpoint = Endpoint(config, client, queue, secrets, settings, tell)
         try:
-            yield OpenModel(model_id, kind, endpoint, cache, identity)
+            yield OpenModel(model_id, kind, endpoint, cache, _identity(config, settings))
         finally:
             queue.close()
+
+
+def _limits(limits: Limits, config: ApiConfig, settings: ModelSettings) -> Limits:
+    """Returns the limits with those of the row in them."""
+    slots = config.concurrency or limits.concurrency
+    return replace(
+        limits,
+        first_concurrency=slots if settings.engine else limits.first_concurrency,
+        concurrency=slots,
+        requests_per_minute=config.requests_per_minute,
+        tokens_per_minute=config.tokens_per_minute,
+    )
+
+
+def _identity(config: ApiConfig, settings: ModelSettings) -> dict[str, str]:
+    """Returns what the cache's keys hold of the model and its server."""
+    server = settings.engine or config.base_url
+    identity = {"provider": server, "model": config.model, "revision": config.revision}
+    if config.shaping_headers:
+        identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
+    return identity

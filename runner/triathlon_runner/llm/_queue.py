@@ -60,6 +60,8 @@ class Limits:
     """The row's limit."""
     tokens_per_minute: int | None = None
     """The row's limit."""
+    timeout_follows_speed: bool = False
+    """Whether replies of a slow server may take longer than `timeout_seconds`."""
 
     @property
     def is_own_server(self) -> bool:

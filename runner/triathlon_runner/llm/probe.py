@@ -115,7 +115,7 @@ class _Prober:
         reply, seconds = await self._model.raw_reply(request, asked.number)
         error, parsed, body = "", None, _object(reply)
         try:
-            parsed = endpoint.read(request, reply)
+            parsed = await endpoint.read_reply(request, reply)
         except OtherModel as other:
             error = str(other)
             known = endpoint.config.model_copy(update={"served_as": (other.served,)})

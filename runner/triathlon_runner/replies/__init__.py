@@ -6,6 +6,7 @@ from triathlon_runner.replies._markup import (
     final_answer,
     markers_in,
     split_reasoning,
+    unknown_marker,
     visible_text,
 )
 from triathlon_runner.replies._pieces import is_definition
@@ -21,5 +22,6 @@ __all__ = [
     "is_definition",
     "markers_in",
     "split_reasoning",
+    "unknown_marker",
     "visible_text",
 ]

@@ -13,6 +13,9 @@ from triathlon_runner.replies._quotes import Quote, quotes_in
 from triathlon_runner.replies._table import ENDS, HEAD, NEVER, REASONING, REASONING_MARKERS, WRAPPER_MARKERS
 
 _WORD = re.compile(r"\s*\S")
+_LIKE_A_MARKER = re.compile(
+    r"\s*(<([\w:-]+)>(?=.*</\2>)|\[([A-Z_]{3,})\](?=.*\[/\3\])|<\|[\w:-]+>)", re.DOTALL
+)
 _TEX = re.compile(r"\\(?:text|texttt|mathrm|mathtt|mathbf)\{([^{}]*)\}")
 
 
@@ -83,6 +86,19 @@ def markers_in(text: str) -> list[str]:
             for marker in found.markers(pattern)
         )
     )
+
+
+def unknown_marker(text: str) -> str:
+    """What begins an answer like a marker that the table does not have; empty where nothing does.
+
+    A name in brackets counts only where something closes it: else `[YES]` or `<T>` may be the answer.
+    """
+    begin = _end_of_header(text)
+    match = _LIKE_A_MARKER.match(text, begin)
+    tables = (REASONING_MARKERS, WRAPPER_MARKERS, ENDS)
+    if match is None or any(table.match(text, match.start(1)) for table in tables):
+        return ""
+    return match[1]
 
 
 @dataclass(slots=True)
@@ -159,11 +175,16 @@ def _begins(marker: re.Match[str]) -> bool:
     return (marker.lastindex or 1) % 2 == 1
 
 
+def _end_of_header(text: str) -> int:
+    end = 0
+    while head := HEAD.match(text, end):
+        end = head.end()
+    return end
+
+
 def without_what_follows(text: str) -> tuple[str, bool]:
     """The answer up to the first token that ends the turn, without its header; and whether there is one."""
-    begin = 0
-    while head := HEAD.match(text, begin):
-        begin = head.end()
+    begin = _end_of_header(text)
     text = text[begin:].removeprefix("\n") if begin else text
     end = next(_Text(text).markers(ENDS, in_fences=True), None) if ENDS.search(text) else None
     return (text[: end.start()], True) if end else (text, False)

@@ -1,12 +1,12 @@
 """From a reply to a program, by rules that say what they changed: answers, and completions of base models."""
 
 import ast
-import asyncio
 import re
 from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import Any, Final
 
+from triathlon_runner.apart import apart
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies._fences import code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer
@@ -30,8 +30,6 @@ from triathlon_runner.syntax import Function, defined_names, parse_or_none, stat
 
 _DEPTH: Final = 4
 """Of a function's body."""
-_LARGE: Final = 4_000
-"""Characters from which a reply is read in a thread: a shorter one takes a few milliseconds."""
 _ENDS_A_BODY = re.compile(r"^[ \t]*(return|yield|raise|pass)\b", re.MULTILINE)
 
 
@@ -50,10 +48,12 @@ class Extraction:
 
 
 async def extract(reply: Reply, **options: Any) -> Extraction:
-    """`extract_program`, large replies in a thread, so that the event loop goes on."""
-    if len(reply.text) < _LARGE:
-        return extract_program(reply, **options)
-    return await asyncio.to_thread(extract_program, reply, **options)
+    """`extract_program`, long replies in another process, so that the event loop goes on.
+
+    Raises:
+        InfrastructureError: that process ended.
+    """
+    return await apart(len(reply.text), extract_program, reply, **options)
 
 
 def extract_program(

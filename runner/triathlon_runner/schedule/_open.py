@@ -4,12 +4,13 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from triathlon_runner import llm
-from triathlon_runner.llm import ApiConfig, Limits, Model, OpenAI, ReplyCache, open_model
+from triathlon_runner.llm import ApiConfig, Limits, Model, ModelSettings, OpenAI, ReplyCache, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
 from triathlon_runner.schedule._stop import Control
@@ -107,7 +108,8 @@ class ModelOpener:
                 engine, limits, context = "", self._limits, row.context
             else:
                 server = await stack.enter_async_context(self._serve(row, slots))
-                engine, limits, context = server.served_by, RESTARTING_LIMITS, self._context_served(row)
+                engine, context = server.served_by, self._context_served(row)
+                limits = replace(RESTARTING_LIMITS, timeout_follows_speed=not self._changes)
                 source = OpenAI(
                     base_url=server.base_url,
                     model=server.model,
@@ -119,12 +121,9 @@ class ModelOpener:
                     row.id,
                     row.kind,
                     source,
-                    engine=engine,
+                    settings=ModelSettings(engine, context, row.system_prompt == "merge"),
                     cache=self._replies,
                     limits=limits,
-                    context=context,
-                    merges_system=row.system_prompt == "merge",
-                    timeout_follows_speed=server is not None and not self._changes,
                     may_send=self._may_send,
                     say=self._say,
                 )

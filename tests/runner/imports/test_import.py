@@ -198,6 +198,48 @@ def test_lm_eval(place: SmallRun, tmp_path: Path) -> None:
     assert [one is Outcome.PASSED for one in outcomes(place, "lm")] == [True, True, False]
 
 
+def test_lm_eval_with_two_filters(place: SmallRun, tmp_path: Path) -> None:
+    """Each reply counts once: the first filter's programs are graded, the other one is named."""
+    one = PROBLEMS[0]
+    row = {"doc": {"task_id": one.task_id, "prompt": one.prompt}, "filtered_resps": [one.reference]}
+    rows = [{**row, "filter": "create_test"}, {**row, "filter": "strict", "filtered_resps": [WRONG]}]
+    result = bring(place, "lm-eval", write_lines(tmp_path / "s.jsonl", rows), "evolved/core-seeds", "two")
+    assert outcomes(place, "two") == [Outcome.PASSED]
+    assert result.exit_code == 1
+    assert "it is of the filter 'strict'; 'create_test', the first" in " ".join(result.output.split())
+
+
+def test_lm_eval_where_the_filter_lost_text(place: SmallRun, tmp_path: Path) -> None:
+    """A program that does not parse any more is taken out of the reply; one that was written so is not."""
+    one = PROBLEMS[0]
+    doc = {"task_id": one.task_id, "prompt": one.prompt, "entry_point": one.entry_point}
+    eaten = one.reference.replace("def ", "", 1)
+    rows = [
+        {"doc": doc, "resps": [[f"{one.reference}```"]], "filtered_resps": [[eaten]]},
+        {"doc": doc, "resps": [[eaten]], "filtered_resps": [[eaten]]},
+    ]
+    log = write_lines(tmp_path / "s.jsonl", rows)
+    assert bring(place, "lm-eval", log, "evolved/core-seeds", "eaten").exit_code == 0
+    assert outcomes(place, "eaten") == [Outcome.PASSED, Outcome.CRASHED]
+
+
+def test_inspect_cut_and_without_a_reply(place: SmallRun, tmp_path: Path) -> None:
+    """A reply that a limit of tokens cut is truncated; a sample without one is left out and named."""
+    one, two = PROBLEMS[:2]
+    message = {"content": f"```python\ndef {one.entry_point}(a):\n    for"}
+    cut = {"choices": [{"message": message, "stop_reason": "max_tokens"}]}
+    samples = [
+        {"id": one.task_id, "input": one.prompt, "output": cut},
+        {"id": two.task_id, "input": two.prompt, "output": {"model": "x", "choices": []}},
+    ]
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "samples": samples}))
+    result = bring(place, "inspect", log, "evolved/core-seeds", "in-cut")
+    assert outcomes(place, "in-cut") == [Outcome.TRUNCATED]
+    assert result.exit_code == 1
+    assert f"left out {two.task_id}, sample 2 of the log: it has no reply" in " ".join(result.output.split())
+
+
 def inspect_samples() -> list[dict[str, Any]]:
     said: list[Any] = [f"Sure!\n```python\n{text}\n```\nDone." for text in answers(PROBLEMS)]
     said[1] = [{"type": "reasoning", "reasoning": "def x"}, {"type": "text", "text": said[1]}]

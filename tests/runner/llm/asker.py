@@ -7,15 +7,16 @@ import asyncio
 import sys
 from pathlib import Path
 
-from triathlon_runner.llm import Chat, Message, Model, OpenAI, ReplyCache, Sampling, open_model
+from triathlon_runner.llm import Chat, Message, Model, ModelSettings, OpenAI, ReplyCache, Sampling, open_model
 
 
 async def main(base_url: str, path: Path, count: int, slots: int) -> None:
     """All questions at once; the model's slots keep them apart."""
+    settings = ModelSettings(engine="scripted")
     server = OpenAI(base_url=base_url, model="scripted", concurrency=slots)
     with ReplyCache(path) as cache:
         async with (
-            open_model("m", "instruct", server, engine="scripted", cache=cache) as model,
+            open_model("m", "instruct", server, settings=settings, cache=cache) as model,
             asyncio.TaskGroup() as group,
         ):
             for number in range(count):

@@ -19,6 +19,7 @@ from triathlon_runner.llm import (
     EndpointError,
     Limits,
     Message,
+    ModelSettings,
     ModelUnavailableError,
     OpenAI,
     OpenModel,
@@ -167,7 +168,7 @@ async def test_row_settings() -> None:
             body={"top_k": 1},
             headers={"X-Title": "Triathlon"},
         )
-        async with open_model("m", "instruct", config, merges_system=True) as model:
+        async with open_model("m", "instruct", config, settings=ModelSettings(merges_system=True)) as model:
             prompt = Chat((Message("system", "be brief"), Message("user", "hi")))
             await model.ask(prompt, Sampling(24, stop=("[/ANSWER]",), seed=1))
     (asked,) = server.requests
@@ -205,7 +206,7 @@ async def test_a_context_that_a_row_states() -> None:
         lambda asked: said if asked.prompt == "long" else Said("cut", finish="length")
     ) as server:
         config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, context=512) as model:
+        async with open_model("m", "instruct", config, settings=ModelSettings(context=512)) as model:
             assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
             await model.ask(chat("short"), GREEDY)
             assert (model.stats.too_long, model.stats.cut_by_context, model.stats.truncated) == (1, 1, 0)
@@ -359,12 +360,12 @@ async def test_errors_are_not_kept(tmp_path: Path) -> None:
 
 async def test_a_server_of_ours(tmp_path: Path) -> None:
     """It gets all its slots at once; its replies are found under another port, not with other weights."""
-    counts = []
+    counts, ours = [], ModelSettings(engine="vllm")
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         for revision in ("one", "one", "two"):
             async with ModelServer(echo, latency=0.02) as server:
                 local = OpenAI(base_url=server.base_url, model="m", revision=revision, concurrency=10)
-                async with open_model("m", "instruct", local, engine="vllm", cache=cache) as model:
+                async with open_model("m", "instruct", local, settings=ours, cache=cache) as model:
                     await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
             counts.append((server.count, server.most_in_flight))
     assert counts == [(60, 10), (0, 0), (60, 10)]
@@ -374,7 +375,8 @@ async def test_a_slow_server_of_ours_is_waited_for() -> None:
     """Its replies may take what its measured speed makes of the token limit."""
     async with ModelServer(echo, latency=0.3) as server:
         local = OpenAI(base_url=server.base_url, model="m", timeout_seconds=0.1)
-        async with open_model("m", "instruct", local, engine="vllm", timeout_follows_speed=True) as model:
+        limits = Limits(timeout_follows_speed=True)
+        async with open_model("m", "instruct", local, limits=limits) as model:
             for text in "ab":
                 await model.ask(chat(text), GREEDY)
         assert server.count == 2
@@ -444,7 +446,7 @@ async def test_statistics() -> None:
     """The panel sees what is in flight, answered, and how fast."""
     async with ModelServer(echo, latency=0.05) as server:
         local = OpenAI(base_url=server.base_url, model="scripted", concurrency=2)
-        async with open_model("m", "instruct", local, engine="vllm") as model:
+        async with open_model("m", "instruct", local, settings=ModelSettings(engine="vllm")) as model:
             opened: OpenModel = model
             asks: list[asyncio.Task[Answer]] = [
                 asyncio.create_task(opened.ask(chat(str(n)), GREEDY)) for n in range(5)

@@ -16,6 +16,7 @@ from triathlon_runner.llm import (
     EndpointError,
     Limits,
     ModelKind,
+    ModelSettings,
     OpenAI,
     ReplyCache,
     Report,
@@ -79,14 +80,12 @@ def counting(asked: Asked) -> Said:
 
 async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
     paths, kind = {**LISTED, **row.pop("paths", {})}, row.pop("kind", "instruct")
-    context, merges = row.pop("context", None), row.pop("merges_system", False)
+    settings = ModelSettings("", row.pop("context", None), row.pop("merges_system", False))
     may_ask = row.pop("may_ask", lambda: True)
     async with ModelServer(script, paths=paths, port=row.pop("port", 0)) as server:
         config = row.pop("of", OpenAI)(base_url=server.base_url, model=MODEL, **row)
         cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
-        opened = open_model(
-            "m", kind, config, cache=cache, limits=LIMITS, context=context, merges_system=merges
-        )
+        opened = open_model("m", kind, config, settings=settings, cache=cache, limits=LIMITS)
         async with opened as model:
             return await probe(model, may_ask=may_ask), server
 
@@ -139,6 +138,9 @@ async def test_a_fault_is_one_finding(
         (refusing("max_tokens"), {"max_tokens_field": "max_completion_tokens"}),
         (NO_SYSTEM, {"merges_system": True}),
         (with_default_system(100), {}),
+        (with_reply(text="[ANSWER]\nYES\n[/ANSWER]"), {}),
+        (with_reply(text="<answer>YES</answer>"), {}),
+        (with_reply(text="[YES]"), {}),
         (with_default_system(300), {}),
         (with_reply(model="other-7b"), {"served_as": ("other-7b",)}),
         (good, {"paths": {"GET /v1/models": {"data": [{"id": MODEL}]}}}),

@@ -43,7 +43,7 @@ def read(
         queue = RequestQueue(Limits(), EndpointStats())
         endpoint = Endpoint(CONFIG, VirtualServer(), queue, Secrets(CONFIG))
         request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
-        return endpoint.read(request, HttpReply(200, raw, {}))
+        return await endpoint.read_reply(request, HttpReply(200, raw, {}))
 
     return run_virtually(reading())[0]
 

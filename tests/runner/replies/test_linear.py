@@ -1,17 +1,12 @@
 """No reply takes time that grows faster than it: steps are counted on a text and on one twice as long."""
 
-import ast
-import symtable
-import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 import pytest
 
+from support.steps import steps_of
 from triathlon_runner.records import Reply
 from triathlon_runner.replies import extract_program, split_reasoning, visible_text
-from triathlon_runner.syntax import parse_or_none
 
 FENCE = "```python\n"
 F = "def f(x):\n    return x + 1\n"
@@ -63,52 +58,19 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-class Steps:
-    """Counts lines of Python that run, and characters that Python's parser reads."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def trace(self, _frame: FrameType, event: str, _value: Any) -> Any:
-        self.count += event == "line"
-        return self.trace
-
-    def of(self, function: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int:
-        parse, table = ast.parse, symtable.symtable
-        parse_or_none.cache_clear()
-
-        def parsed(source: str, *rest: Any, **named: Any) -> Any:
-            self.count += len(source)
-            return parse(source, *rest, **named)
-
-        def tabled(source: str, *rest: Any) -> Any:
-            self.count += len(source)
-            return table(source, *rest)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(ast, "parse", parsed)
-            patch.setattr(symtable, "symtable", tabled)
-            before = sys.gettrace()
-            sys.settrace(self.trace)
-            try:
-                function()
-            finally:
-                sys.settrace(before)
-        return self.count
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("way", ["markup", "answer", "completion", "as written"])
-def test_twice_the_text_takes_twice_the_steps(shape: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twice_the_text_takes_twice_the_steps(shape: str, way: str) -> None:
     """A little more is allowed for what a short text spares."""
 
     def steps(size: int) -> int:
         text = SHAPES[shape](size)
         if way == "markup":
-            return Steps().of(lambda: (split_reasoning(text), visible_text(text)), monkeypatch)
+            return steps_of(lambda: (split_reasoning(text), visible_text(text)))
         options = {"completes": way == "completion", "as_written": way == "as written"}
-        extract = lambda: extract_program(Reply(text=text), entry_point="f", prompt="def f(x):\n", **options)  # noqa: E731
-        return Steps().of(extract, monkeypatch)
+        return steps_of(
+            lambda: extract_program(Reply(text=text), entry_point="f", prompt="def f(x):\n", **options)
+        )
 
     short, long = steps(220), steps(440)
     assert long <= 2.4 * short + 2_000, (short, long)

@@ -1,13 +1,22 @@
 """Markup of replies: reasoning, wrappers of the final answer, tokens that end a turn."""
 
 import random
+from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.steps import steps_of
 from triathlon_runner.records import Finish, Outcome, Reply
-from triathlon_runner.replies import extract_program, final_answer, split_reasoning, visible_text
+from triathlon_runner.replies import (
+    extract_program,
+    final_answer,
+    split_reasoning,
+    unknown_marker,
+    visible_text,
+)
 from triathlon_runner.runtime._answer import Graded, extract_answer
 
 CHANNELS = ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>")
@@ -150,6 +159,23 @@ def test_the_final_answer_is_unwrapped(begin: str, end: str) -> None:
     assert extract_answer(Reply(text=f"<think>no</think>\n{begin}[1]; list{end}"), "direct") == "[1]; list"
 
 
+@pytest.mark.parametrize(
+    ("text", "marker"),
+    [
+        *((f"{begin}42{end}", "") for begin, end in (*PAIRS, *WRAPPERS)),
+        *((f"{token}42", "") for token in END_TOKENS),
+        ("<|im_start|>assistant\n<ponder>hm</ponder>42", "<ponder>"),
+        ("[PONDER]hm[/PONDER]42", "[PONDER]"),
+        ("<|ponder>hm<ponder|>42", "<|ponder>"),
+        ("[YES]", ""),
+        ("<T> is a type", ""),
+    ],
+)
+def test_a_marker_that_the_table_lacks(text: str, marker: str) -> None:
+    """One that the table has is none of these, nor are brackets that nothing closes."""
+    assert unknown_marker(text) == marker
+
+
 def test_quotes_and_commands_in_a_wrapper() -> None:
     """MBPP's few-shot form quotes the program, LaTeX sets the type."""
     assert program(f"[BEGIN]\n'{ADD.rstrip()}'\n[DONE]") == ADD
@@ -192,19 +218,24 @@ def test_reasoning_that_never_ends(text: str, finish: Finish, outcome: Outcome) 
     assert answer.outcome is outcome
 
 
-@given(st.integers(0, 2**64))
-@settings(max_examples=10_000, deadline=None)
-def test_what_is_outside_of_markup_is_never_lost(seed: int) -> None:
-    """Any mix of the table's markers: every word outside of reasoning is in the answer, no other one is."""
-    choose = random.Random(seed)
-    outside: list[str] = []
-    inside: list[str] = []
+@dataclass
+class Mixed:
+    """A reply that mixes the table's markers, with the words inside and outside of its reasoning."""
+
+    text: str
+    outside: list[str]
+    inside: list[str]
+
+
+def mixed(choose: random.Random) -> Mixed:
+    reply = Mixed("", [], [])
     parts: list[str] = []
-    for number in range(choose.randrange(1, 6)):
-        kind = choose.choice(["text", "reasoning", "nested", "quoted", "fence"])
+    for number in range(choose.randrange(1, 7)):
+        kind = choose.choice(["text", "reasoning", "nested", "quoted", "fence", "wrapped", "quoted end"])
         word = f"word{number}"
-        begin, end = choose.choice(PAIRS[:-2])
-        (inside if kind in ("reasoning", "nested") else outside).append(word)
+        (begin, end), (open_, close) = choose.choice(PAIRS[:-2]), choose.choice(WRAPPERS)
+        token = choose.choice(END_TOKENS)
+        (reply.inside if kind in ("reasoning", "nested") else reply.outside).append(word)
         parts.append(
             {
                 "text": word,
@@ -212,11 +243,39 @@ def test_what_is_outside_of_markup_is_never_lost(seed: int) -> None:
                 "nested": f"{begin}a\n{begin}{word}{end}\nb{end}",
                 "quoted": f"{word} `{begin.strip()}` '{end}'",
                 "fence": f"```\n{word}\n{end}\n```",
+                "wrapped": f"{open_}{word}{close}",
+                "quoted end": f"`{token}` ends it. {word} = '{token}'",
             }[kind]
         )
-    text = "\n".join(parts)
-    ended = visible_text(f"{text}\n{choose.choice(END_TOKENS)}\nbehind")
-    answer, reasoning = split_reasoning(text)
-    assert [word for word in outside if word not in answer] == []
-    assert [word for word in inside if word in answer or word not in reasoning] == []
-    assert ended.split() == visible_text(text).split()
+    reply.text = "\n".join(parts)
+    if choose.random() < 0.2:
+        reply.text = f"{CHANNELS[0]}first{CHANNELS[1]}{reply.text}"
+        reply.inside.append("first")
+    return reply
+
+
+@pytest.mark.parametrize("examples", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_what_is_outside_of_markup_is_never_lost(examples: int) -> None:
+    """Any mix of the table's markers: every word outside of reasoning is in the answer, no other one is.
+
+    Twice as much of the same mix takes twice the steps.
+    """
+
+    @settings(max_examples=examples, deadline=None)
+    @given(st.integers(0, 2**64))
+    def check(seed: int) -> None:
+        choose = random.Random(seed)
+        reply = mixed(choose)
+        ended = visible_text(f"{reply.text}\n{choose.choice(END_TOKENS)}\nbehind")
+        answer, reasoning = split_reasoning(reply.text)
+        assert [word for word in reply.outside if word not in answer] == []
+        assert [word for word in reply.inside if word in answer or word not in reasoning] == []
+        assert ended.split() == visible_text(reply.text).split()
+        short, long = f"{reply.text}\n" * 4, f"{reply.text}\n" * 8
+        few, many = (steps_of(partial(visible_text, text)) for text in (short, long))
+        assert many <= 2.4 * few + 500, (few, many)
+        if choose.random() < 0.05:  # it takes longer
+            few, many = (steps_of(partial(program, text)) for text in (short, long))
+            assert many <= 2.4 * few + 2_000, (few, many)
+
+    check()

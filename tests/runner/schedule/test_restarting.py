@@ -15,6 +15,7 @@ from triathlon_runner.llm import (
     Completion,
     EndpointError,
     Limits,
+    ModelSettings,
     ModelUnavailableError,
     OpenAI,
     ReplyCache,
@@ -27,6 +28,7 @@ from triathlon_runner.schedule._model_wrappers import RestartingModel
 from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
+FAKE = ModelSettings(engine="fake")
 QUESTION = Completion("q")
 
 
@@ -52,7 +54,7 @@ class FakeServer:
 async def managed(script: Script, server: FakeServer) -> AsyncIterator[RestartingModel]:
     async with ModelServer(script) as there:
         config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
-        async with open_model("m", "base", config, engine="fake", limits=QUICK) as model:
+        async with open_model("m", "base", config, settings=FAKE, limits=QUICK) as model:
             yield RestartingModel(model, cast(Server, server))
 
 
@@ -99,7 +101,7 @@ async def test_a_server_of_our_own_that_is_away() -> None:
     """Whoever restarts it says what happens; that nobody listens at its port is no news then."""
     said: list[str] = []
     config = OpenAI(base_url="http://127.0.0.1:9/v1", model="m")
-    async with open_model("m", "base", config, engine="fake", limits=QUICK, say=said.append) as model:
+    async with open_model("m", "base", config, settings=FAKE, limits=QUICK, say=said.append) as model:
         for number in range(12):
             with pytest.raises(EndpointError):
                 await model.ask(Completion(f"{number}"), Sampling(8))

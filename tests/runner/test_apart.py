@@ -1,0 +1,83 @@
+"""Long texts are read in another process: however long, they keep the event loop no longer."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import pytest
+
+from support.steps import steps_of
+from support.virtual_server import CONFIG, VirtualServer
+from triathlon_runner.apart import LONG, apart
+from triathlon_runner.errors import InfrastructureError
+from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, Sampling
+from triathlon_runner.llm._api import OtherModel
+from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._queue import RequestQueue
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.records import Reply
+from triathlon_runner.replies import Extraction, extract
+
+F = "def f(x):\n    return x + 1\n"
+
+
+async def test_a_long_text_is_read_elsewhere() -> None:
+    """A short one is not: that would take longer."""
+    assert await apart(LONG - 1, os.getpid) == os.getpid()
+    assert await apart(LONG, os.getpid) != os.getpid()
+
+
+async def test_an_end_of_the_process_is_an_infrastructure_failure() -> None:
+    """What comes behind it gets a new process."""
+    with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
+        await apart(LONG, os._exit, 1)
+    assert await apart(LONG, len, "four") == 4
+
+
+async def test_ctrl_c_is_left_to_the_runner() -> None:
+    """A terminal sends it to all processes; those that read are needed while units are finished."""
+    assert await apart(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
+
+
+async def read(text: str, model: str = "m") -> ParsedReply:
+    endpoint = Endpoint(CONFIG, VirtualServer(), RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG))
+    choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    body = json.dumps({"model": model, "choices": [choice], "usage": usage})
+    request = endpoint.request(Chat((Message("user", "q"),)), Sampling(64))
+    return await endpoint.read_reply(request, HttpReply(200, body.encode(), {}))
+
+
+async def program(text: str) -> Extraction:
+    return await extract(Reply(text=text), entry_point="f", prompt="")
+
+
+@pytest.mark.parametrize("work", [read, program])
+@pytest.mark.parametrize("part", ["<think>a</think>\n", f"```python\n{F}```\n"])
+def test_a_longer_text_takes_no_more_steps_here(work: Callable[[str], Awaitable[object]], part: str) -> None:
+    """Neither reading a server's reply nor taking a program out of it: ten times the text, the same steps."""
+
+    def until_it_waits(text: str) -> None:
+        waiting = work(text).__await__()
+        assert isinstance(next(waiting), asyncio.Future)
+        waiting.close()
+
+    async def both() -> tuple[int, int]:
+        await asyncio.gather(*(work(part * 1_000) for _ in range(8)))  # starts all processes
+        few, many = (steps_of(partial(until_it_waits, part * count)) for count in (1_000, 10_000))
+        return few, many
+
+    few, many = asyncio.run(both())
+    assert many <= few * 1.1 + 20, (few, many)
+
+
+async def test_what_reading_raises_comes_back_whole() -> None:
+    """A long reply in another model's name is refused like a short one."""
+    for text in ("x", "x" * LONG):
+        with pytest.raises(OtherModel, match="answered by 'other'") as raised:
+            await read(text, "other")
+        assert raised.value.served == "other"
