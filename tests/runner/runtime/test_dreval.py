@@ -308,7 +308,7 @@ async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFi
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, tmp_path)
         for rule, expected in (
-            (all_right, {**full, "path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}),
+            (all_right, full | {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}),
             (
                 always_yes,
                 {"coverage_accuracy": rate, "coverage_f1": 2 * rate / (1 + rate), "ic": 12.5 * rate},
