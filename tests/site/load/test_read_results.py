@@ -198,6 +198,7 @@ MANIFESTS = {
     "open_units": (-1, "open_units: Input should be greater than or equal to 0"),
     "cost_usd": (float("inf"), "cost_usd: Input should be a finite number"),
     "novel": (1, "novel: Extra inputs are not permitted"),
+    "settings": ({"sampling": 5}, "settings: sampling: Input should be a valid dictionary"),
 }
 
 
@@ -354,7 +355,8 @@ def test_a_row_a_unit_says_how_it_ended(tmp_path: Path) -> None:
     assert file.frame["task"].tolist() == [record.task_id for record in records]
     assert file.frame["sample"].tolist() == [record.sample for record in records]
     for metric in suite.metrics:
-        assert file.frame[metric.id].tolist() == [metric.score([record]) for record in records]
+        scores = [metric.score([record]) for record in records]
+        assert file.frame[metric.id].tolist() == pytest.approx(scores, nan_ok=True)
     assert file.usage == sum((record.usage for record in records), Usage())
     assert file.seconds == pytest.approx(sum(record.seconds for record in records))
     assert sum(file.outcomes.values()) == len(file.tasks) == len(records)
