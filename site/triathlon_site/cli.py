@@ -295,6 +295,11 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
             counted_cells = (str(cells[name]) for name in counts)
             shown.add_row(row["model"], row["title"], _score(row), interval, rank, *counted_cells)
         screen.print(shown)
+    if any(row["open_units"] for row in rows):
+        screen.print_message(
+            "A score with open units leaves them out, and has no rank until they are there: `triathlon run`"
+            " asks for them."
+        )
     if narrow:
         screen.print_message(
             f"Left out at {screen.width} columns: tasks, open units where a table has none, and the intervals"

@@ -123,8 +123,10 @@ def test_scores_show_no_rank_where_there_is_none(tmp_path: Path, monkeypatch: py
     assert shown.exit_code == 0, shown.output
     assert "None" not in shown.output
     rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
-    opened = {tuple(row["suites"]): row["open_units"] for row in rows}
-    assert opened["evolved/core-seeds",] == 0 and opened["evolved/core-subtle",] == 7
+    opened = {(row["model"], *row["suites"]): (row["open_units"], row["rank"]) for row in rows}
+    assert opened["a", "evolved/core-seeds"] == (0, 2) and opened["b", "evolved/core-seeds"] == (0, 1)
+    assert opened["a", "evolved/core-subtle"] == opened["b", "evolved/core-subtle"] == (7, None)
+    assert "A score with open units leaves them out, and has no rank until they are there" in shown.output
 
 
 def test_a_narrow_window_shows_open_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

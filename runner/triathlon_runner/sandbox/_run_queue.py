@@ -1,10 +1,11 @@
-"""How long a child waited for a processor: time in which it could run, and was not let run."""
+"""How long a child waited for a processor, or for the runner: time in which it could not do anything."""
 
 import math
 from contextlib import suppress
 from pathlib import Path
 
 _NANOSECONDS = 1e9
+_OWN = Path("/proc/thread-self/schedstat")
 
 
 class RunQueue:
@@ -29,6 +30,15 @@ class RunQueue:
             waited += max(0, delayed - self._last.get(thread, (0, 0))[1]) / _NANOSECONDS
         self._last = {thread: (ran, delayed) for thread, (_, ran, delayed) in threads.items()}
         return waited
+
+
+def seconds_occupied() -> float:
+    """Seconds that the calling thread has run or waited for a processor: all but those in which it slept."""
+    try:
+        ran, delayed, _ = map(int, _OWN.read_text(encoding="ascii").split())
+    except OSError:  # a kernel that does not count them
+        return 0.0
+    return (ran + delayed) / _NANOSECONDS
 
 
 def _threads(process: int) -> dict[str, tuple[str, int, int]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._run_queue import RunQueue
+from triathlon_runner.sandbox._run_queue import RunQueue, seconds_occupied
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -82,6 +82,18 @@ class Exchange:
         self._open = set(ends)
         self._watched: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._was_behind = False
+        self._occupied = 0.0
+
+    def seconds_behind(self) -> float:
+        """Seconds since the last call in which the child may have waited until its results were read.
+
+        That is the time in which this thread did not sleep, where the child sent much meanwhile: on a busy
+        machine a long result waits for the runner more than it is written. A thread that sleeps has read all.
+        """
+        before, self._occupied = self._occupied, seconds_occupied()
+        behind, self._was_behind = self._was_behind, False
+        return self._occupied - before if behind and before else 0.0
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. No effect after that."""
@@ -148,6 +160,7 @@ class Exchange:
     def _read_results(self) -> int:
         data = self._read(self._results)
         received = len(data)
+        self._was_behind |= received > BUSY_BYTES
         if self._large is not None and not self._ignores_results:
             data = self._hash(self._large, data)
         if data and not self._ignores_results:
@@ -244,6 +257,7 @@ class Worker:
         self._report: tuple[Any, ...] | None = None
         self._fault = ""
         self._run_queue = RunQueue()
+        self._exchange: Exchange | None = None
         self.usable = True
         self._loop.add_reader(control, self._on_message)
 
@@ -303,6 +317,7 @@ class Worker:
     def _answer_that_it_reads(self, process: int) -> None:
         try:
             waited = self._run_queue.seconds_waited(process)
+            waited += self._exchange.seconds_behind() if self._exchange else 0.0
         finally:
             os.close(process)
         self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
@@ -331,6 +346,7 @@ class Worker:
         Raises:
             SandboxError: the server is gone, or could not confine the child.
         """
+        self._exchange = exchange
         self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
         while self._report is None:
             await self._next_message()

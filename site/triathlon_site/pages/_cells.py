@@ -1,13 +1,17 @@
 """Cells of scores, as the tables of several pages show them."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.ranking import RankShift
 from triathlon_site.render.formats import receipt_anchor
-from triathlon_site.scores import ColumnScores, Score
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, ColumnScores, Score
+
+APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
+"""How a table marks a score that is in no ranking, by the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +25,16 @@ class Cell:
     graded again; else empty: no cell needs a mark of its grade."""
     reported: ShownScore | None = None
     """The reported figure, where there is no score."""
-    is_apart: bool = False
-    """Whether the model was asked or graded under another protocol than those that are ranked."""
 
     @property
     def grade(self) -> str:
         """`measured`, `recorded` or `reported`; empty where there is nothing."""
         return self.score.grade if self.score else self.reported.grade if self.reported else ""
+
+    @property
+    def apart(self) -> str:
+        """The mark of a score that is in no ranking; empty where it is in one, or there is none."""
+        return APART_MARKS[self.score.apart] if self.score and self.score.apart else ""
 
     @property
     def shift(self) -> RankShift | None:
@@ -54,9 +61,7 @@ def cell(
     if score is None:
         return Cell(None, maximum, reported=reported)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
-    is_apart = model in column.apart
-    receipt = receipt_path(column, model) if has_marks or is_apart else ""
-    return Cell(score, maximum, receipt, is_apart=is_apart)
+    return Cell(score, maximum, receipt_path(column, model) if has_marks or score.apart else "")
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

@@ -63,6 +63,8 @@ class OverallContext(PageContext):
     """Whether there are two small models with open weights."""
     robust: str
     """The order by the first discipline, best first, as the page's address says it."""
+    apart: set[str]
+    """Marks of the scores that are in no ranking."""
     graded: bool
     """Whether some scores are recorded: cells show their grade."""
 
@@ -90,6 +92,7 @@ def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=f"-{column.strip('-')}",
         graded=any(cell.receipt for line in lines for cell in line.cells),
+        apart={cell.apart for line in lines for cell in line.cells if cell.apart},
     )
 
 

@@ -2,6 +2,7 @@
 
 from triathlon_site.scores._boards import FAMILIES, BoardPlan, Column, plan_boards, set_title
 from triathlon_site.scores._overall import Overall, OverallRow, overall, with_baselines
+from triathlon_site.scores._protocols import OTHER_PROTOCOL, UNITS_ARE_OPEN
 from triathlon_site.scores._ranked_board import (
     Board,
     ColumnScores,
@@ -16,6 +17,8 @@ from triathlon_site.scores._variants import Variant, contributions, total, varia
 
 __all__ = [
     "FAMILIES",
+    "OTHER_PROTOCOL",
+    "UNITS_ARE_OPEN",
     "Board",
     "BoardPlan",
     "Column",

@@ -16,7 +16,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
-from triathlon_site.scores._protocols import of_ranking
+from triathlon_site.scores._protocols import OTHER_PROTOCOL, UNITS_ARE_OPEN, of_ranking
 from triathlon_site.scores._seeds import seeds_of
 from triathlon_site.uncertainty import (
     Differences,
@@ -54,6 +54,8 @@ class Score:
     """`recorded` where a file that it comes from is."""
     judged_again: bool = False
     """Whether every file behind it was measured and graded again here, as for submitted results."""
+    apart: str = ""
+    """Why it is in no ranking, tier or test (`OTHER_PROTOCOL`, `UNITS_ARE_OPEN`); empty where it is."""
 
     @property
     def middle(self) -> float:
@@ -65,7 +67,7 @@ class Score:
 class ColumnScores:
     column: Column
     scores: dict[str, Score]
-    """By model; only models that have one, under the protocol of the ranking."""
+    """By model; only models that have one, under the protocol of the ranking and without open units."""
     samples: tuple[Sample, ...]
     differences: Differences
     """Of the board's models in the order of their names; of none where the column is a point of a curve."""
@@ -73,7 +75,7 @@ class ColumnScores:
     """Of the board's models in the order of their names; empty in columns that no other is compared with: all
     but the headline and the baseline."""
     apart: Mapping[str, Score] = field(default_factory=dict)
-    """Scores of models that were asked or graded under another protocol: without rank, tier and test."""
+    """Scores of models without rank, tier and test: of another protocol, or with open units."""
 
     def shown(self, model: str) -> Score | None:
         """The score that a table shows of a model."""
@@ -110,7 +112,8 @@ class Board:
     @property
     def shown(self) -> tuple[ColumnScores, ...]:
         """The columns of the table."""
-        return tuple(c for c in self.columns if c.column.role != "curve" and (c.scores or c is self.headline))
+        table = (c for c in self.columns if c.column.role != "curve")
+        return tuple(c for c in table if c.scores or c.apart or c is self.headline)
 
     def of_suite(self, suite: str) -> dict[str, FileAggregate]:
         """By model, in the board's order; a suite of the board or one of its variants. Of one protocol."""
@@ -254,7 +257,7 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
 
 
 def _apart(columns: Sequence[Column], all_files: Files, by_suite: Files) -> list[dict[str, Score]]:
-    """By column, the scores that models with results of another protocol have by all their results."""
+    """By column, the scores that models have by all their results, also those that share no ranking."""
     others = {
         model
         for suite, files in all_files.items()
@@ -266,7 +269,18 @@ def _apart(columns: Sequence[Column], all_files: Files, by_suite: Files) -> list
     models = sorted(others)
     files = {suite: {m: f for m, f in of.items() if m in others} for suite, of in all_files.items()}
     drawn = _draw_columns(columns, files, models)
-    return [_scores(column, each, files, models) for column, each in zip(columns, drawn, strict=True)]
+    return [
+        {
+            model: replace(score, apart=_why_apart(column, files, model))
+            for model, score in _scores(column, each, files, models).items()
+        }
+        for column, each in zip(columns, drawn, strict=True)
+    ]
+
+
+def _why_apart(column: Column, files: Files, model: str) -> str:
+    of_model = [files[suite][model] for suite in column.suites if model in files[suite]]
+    return UNITS_ARE_OPEN if any(file.open_units for file in of_model) else OTHER_PROTOCOL
 
 
 def _scores(column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str]) -> dict[str, Score]:

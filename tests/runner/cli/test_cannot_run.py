@@ -53,6 +53,18 @@ def test_no_model_that_can_run(place: SmallRun) -> None:
         assert said in str(result.exception)
 
 
+def test_a_row_that_executes_is_named_before_the_run(place: SmallRun) -> None:
+    """Its interpreter, variables and the code of its weights run outside the sandbox: the row says whose."""
+    weights = "{huggingface: {repo: a/b, revision: main}}"
+    (place.root / "models.yaml").write_text(
+        "models:\n  - {id: x, name: X, serve: {engine: vllm, python: /nowhere/python,"
+        f" trust_remote_code: true, env: {{LD_PRELOAD: /nowhere/x.so}}, weights: {weights}}}}}\n"
+    )
+    shown = " ".join(place.call("run", "--suites", "evolved/core-seeds", "--limit", "1").output.split())
+    names = "trust_remote_code: a/b; python: /nowhere/python; env: LD_PRELOAD"
+    assert f"x: its row runs code on this machine, outside the sandbox ({names})" in shown
+
+
 def test_a_dry_run_of_a_named_model_needs_no_key(place: SmallRun) -> None:
     """Nobody is asked, so what it would take is said."""
     result = place.call("run", "--suites", "evolved/core-seeds", "--models", "keyless", "--dry-run")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -159,16 +160,18 @@ def test_a_second_sample_of_some_tasks_is_refused(place: SmallRun) -> None:
     assert "expected 80 units (40 tasks, 2 samples each), got 41 lines" in problems(check(place)[1], WHOLE)
 
 
-def test_open_units_are_taken_without_the_mark(place: SmallRun) -> None:
-    """What could not be asked is counted; the statement does not pass the suite, and no board marks it."""
+def test_open_units_are_taken_without_mark_and_rank(place: SmallRun) -> None:
+    """What could not be asked may be what failed: it is counted, and no board marks or ranks the rest."""
     lines = only(place, WHOLE)[:30]
     write_results(place, WHOLE, lines, outcomes=counts(lines), open_units=10)
     code, document = check(place, "--markdown", "report.md", "--statement", "results/runs/m/verified.json")
     assert (code, document["accepted"]) == (0, True)
-    assert "30 of 40 | 30" in (place.root / "report.md").read_text()
+    report = (place.root / "report.md").read_text()
+    assert "30 of 40 | 30" in report and "accepted without mark and rank: 10 open" in report
     build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
     board = (place.root / "_site/evolved.html").read_text()
-    assert "30 of 40" in board and "m✓" not in board
+    assert "30 of 40" in board and "10 open" in board and "m…</a>" in board and "m✓</a>" not in board
+    assert not re.search(r'<td class="rank" data-v="\d', board)
 
 
 @pytest.mark.parametrize("lines", [30, 40], ids=["units open", "another engine"])

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from triathlon_runner.sandbox import (
     open_sandbox,
 )
 from triathlon_runner.sandbox import _local as local
+from triathlon_runner.sandbox._inside import messages, usage
 from triathlon_runner.sandbox._run_queue import RunQueue
 
 NAP = Job(
@@ -50,15 +52,54 @@ def process(code: str, *, idle: bool = False) -> Iterator[int]:
 SPIN, SLEEP = "while True: pass", "import time\ntime.sleep(1000)"
 
 
-@pytest.mark.parametrize(("code", "most", "least"), [(SPIN, math.inf, 0.5), (SLEEP, 0.1, 0.0)])
-def test_a_thread_that_is_not_let_run_waits(code: str, most: float, least: float) -> None:
-    """Beside a busy one on the same processor a computing process has waited; a sleeping one has not."""
-    with process(SPIN), process(code, idle=True) as pid:
+def test_a_thread_that_is_not_let_run_waits() -> None:
+    """Beside a busy one on the same processor; a wait is added when it is over, which a second call sees."""
+    with process(SPIN), process(SPIN, idle=True) as pid:
         handle, queue = os.pidfd_open(pid), RunQueue()
         queue.seconds_waited(handle)
         time.sleep(1)
-        assert least <= queue.seconds_waited(handle) <= most
+        waited = queue.seconds_waited(handle)
+        time.sleep(1)
+        assert waited + queue.seconds_waited(handle) >= 0.5
         os.close(handle)
+
+
+def test_a_thread_that_sleeps_does_not_wait() -> None:
+    """However busy the processor is."""
+    with process(SPIN), process(SLEEP) as pid:
+        while not Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("S"):
+            time.sleep(0.01)
+        handle, queue = os.pidfd_open(pid), RunQueue()
+        queue.seconds_waited(handle)
+        time.sleep(1)
+        assert queue.seconds_waited(handle) == 0
+        os.close(handle)
+
+
+@pytest.mark.parametrize(
+    ("waits", "note"),
+    [
+        ((0.0, 0.0, 0.0), messages.ASLEEP),
+        ((0.0, 0.5) * 3, messages.NOTHING),  # each wait is over only behind the confirmation in its midst
+        ((0.0, math.inf) * 3, messages.NOTHING),
+        ((9.0, 0.0, 0.0), messages.ASLEEP),  # no wait pays for sleep to come
+    ],
+)
+def test_a_wait_is_taken_off_when_it_is_over(
+    monkeypatch: pytest.MonkeyPatch, waits: tuple[float, ...], note: int
+) -> None:
+    """A child computes a moment, then waits for a processor at two confirmations or more."""
+    now = 0.0
+    monkeypatch.setattr(usage, "_cpu_used", lambda _pid: 0.0)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    clock = usage.CpuClock(0, cpu_seconds=10.0, sleep_seconds=0.5)
+    for waited in waits:
+        now += usage.CPU_CHECK_SECONDS
+        clock.check()
+        assert clock.must_ask_runner()
+        clock.confirm(waited)
+    now += usage.CPU_CHECK_SECONDS
+    assert clock.check() == note
 
 
 def test_a_process_that_has_ended_does_not_wait() -> None:
@@ -81,6 +122,45 @@ async def test_waiting_for_a_processor_is_no_sleep(
     monkeypatch.setattr(RunQueue, "seconds_waited", lambda _self, _process: waited)
     async with open_sandbox(jobs=1) as sandbox:
         assert (await sandbox.run(NAP)).ended is expected
+
+
+@contextmanager
+def busy_runner(seconds: float) -> Iterator[None]:
+    """Lets every turn of the event loop take at least this long."""
+    loop, handle = asyncio.get_running_loop(), None
+
+    def spin() -> None:
+        nonlocal handle
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            pass
+        handle = loop.call_soon(spin)
+
+    spin()
+    try:
+        yield
+    finally:
+        assert handle is not None
+        handle.cancel()
+
+
+LONG_RESULT = Job(
+    "def f():\n    return b'1' * (8 << 20)\n",
+    (Call("f", ()),),
+    limits=Limits(wall_seconds=0.5, result_bytes=16 << 20),
+)
+
+
+LONG_SLEEP = replace(NAP, program=NAP.program.replace("1.5", "600"))
+
+
+@pytest.mark.parametrize(("job", "expected"), [(LONG_RESULT, Ended.FINISHED), (LONG_SLEEP, Ended.TIMED_OUT)])
+async def test_waiting_for_a_busy_runner_is_no_sleep(job: Job, expected: Ended) -> None:
+    """A long result is written as fast as it is read; a child that sends nothing sleeps all the same."""
+    async with open_sandbox(jobs=1) as sandbox:
+        await sandbox.run(Job("", ()))  # the server has started
+        with busy_runner(0.03):
+            assert (await sandbox.run(job)).ended is expected
 
 
 async def test_a_server_that_cannot_start_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,6 @@ async def test_idle_programs_pass_nothing(language: Language) -> None:
 @pytest.mark.official
 @pytest.mark.slow
 @pytest.mark.parametrize("language", Language)
-async def test_idle_programs_pass_nothing_of_the_whole_data_set(language: Language) -> None:
-    """The same on all tasks."""
-    await check(language, list(translation.mbxp_tasks(official_store())))
+async def test_idle_programs_pass_nothing_of_a_fifth_of_the_data_set(language: Language) -> None:
+    """The same on every fifth task: on all of them one language takes five minutes on two quiet cores."""
+    await check(language, list(translation.mbxp_tasks(official_store()))[::5])

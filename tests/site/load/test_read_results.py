@@ -198,6 +198,7 @@ MANIFESTS = {
     "open_units": (-1, "open_units: Input should be greater than or equal to 0"),
     "cost_usd": (float("inf"), "cost_usd: Input should be a finite number"),
     "novel": (1, "novel: Extra inputs are not permitted"),
+    "settings": ({"sampling": 5}, "settings: sampling: Input should be a valid dictionary"),
 }
 
 

@@ -7,10 +7,11 @@ import pytest
 
 from support.aggregates import aggregate
 from support.hashes import hashes
+from support.results import fake_manifest
 from triathlon_runner import catalogue
-from triathlon_runner.records import known_protocols
+from triathlon_runner.records import Manifest, known_protocols
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.scores import Board, plan_boards, score_board
+from triathlon_site.scores import UNITS_ARE_OPEN, Board, plan_boards, score_board
 
 SUITE = "loop/core"
 ENTRY = next(entry for entry in catalogue.entries() if entry.id == SUITE)
@@ -54,6 +55,37 @@ def test_the_ranking_is_that_of_most_models(protocols: Mapping[str, str], ranked
             assert (score.rank, score.tier, score.shift, score.contrast) == (None,) * 4
     assert set(board.models[: len(ranked)]) == ranked
     assert all(board.headline.shown(model) for model in protocols)
+
+
+def planned(tasks: int, open_units: int) -> Manifest:
+    """Of a run of which 20 tasks have a line."""
+    made = fake_manifest("m", SUITE, [])
+    changes = {"tasks_planned": tasks, "open_units": open_units, "outcomes": {"passed": 20}}
+    return made.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "open_units", "missing"), [(20, 0, 0), (21, 1, 1), (80, 60, 60), (80, 0, 60), (20, 5, 5)]
+)
+def test_a_row_that_lacks_planned_units_is_not_ranked(tasks: int, open_units: int, missing: int) -> None:
+    """Its manifest calls them open, or names more tasks than have lines: what is missing may have failed."""
+    found = replace(asked("lacking", "own", 1.0), manifest=planned(tasks, open_units))
+    board = board_of(found, asked("whole", "own", 0.5))
+    assert board.open_units("lacking") == missing
+    for column in board.columns:
+        score = column.shown("lacking")
+        assert score and score.apart == (UNITS_ARE_OPEN if missing else "")
+        if missing:
+            assert (score.rank, score.tier, score.shift, score.contrast) == (None,) * 4
+            assert list(column.scores) == ["whole"]
+    assert board.models == (("whole", "lacking") if missing else ("lacking", "whole"))
+
+
+def test_a_board_may_have_no_rank_at_all() -> None:
+    """Where every row lacks units."""
+    board = board_of(replace(asked("a", "own", 1.0), manifest=planned(80, 60)))
+    assert board.models == ("a",) and not board.headline.scores
+    assert board.headline.shown("a") and board.headline in board.shown
 
 
 def test_a_range_is_ordered_by_its_middle() -> None:

@@ -24,7 +24,7 @@ FAILED = b"E"
 """The server can't go on; with the reason."""
 IS_READING = b"T"
 """With a descriptor of the child's process, which seems to sleep: asks whether the runner is reading, and how
-long the child waited for a processor."""
+long the child waited for a processor, or for the runner."""
 ENDED = b"R"
 REPORT = struct.Struct("<cidB?Q")
 """Kind, status as of wait(2), CPU seconds, note, whether it was confined, most bytes of memory that it had;

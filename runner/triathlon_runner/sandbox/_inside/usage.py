@@ -24,7 +24,8 @@ class CpuClock:
 
     A child that waits until the runner reads its results, or sends it a call, uses no CPU time either, nor
     does one that waits for a processor on a busy machine. So time without CPU time counts as sleep only once
-    the runner has confirmed that it is reading, and has said how long the child waited for a processor.
+    the runner has confirmed that it is reading, and has said how long the child waited for a processor, or
+    for the runner, which had none.
     """
 
     def __init__(self, pid: int, cpu_seconds: float, sleep_seconds: float) -> None:
@@ -33,6 +34,7 @@ class CpuClock:
         self._sleep_limit = sleep_seconds
         self._time, self._cpu = time.monotonic(), 0.0
         self._slept, self._unconfirmed = 0.0, 0.0
+        self._counted = 0.0  # as sleep, at the last confirmation
         self._asked = False
 
     def next_check(self) -> float:
@@ -63,8 +65,14 @@ class CpuClock:
         return True
 
     def confirm(self, waited: float) -> None:
-        """Notes that the runner is reading: the child slept, but while it waited for a processor."""
-        self._slept += max(0.0, self._unconfirmed - waited)
+        """Notes that the runner is reading: the child slept, but while it waited.
+
+        The kernel adds a wait when it is over: one that began before the last confirmation, behind a moment
+        of computing, was counted as sleep there, and is taken back here.
+        """
+        slept = self._unconfirmed - waited
+        self._slept += max(slept, -self._counted)
+        self._counted = max(0.0, slept)
         self._unconfirmed = 0.0
         self._asked = False
 

@@ -40,6 +40,11 @@ class BoardRow:
     """`20 of 142` where only a part of the suites was planned, else empty."""
 
     @property
+    def flags(self) -> list[str]:
+        """What stands beside the name: that a part of the tasks was planned, that units are open."""
+        return [*filter(None, [self.tasks_done]), *([f"{self.open_units} open"] if self.open_units else [])]
+
+    @property
     def grades(self) -> list[str]:
         """Grades of its cells, each once."""
         return list(dict.fromkeys(cell.grade for cell in self.cells if cell.grade))
@@ -61,8 +66,8 @@ class BoardContext(PageContext):
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
-    apart: bool
-    """Whether a score is of another protocol than those that are ranked."""
+    apart: set[str]
+    """Marks of the scores that are in no ranking."""
     reported: list[tuple[str, str]]
     """Title and page of each published table that a figure comes from."""
     finding: Finding | None
@@ -95,7 +100,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
         rows=rows,
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
-        apart=any(cell.is_apart for row in rows for cell in row.cells),
+        apart={cell.apart for row in rows for cell in row.cells if cell.apart},
         reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
         figures=list(view.figures(board, board.models[: view.models_drawn], models)),

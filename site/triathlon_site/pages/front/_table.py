@@ -18,7 +18,7 @@ from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
 from triathlon_site.published import JoinedModel
 from triathlon_site.ranking import percentiles
-from triathlon_site.scores import ColumnScores
+from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class ModelRow:
     """None for a model without a cell in a column of the index."""
     percentiles: tuple[float | None, ...] = ()
     """Mean over the columns of each discipline that it has, in the order of `DISCIPLINES`."""
+    open_units: int = 0
+    """Planned units that have no result: the columns that lack them have no score here."""
 
     @property
     def has(self) -> list[str]:
@@ -120,22 +122,29 @@ def _row(
         }
         info = replace(card, **open_fields)
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in ids)]
-    return ModelRow(info.name, info, info.page if ids else "", cells, max(dates, default=""))
+    shown = [scores for column in columns if (scores := _scores(site, column))]
+    suites = {suite for scores in shown for suite in scores.column.suites}
+    opened = sum(file.open_units for model in ids for file in site.files[model] if file.suite in suites)
+    return ModelRow(
+        info.name, info, info.page if ids else "", cells, max(dates, default=""), open_units=opened
+    )
+
+
+def _scores(site: Gathered, column: FrontColumn) -> ColumnScores | None:
+    """The column of the board that has its measured and recorded scores."""
+    board = site.board(column.board)
+    return next((c for c in board.columns if c.column.id == column.column), None) if board else None
 
 
 def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None:
-    """The measured or recorded score of one model; None where it has none."""
-    board = site.board(column.board)
-    scores = next((c for c in board.columns if c.column.id == column.column), None) if board else None
+    """The measured or recorded score of one model; None where it has none, or has one with open units."""
+    board, scores = site.board(column.board), _scores(site, column)
     score = scores.shown(model) if scores else None
-    if board is None or scores is None or score is None:
+    if board is None or scores is None or score is None or score.apart == UNITS_ARE_OPEN:
         return None
     date = site.newest(model, {suite for suite, _ in scores.column.parts})
     part = board.part_run(model) if scores is board.headline else ""
     regraded = "graded again here" if score.judged_again else ""
-    apart = (
-        "asked or graded under another protocol than those that are ranked" if model in scores.apart else ""
-    )
     return ShownScore(
         score.value,
         scores.column.maximum,
@@ -143,7 +152,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
         score.grade,
         receipt_path(scores, model),
         date,
-        ", ".join(filter(None, (score.grade, regraded, apart, date, part and f"on {part} tasks"))),
+        ", ".join(filter(None, (score.grade, regraded, score.apart, date, part and f"on {part} tasks"))),
         tier=score.tier,
         upper=score.upper,
         tasks=min(column.tasks, _independent_tasks(scores, model)),
