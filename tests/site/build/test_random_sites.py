@@ -174,7 +174,7 @@ def check_models(
                 shown = texts[content["board"], slug, row["column"]]
                 exported[slug][row["title"], *shown, str(row["tasks"])] += 1
     for slug, columns in exported.items():
-        said = Counter(
+        said: Counter[tuple[str, ...]] = Counter(
             (row.cells[0].text, row.cells[1].bold, row.cells[1].small[0], row.cells[3].text)
             for table in pages[(site / f"models/{slug}.html").resolve()].tables
             if table.head[:2] == ["Column", "Score"]
@@ -225,22 +225,23 @@ def check_agreement(site: Path, pages: Mapping[Path, PageParser]) -> None:
     exported: dict[tuple[str, str, str], str] = {}
     for line in csv.DictReader((site / "data/agreement.csv").read_text().splitlines()):
         left, right = columns[line["Left"]], columns[line["Right"]]
-        both = [(a, b) for a, b in zip(left, right, strict=True) if a is not None and b is not None]
+        both = [pair for pair in zip(left, right, strict=True) if None not in pair]
         assert int(line["Models"]) == len(both)
+        one, other = [pair[0] for pair in both], [pair[1] for pair in both]
         for name, rule in (("Spearman", spearmanr), ("Kendall", kendalltau)):
-            if len(both) < 3 or any(len(set(values)) == 1 for values in zip(*both, strict=True)):
+            if len(both) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
                 assert line[name] == "", line
             else:
-                assert math.isclose(float(line[name]), rule(*zip(*both, strict=True)).statistic, abs_tol=1e-4)
+                assert math.isclose(float(line[name]), rule(one, other).statistic, abs_tol=1e-4)
             exported[line["Left"], line["Right"], name] = line[name]
     for table in pages[(site / "agreement.html").resolve()].tables:
         for place, row in enumerate(table.body if table.head[0] == "" else ()):
-            for other, cell in enumerate(row.cells[1:]):
+            for column, cell in enumerate(row.cells[1:]):
                 number = re.fullmatch(r"[−\d.]+", cell.text.removesuffix("".join(cell.small)))
-                if other != place and number:
-                    names = sorted((place, other))
+                if column != place and number:
+                    names = sorted((place, column))
                     of_pair = table.head[names[0] + 1], table.head[names[1] + 1]
-                    name = "Spearman" if other < place else "Kendall"
+                    name = "Spearman" if column < place else "Kendall"
                     assert shown_as(number[0], float(exported[*of_pair, name])), (of_pair, cell.text)
 
 
