@@ -20,7 +20,7 @@ from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import rendered_texts
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.datasets.user import UserDataSet
-from triathlon_runner.records import EvolvedRecord, Outcome
+from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
 from triathlon_site.pages.front import SHOWN
@@ -45,6 +45,8 @@ NAMES = (
 FIELDS = ("column", "score", "rank", "tied", "tier", "mean_percentile")
 ORIGIN = {"format": "inspect", "file": "log.eval", "sha256": "ef" * 32}
 SKILLS = (-99.0, -1.0, 0.5, 99.0)
+Texts = Mapping[tuple[str, str, str], tuple[str, str]]
+"""The texts of score and interval, by board, slug of the model, and column."""
 LINK = re.compile(r"(?:https?:|data:image/)")
 
 
@@ -161,9 +163,7 @@ def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str
     return texts
 
 
-def check_models(
-    site: Path, pages: Mapping[Path, PageParser], texts: Mapping[tuple[str, str, str], tuple[str, str]]
-) -> None:
+def check_models(site: Path, pages: Mapping[Path, PageParser], texts: Texts) -> None:
     """A model's page says of each column what the board says: score, interval, rank, its interval, tasks."""
     exported: dict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
     for path in site.glob("data/*.json"):
@@ -183,17 +183,38 @@ def check_models(
         assert not columns - said, slug
 
 
+def check_overall(site: Path, pages: Mapping[Path, PageParser], texts: Texts) -> None:
+    """The ranking over all disciplines has the exported ranks and means, and the scores of the boards."""
+    shown: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for (_, slug, _), text in texts.items():
+        shown[slug].add(text)
+    for path in site.glob("data/overall-*.json"):
+        page = pages.get((site / f"{path.stem}.html").resolve())
+        if page is None:
+            continue  # the front page has the official sets
+        exported = {model_slug(row["model"]): row for row in json.loads(path.read_text())["rows"]}
+        (table,) = page.tables
+        assert {row.attributes["id"] for row in table.body} == exported.keys()
+        for row in table.body:
+            one = exported[row.attributes["id"]]
+            assert row.cells[0].bold == (f"{'=' * one['tied']}{one['rank']}" if one["rank"] else "")
+            assert {(score, interval) for _, score, interval in scores_of(row)} <= shown[row.attributes["id"]]
+            mean = row.cells[table.head.index("Mean")].text
+            assert mean == "–" if one["rank"] is None else shown_as(mean, one["mean_percentile"])
+
+
 def check_tasks(site: Path, pages: Mapping[Path, PageParser], results: Results) -> None:
-    """How many models have a task of an evolved set, how many of them solve it, and the share."""
+    """How many models have a task, how many of them solve it (in a loop at first), and the share."""
     for suite in {suite for suites in results.suites.values() for suite in suites}:
         name = suite.entry.id
         path = (site / f"tasks/{name.replace('/', '-')}.html").resolve()
-        if suite.entry.record is not EvolvedRecord or path not in pages:
+        if suite.entry.record is RuntimeRecord or path not in pages:
             continue
         scores: dict[str, list[bool]] = defaultdict(list)
         for behaviour in results.behaviours.values():
             for record in fake_records(behaviour, suite) if suite in results.suites[behaviour] else ():
-                scores[record.task_id].append(record.outcome is Outcome.PASSED)
+                first = record.loops[0].outcome if isinstance(record, LoopRecord) else record.outcome
+                scores[record.task_id].append(first is Outcome.PASSED)
         (table,) = pages[path].tables
         assert {row.cells[0].text for row in table.body} == set(scores)
         for row in table.body:
@@ -202,9 +223,7 @@ def check_tasks(site: Path, pages: Mapping[Path, PageParser], results: Results) 
             assert shown_as(row.cells[3].text, sum(of_models) / len(of_models))
 
 
-def check_imported(
-    site: Path, pages: Mapping[Path, PageParser], texts: Mapping[tuple[str, str, str], tuple[str, str]]
-) -> None:
+def check_imported(site: Path, pages: Mapping[Path, PageParser], texts: Texts) -> None:
     """The same records, imported, have the score and the interval that they have on the board."""
     shown: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for (_, slug, _), text in texts.items():
@@ -250,7 +269,7 @@ def script(path: Path) -> Any:
     return json.loads(text[text.index("{") : text.rindex("}") + 1])
 
 
-def check_scripts(site: Path, texts: Mapping[tuple[str, str, str], tuple[str, str]]) -> None:
+def check_scripts(site: Path, texts: Texts) -> None:
     """What compare.html shows is what the boards show, to the letter."""
     for path in site.glob("data/compare/*.js"):
         for column in script(path)["columns"]:
@@ -324,6 +343,7 @@ def check(seed: int, tmp_path: Path) -> None:
     texts = check_boards(site, pages)
     check_scripts(site, texts)
     check_models(site, pages, texts)
+    check_overall(site, pages, texts)
     check_tasks(site, pages, results)
     check_imported(site, pages, texts)
     check_agreement(site, pages)
