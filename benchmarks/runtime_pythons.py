@@ -1,4 +1,4 @@
-"""What changes with the Python that programs run in: answer keys, tests as code, CRUXEval, truths of questions.
+"""What changes with the Python that programs run in: answer keys, tests as code, CRUXEval, questions' truths.
 
     python3.11 benchmarks/runtime_pythons.py --data FOLDER --write FOLDER_311
     python3.12 benchmarks/runtime_pythons.py --data FOLDER --write FOLDER_312 [--suites evolved/mbpp-plus,…]
@@ -130,28 +130,33 @@ def _hash(data: bytes) -> str:
 
 def _rounded(value: Any) -> str:
     """A value as text, with floats to nine digits and sets in order."""
-    if isinstance(value, float):
-        return f"{value:.{_DIGITS}g}"
-    if type(value) is int:
-        return hex(value)  # in decimal Python refuses long ones
-    if isinstance(value, complex):
-        return f"({_rounded(value.real)}, {_rounded(value.imag)})"
-    if isinstance(value, list | tuple):
-        return f"{type(value).__name__}({', '.join(map(_rounded, value))})"
-    if isinstance(value, set | frozenset):
-        return f"{type(value).__name__}({', '.join(sorted(map(_rounded, value)))})"
-    if isinstance(value, dict):
-        return f"dict({', '.join(f'{_rounded(key)}: {_rounded(item)}' for key, item in value.items())})"
-    if isinstance(value, Tagged):
-        return f"{value.type} {_rounded(value.value)}"
-    return repr(value)
+    match value:
+        case float():
+            text = f"{value:.{_DIGITS}g}"
+        case complex():
+            text = f"complex({_rounded(value.real)}, {_rounded(value.imag)})"
+        case list() | tuple():
+            text = f"{type(value).__name__}({', '.join(map(_rounded, value))})"
+        case set() | frozenset():
+            text = f"{type(value).__name__}({', '.join(sorted(map(_rounded, value)))})"
+        case dict():
+            text = f"dict({', '.join(f'{_rounded(key)}: {_rounded(value[key])}' for key in value)})"
+        case Tagged():
+            text = f"{value.type} {_rounded(value.value)}"
+        case int():
+            text = f"{type(value).__name__} {value:x}"  # in decimal Python refuses long ones
+        case _:
+            text = repr(value)
+    return text
 
 
 def all_suites() -> list[str]:
     """The suites whose references run in Python, but for variants and the pairs of HumanEval."""
     plain = [entry.id for entry in BUILT_IN.entries() if entry.variant_of is None]
     left_out = "evolved/combine_naive"
-    return [each for each in plain if each.startswith(("loop/core", "evolved/", "runtime/")) and each != left_out]
+    return [
+        each for each in plain if each.startswith(("loop/core", "evolved/", "runtime/")) and each != left_out
+    ]
 
 
 async def write(options: argparse.Namespace) -> None:
@@ -194,21 +199,19 @@ def _differences(before: Found | None, after: Found | None) -> list[tuple[str, s
     if before is None or after is None:
         return [("only under one of them", "; is a library missing under the other?")]
     kinds = [(kind, "") for kind in KINDS if before.get(kind) != after.get(kind)]
-    verdicts = [{name: found.get(name) for name in ("outcome", "passed", "index")} for found in (before, after)]
-    if verdicts[0] != verdicts[1]:
+    if any(before.get(name) != after.get(name) for name in ("outcome", "passed", "index")):
         kinds.append(("outcome", f" {before} and {after}"))
     elif before.get("why") != after.get("why"):
         kinds.append(("wording", f" {before.get('why')!r} and {after.get('why')!r}"))
-    rounded, exact = (
-        [index for index, pair in enumerate(zip(before.get(name, ()), after.get(name, ()), strict=True))
-         if pair[0] != pair[1]]
-        for name in ("rounded", "outputs")
-    )  # fmt: skip
-    if rounded:
-        kinds.append(("output", f" on inputs {rounded[:10]}, {len(rounded)} of {len(before['outputs'])}"))
-    elif exact:
-        kinds.append(("rounding or order", f" on inputs {exact[:10]}, {len(exact)} of {len(before['outputs'])}"))
+    exact, rounded = (_places(before.get(name, ()), after.get(name, ())) for name in ("outputs", "rounded"))
+    if exact:
+        kind, inputs = ("output", rounded) if rounded else ("rounding or order", exact)
+        kinds.append((kind, f" on inputs {inputs[:10]}, {len(inputs)} of {len(before['outputs'])}"))
     return kinds
+
+
+def _places(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    return [index for index, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
 
 
 def main() -> None:

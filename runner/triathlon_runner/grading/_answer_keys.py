@@ -1,8 +1,8 @@
 """Answer keys: what a problem's reference returned on each input, made once in the sandbox and stored.
 
-A key is a file. A small one is read; a large one is mapped, and of what was read of it little stays in memory:
-the keys of a run over all suites have 600 MB together. Of an output that would fill the memory its hash is
-kept: one problem of MBPP+ (Mbpp/255) has one of 1 GB, which would be twenty times that as Python objects.
+A key is a file. A small one is read; a large one is mapped, and of what was read of it little stays in
+memory: the keys of a run over all suites have 600 MB together. Of an output that would fill the memory its
+hash is kept: one problem of MBPP+ (Mbpp/255) has one of 1 GB, which would be twenty times that as objects.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.grading._limits import REFERENCE_LIMITS
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.memo import memo_key
@@ -64,11 +64,13 @@ class AnswerKey:
         self._data = data
         self._mapped_bytes_read = 0
         index = decode(bytes(data[-8 - size : -8]))
-        ends, self._odd, self._hashed, calls, arguments, self.cpu_seconds = index
+        ends, self._odd, self._hashed, calls, arguments, cpu_seconds = index
         self._ends = (len(FORMAT), *ends)
         self._calls = (self._ends[-1], *calls)
         self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
         """Of each input; only for problems whose oracle looks at them, else empty."""
+        self.cpu_seconds = float(cpu_seconds)
+        """What the reference took on all inputs."""
 
     def calls(self, count: int) -> Prepared:
         """The calls for the first inputs, as they are sent."""
@@ -146,11 +148,8 @@ class AnswerKeys:
                 await write_key(self._sandbox, problem, file)
                 return _open(file)
         path = self._folder / memo_key(_KIND, problem)
-        with (
-            contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
-            path.open("rb") as file,
-        ):
-            return _open(file)
+        if (key := _stored_key(path)) is not None:
+            return key
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             try:
@@ -160,6 +159,22 @@ class AnswerKeys:
                 raise
             os.replace(file.name, path)  # noqa: PTH105
             return _open(file)
+
+
+def stored_cpu_seconds(folder: Path, problem: FunctionProblem) -> float:
+    """Returns how long a problem's reference computes on all inputs; 0 where no key in the folder says it."""
+    key = _stored_key(folder / memo_key(_KIND, problem))
+    return key.cpu_seconds if key is not None else 0.0
+
+
+def _stored_key(path: Path) -> AnswerKey | None:
+    """The key in a file; None where there is none, or a damaged one."""
+    with (
+        contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
+        path.open("rb") as file,
+    ):
+        return _open(file)
+    return None
 
 
 def _open(file: IO[bytes]) -> AnswerKey:
