@@ -5,7 +5,7 @@
     python3.11 benchmarks/runtime_pythons.py --compare FOLDER_311 FOLDER_312
 
 Each Python needs this package (`pip install .`; for DREval's programs `pip install '.[official]'`). The
-references of every suite in Python are executed, and a file a suite says of each task how its reference
+references of every suite in Python are graded, and a file a suite says of each task how its reference
 ended: outcome, score, first failing index. Of a function also what it returned on each input, which is the
 answer key: once bit by bit, once with floats to nine digits and sets in order. Of runtime suites it holds the
 truth of each question. `--keys` names a folder of answer keys to use and add to (`keys` of the cache).
@@ -58,14 +58,20 @@ class Executor:
         return await _by_task(problems, self._function)
 
     async def _function(self, problem: FunctionProblem) -> Found:
+        found: Found = {}
         try:
             if not isinstance(problem, TestedProblem):
-                return {"outcome": "passed", **outputs_of(await self.keys.of(problem), len(problem.inputs))}
+                found = outputs_of(await self.keys.of(problem), len(problem.inputs))
             verdict = await self.grader.grade(problem.reference, problem)
         except (ReferenceFailedError, UngradableError) as error:
             return {"outcome": "not gradable", "why": str(error)}
         index = verdict.failing.index if verdict.failing else None
-        return {"outcome": verdict.outcome, "passed": verdict.passed, "index": index, "why": verdict.detail}
+        return found | {
+            "outcome": verdict.outcome,
+            "passed": verdict.passed,
+            "index": index,
+            "why": verdict.detail,
+        }
 
     async def cruxeval(self, asked: Asked) -> dict[str, Found]:
         """Whether CRUXEval's own values are right answers."""
@@ -204,8 +210,9 @@ def _differences(before: Found | None, after: Found | None) -> list[tuple[str, s
     elif before.get("why") != after.get("why"):
         kinds.append(("wording", f" {before.get('why')!r} and {after.get('why')!r}"))
     exact, rounded = (_places(before.get(name, ()), after.get(name, ())) for name in ("outputs", "rounded"))
+    beyond = sorted(set(exact) & set(rounded))
     if exact:
-        kind, inputs = ("output", rounded) if rounded else ("rounding or order", exact)
+        kind, inputs = ("output", beyond) if beyond else ("rounding or order", exact)
         kinds.append((kind, f" on inputs {inputs[:10]}, {len(inputs)} of {len(before['outputs'])}"))
     return kinds
 
