@@ -205,8 +205,11 @@ def _differences(before: Found | None, after: Found | None) -> list[tuple[str, s
     if before is None or after is None:
         return [("only under one of them", "; is a library missing under the other?")]
     kinds = [(kind, "") for kind in KINDS if before.get(kind) != after.get(kind)]
-    if any(before.get(name) != after.get(name) for name in ("outcome", "passed", "index")):
-        kinds.append(("outcome", f" {before} and {after}"))
+    verdicts = [
+        {name: found.get(name) for name in ("outcome", "passed", "index")} for found in (before, after)
+    ]
+    if verdicts[0] != verdicts[1]:
+        kinds.append(("outcome", f" {verdicts[0]} and {verdicts[1]}"))
     elif before.get("why") != after.get("why"):
         kinds.append(("wording", f" {before.get('why')!r} and {after.get('why')!r}"))
     exact, rounded = (_places(before.get(name, ()), after.get(name, ())) for name in ("outputs", "rounded"))
