@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "clients"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reference_scripts import right
+
+from benchmarks.clients.reference_scripts import right
 
 from support.loop_fakes import FakeGrader, text_of
 from support.virtual_time import run_virtually
