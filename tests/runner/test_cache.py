@@ -55,6 +55,43 @@ def test_an_installed_package_elsewhere_uses_the_users(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_a_read_only_checkout_uses_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_cache: bool
+) -> None:
+    """Nothing is written into a checkout, or a cache in it, that its mode or file system keeps read-only."""
+    checkout = tmp_path / "checkout"
+    (checkout / "runner/triathlon_runner").mkdir(parents=True)
+    (checkout / "Makefile").touch()
+    installed(monkeypatch, tmp_path)
+    monkeypatch.chdir(checkout)
+    if has_cache:
+        (checkout / ".cache").mkdir()
+    read_only = checkout / ".cache" if has_cache else checkout
+    assert cache_folder() == checkout / ".cache"
+    read_only.chmod(0o555)
+    try:
+        assert cache_folder() == platformdirs.user_cache_path("triathlon")
+    finally:
+        read_only.chmod(0o755)
+
+
+def test_a_writable_cache_in_a_read_only_checkout_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a container mounts one there."""
+    (tmp_path / "runner/triathlon_runner").mkdir(parents=True)
+    (tmp_path / "Makefile").touch()
+    (tmp_path / ".cache").mkdir()
+    installed(monkeypatch, tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o555)
+    try:
+        assert cache_folder() == tmp_path / ".cache"
+    finally:
+        tmp_path.chmod(0o755)
+
+
 def test_the_variable_goes_before_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`TRIATHLON_CACHE` names another place."""
     monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path))

@@ -1,10 +1,12 @@
 """One results folder and everything around a run of the schedule."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite, entry_of
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import UnitRecord
@@ -44,6 +46,7 @@ class Bench:
         """Of each finished unit."""
         self.bounds = Bounds()
         self.ask_again = False
+        self.reference_seconds: Callable[[FunctionProblem], float] = lambda _: 0.0
 
     def plan(self, limit: int | None = None) -> RunPlan:
         built = choose(
@@ -63,6 +66,7 @@ class Bench:
             Conditions("standard", "lite", "x"),
             Control(self.bounds),
             ask_again=self.ask_again,
+            reference_seconds=self.reference_seconds,
         )
         runner.stop.asked = stop
         return await runner.run(plan)

@@ -7,12 +7,13 @@ import signal
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._options import open_grader
 from triathlon_runner.cli._run_options import Options
-from triathlon_runner.grading import Grader
+from triathlon_runner.grading import Grader, stored_cpu_seconds
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import (
@@ -88,6 +89,7 @@ async def run_plan(
         session.control,
         ask_again=options.ask_again,
         stop_seconds=options.stop_seconds,
+        reference_seconds=partial(stored_cpu_seconds, cache_folder() / "keys"),
     )
     errors = cache_folder() / "logs" / "errors.log"
     with progress, logged_errors(errors, log):

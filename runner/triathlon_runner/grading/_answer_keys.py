@@ -1,7 +1,8 @@
 """Answer keys: what a problem's reference returned on each input, made once in the sandbox and stored.
 
-A key is a file, mapped into memory. Of an output that would fill the memory its hash is kept: one problem of
-MBPP+ (Mbpp/255) has one of 1 GB, which would be twenty times that as Python objects.
+A key is a file. A small one is read; a large one is mapped, and of what was read of it little stays in
+memory: the keys of a run over all suites have 600 MB together. Of an output that would fill the memory its
+hash is kept: one problem of MBPP+ (Mbpp/255) has one of 1 GB, which would be twenty times that as objects.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets import FunctionProblem, Problem
 from triathlon_runner.grading._limits import REFERENCE_LIMITS
 from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.memo import memo_key
@@ -61,27 +62,40 @@ class AnswerKey:
             raise MalformedError("no answer key")
         size = int.from_bytes(data[-8:], "little")
         self._data = data
+        self._mapped_bytes_read = 0
         index = decode(bytes(data[-8 - size : -8]))
-        ends, self._odd, self._hashed, calls, arguments, self.cpu_seconds = index
+        ends, self._odd, self._hashed, calls, arguments, cpu_seconds = index
         self._ends = (len(FORMAT), *ends)
         self._calls = (self._ends[-1], *calls)
         self.arguments: tuple[tuple[Any, ...], ...] = tuple(arguments)
         """Of each input; only for problems whose oracle looks at them, else empty."""
+        self.cpu_seconds = float(cpu_seconds)
+        """What the reference took on all inputs."""
 
     def calls(self, count: int) -> Prepared:
         """The calls for the first inputs, as they are sent."""
-        return Prepared(bytes(self._data[self._calls[0] : self._calls[count]]), count)
+        return Prepared(self._part(self._calls[0], self._calls[count]), count)
 
     def is_sent(self, index: int, sent: Sent) -> bool:
         """Whether a child sent the very bytes of the expected output of an input."""
         if isinstance(sent.payload, Hashed):
             same_size = self._hashed.get(index) == sent.size
-            return same_size and self._stored(index) == sent.payload.sha256
-        return index not in self._hashed and self._stored(index) == sent.payload
+            return same_size and self.encoded(index) == sent.payload.sha256
+        return index not in self._hashed and self.encoded(index) == sent.payload
 
-    def _stored(self, index: int) -> bytes:
+    def encoded(self, index: int) -> bytes:
         """The expected output of an input as a child sends it; the hash of a large one."""
-        return bytes(self._data[self._ends[index] : self._ends[index + 1]])
+        return self._part(self._ends[index], self._ends[index + 1])
+
+    def _part(self, start: int, end: int) -> bytes:
+        """A part of the file; now and then the kernel is told to forget what it mapped of a large one."""
+        part = bytes(self._data[start:end])
+        if isinstance(self._data, mmap.mmap):
+            self._mapped_bytes_read += len(part)
+            if self._mapped_bytes_read > _MAPPED_BYTES:
+                self._mapped_bytes_read = 0
+                self._data.madvise(mmap.MADV_DONTNEED)
+        return part
 
     def length(self, index: int) -> int:
         """Bytes of an expected output, encoded."""
@@ -89,7 +103,7 @@ class AnswerKey:
 
     def expected(self, index: int) -> Any:
         """The expected output of an input, which must not be one that only its hash is kept of."""
-        return decode(self._stored(index))
+        return decode(self.encoded(index))
 
     def plain(self, index: int) -> bool:
         """Whether an expected output is plain data, without a tagged or opaque part."""
@@ -101,6 +115,10 @@ class AnswerKey:
         return max(map(self.length, range(len(self._ends) - 1)), default=0)
 
 
+READ_BYTES = 1 << 20
+"""A key up to here is read whole. A mapping holds a file descriptor, of which a process has few (1,024)."""
+_MAPPED_BYTES: Final = 4 << 20
+"""So much is read of a mapped key before its pages are given back."""
 MAX_EXAMINED_BYTES = 4 << 20
 """A longer output is assumed to be plain data without decoding: as objects it would fill the memory."""
 _INDEX_BYTES = 64 << 20
@@ -128,13 +146,10 @@ class AnswerKeys:
         if self._folder is None:
             with tempfile.TemporaryFile() as file:
                 await write_key(self._sandbox, problem, file)
-                return _map_into_memory(file)
+                return _open(file)
         path = self._folder / memo_key(_KIND, problem)
-        with (
-            contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
-            path.open("rb") as file,
-        ):
-            return _map_into_memory(file)
+        if (key := _stored_key(path)) is not None:
+            return key
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             try:
@@ -143,12 +158,30 @@ class AnswerKeys:
                 os.unlink(file.name)  # noqa: PTH108 (beside the rename)
                 raise
             os.replace(file.name, path)  # noqa: PTH105
-            return _map_into_memory(file)
+            return _open(file)
 
 
-def _map_into_memory(file: IO[bytes]) -> AnswerKey:
-    file.flush()
-    return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+def stored_cpu_seconds(folder: Path, problem: FunctionProblem) -> float:
+    """Returns how long a problem's reference computes on all inputs; 0 where no key in the folder says it."""
+    key = _stored_key(folder / memo_key(_KIND, problem))
+    return key.cpu_seconds if key is not None else 0.0
+
+
+def _stored_key(path: Path) -> AnswerKey | None:
+    """The key in a file; None where there is none, or a damaged one."""
+    with (
+        contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
+        path.open("rb") as file,
+    ):
+        return _open(file)
+    return None
+
+
+def _open(file: IO[bytes]) -> AnswerKey:
+    if file.seek(0, os.SEEK_END) > READ_BYTES:
+        return AnswerKey(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    file.seek(0)
+    return AnswerKey(file.read())
 
 
 async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None:

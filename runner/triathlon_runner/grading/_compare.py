@@ -187,20 +187,30 @@ def _number(value: Any) -> bool:
 
 
 def _polynomial(coefficients: list[float], x: float) -> float:
-    """The sum of c_i x^i, in powers as the problems' own text computes them."""
-    return sum(c * math.pow(x, i) for i, c in enumerate(coefficients))
+    """The sum of c_i x^i, in powers as the problems' own text computes them.
+
+    Added one by one: from Python 3.12 on `sum` rounds otherwise.
+    """
+    total = 0.0
+    for i, c in enumerate(coefficients):
+        total += c * math.pow(x, i)
+    return total
 
 
-def _root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float) -> bool:
-    """HumanEval/32 (EvalPlus): any x at which the polynomial is zero within the tolerance."""
-    return _number(got) and abs(_polynomial(arguments[0], got)) <= tolerance
+def _root(arguments: tuple[Any, ...], expected: Any, got: Any, tolerance: float) -> bool:
+    """HumanEval/32 (EvalPlus): any x at which the polynomial is zero within the tolerance.
+
+    What the reference returns is right, too. Some polynomials are so steep that rounding alone decides
+    whether it is such an x: from Python 3.12 on it is not on 5 of HumanEval+'s 888 inputs.
+    """
+    return _number(got) and (got == expected or abs(_polynomial(arguments[0], got)) <= tolerance)
 
 
-def _odd_root(arguments: tuple[Any, ...], _expected: Any, got: Any, tolerance: float) -> bool:
+def _odd_root(arguments: tuple[Any, ...], expected: Any, got: Any, tolerance: float) -> bool:
     """EvoEval subtle/32: as HumanEval/32, the coefficients being those of the powers 0, 1, 3, 5 and so on."""
     first, *more = arguments[0]
     spread = [first] + [part for c in more for part in (c, 0)]
-    return _number(got) and abs(_polynomial(spread, got)) <= tolerance
+    return _root((spread,), expected, got, tolerance)
 
 
 def _root_in_interval(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: float) -> bool:

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._manifest import Conditions
 from triathlon_runner.schedule._open import ModelOpener
@@ -39,6 +41,10 @@ class Summary:
         return 2 if self.errors else 1 if self.open else 0
 
 
+def _unknown(_: FunctionProblem) -> float:
+    return 0.0
+
+
 @dataclass
 class RunContext:
     """Where results go, who grades, who opens models, and how far the run is."""
@@ -52,6 +58,8 @@ class RunContext:
     control: Control = field(default_factory=Control)
     ask_again: bool = field(default=False, kw_only=True)
     """Whether results of other conditions are archived and their units asked anew."""
+    reference_seconds: Callable[[FunctionProblem], float] = field(default=_unknown, kw_only=True)
+    """How long a problem's reference computes; 0 where that is not known yet. Slow ones are asked first."""
     summary: Summary = field(init=False, default_factory=Summary)
     pace: Pace | None = field(init=False, default=None)
     """Of the plan that is run."""

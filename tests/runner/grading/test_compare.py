@@ -107,6 +107,12 @@ CELLS = [[1, 0], [1, 1]]
         ("humaneval-32", ([1, 2],), -0.5, NAN, False),
         ("humaneval-32", ([1, 2],), -0.5, "x", False),
         ("humaneval-32", ([1, 2],), -0.5, 10**400, False),
+        # Added from left to right these give 0; more exactly, as `sum` does from Python 3.12 on, 1.
+        ("humaneval-32", ([1e17, 1.0, -1e17],), 5.0, 1.0, True),
+        # A bit beside the root of so steep a polynomial it is -128: what the reference returned is right.
+        ("humaneval-32", ([-1e18, 3e17],), 3.333333333333333, 3.333333333333333, True),
+        ("humaneval-32", ([-1e18, 3e17],), 3.333333333333333, 3.3333333333333326, False),
+        ("evoeval-subtle-32", ([-1e18, 3e17],), 3.333333333333333, 3.333333333333333, True),
         ("evoeval-subtle-32", ([-2, -3, 1],), -1.0, 2.0, True),
         ("evoeval-subtle-32", ([-2, -3, 1],), -1.0, 1.0, False),
         ("evoeval-difficult-32", ([-6, 11, -6, 1], (0, 4)), 2.0, 3.0, True),
