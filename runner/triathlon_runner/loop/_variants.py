@@ -14,11 +14,12 @@ from triathlon_runner.metrics import Contribution
 ByModel = Mapping[str, Sequence[Contribution]]
 """One metric of one suite: what the tasks of each model contribute."""
 
+_ASL: Final = ("asl_low", "asl_high")
+_BY_KIND: Final = {"prompts": _ASL, "temperatures": _ASL, "attacks": ("pass_at_1",)}
 COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
-    "prompts": ("asl_low", "asl_high"),
-    "temperatures": ("asl_low", "asl_high"),
-    "attacks": ("pass_at_1",),
-    "own-prompts": ("asl_low", "asl_high"),
+    **_BY_KIND,
+    "own-prompts": _ASL,
+    **{f"own-prompts+{kind}": metrics for kind, metrics in _BY_KIND.items()},
 }
 """The ids of the metrics in which variants of a kind are compared with their baseline."""
 
