@@ -14,11 +14,11 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli import Models, Suites, add_commands, app, examples, names, one_of, run_app
+from triathlon_runner.cli import Models, Results, Suites, add_commands, app, examples, names, one_of, run_app
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
 from triathlon_site import reproduce_command  # noqa: F401  adds its command
-from triathlon_site.cli_options import PANEL, ModelsFile, Out, ResultsFolder, known_suites, load_models
+from triathlon_site.cli_options import PANEL, ModelsFile, Out, known_suites, load_models
 from triathlon_site.selection import Wanted
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def main() -> None:
 )
 def build_command(
     models_file: ModelsFile = None,
-    results: ResultsFolder = Path("results"),
+    results: Results = Path("results"),
     out: Out = Path("_site"),
     strict: Annotated[
         bool,
@@ -130,7 +130,7 @@ def serve_command(
             help="Build first, and again when results, templates or code change; pages reload themselves.",
         ),
     ] = False,
-    results: ResultsFolder = Path("results"),
+    results: Results = Path("results"),
     models_file: ModelsFile = None,
 ) -> None:
     """Shows the site on this machine only (loopback), until Ctrl-C."""
@@ -154,7 +154,7 @@ def scores_command(
     models: Models = None,
     suites: Suites = None,
     models_file: ModelsFile = None,
-    results: ResultsFolder = Path("results"),
+    results: Results = Path("results"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document instead of tables.")] = False,
 ) -> None:
     """Every model, suite and metric with interval, tasks and open units: the numbers of the site.
@@ -214,7 +214,7 @@ def export_command(
     models: Models = None,
     suites: Suites = None,
     models_file: ModelsFile = None,
-    results: ResultsFolder = Path("results"),
+    results: Results = Path("results"),
     url: Annotated[
         str,
         typer.Option(

@@ -17,9 +17,6 @@ ModelsFile = Annotated[
         envvar="TRIATHLON_MODELS",
     ),
 ]
-ResultsFolder = Annotated[
-    Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")
-]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the site.")]
 PANEL: Final = "Commands of the site"
 

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.cli import Models, app, ask_models, examples, missing_here, names
+from triathlon_runner.cli import (
+    Budget,
+    Data,
+    Models,
+    ModelsFile,
+    Results,
+    app,
+    ask_models,
+    examples,
+    missing_here,
+    names,
+)
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.terminal import Screen, console, table, write
-from triathlon_site.cli_options import PANEL, Out, ResultsFolder, known_suites, load_models
+from triathlon_site.cli_options import PANEL, Out, known_suites, load_models
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
 
 if TYPE_CHECKING:
@@ -36,23 +47,16 @@ def reproduce_command(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each suite.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Samples a task; left out: the paper's.")] = None,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")
-    ] = None,
+    budget: Budget = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would take and what is missing, ask nothing.")
     ] = False,
     partly: Annotated[
         bool, typer.Option("--partly", help="Run what can run here, without what is missing.")
     ] = False,
-    models_file: Annotated[
-        Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
-    ] = Path("models.yaml"),
-    results: ResultsFolder = Path("results"),
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA"),
-    ] = None,
+    models_file: ModelsFile = Path("models.yaml"),
+    results: Results = Path("results"),
+    data: Data = None,
     out: Out = Path("_site"),
 ) -> None:
     """Runs a paper's own protocol and sets its tables beside what comes out, cell by cell.

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from triathlon_runner.cli._app import app, examples, run_app
-from triathlon_runner.cli._names import Models, Suites, names, one_of
+from triathlon_runner.cli._names import Budget, Data, Models, ModelsFile, Results, Suites, names, one_of
 
 if TYPE_CHECKING:
     from triathlon_runner.schedule import Missing
 
 __all__ = [
+    "Budget",
+    "Data",
     "Models",
+    "ModelsFile",
+    "Results",
     "Suites",
     "add_commands",
     "app",

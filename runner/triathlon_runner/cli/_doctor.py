@@ -8,7 +8,8 @@ import typer
 
 from triathlon_runner import catalogue, models_yaml, sandbox
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._options import Common, Data, ModelsFile, data_store
+from triathlon_runner.cli._names import Data, ModelsFile
+from triathlon_runner.cli._options import Common, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.grading import TEST_LIMITS
 from triathlon_runner.schedule import why_not

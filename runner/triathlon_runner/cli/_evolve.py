@@ -12,15 +12,8 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import complete_suites, names
-from triathlon_runner.cli._options import (
-    Common,
-    Data,
-    ModelsFile,
-    catalogue_beside,
-    data_store,
-    open_local_grader,
-)
+from triathlon_runner.cli._names import Data, ModelsFile, complete_suites, names
+from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.official import ACCEPTED
 from triathlon_runner.errors import UserError

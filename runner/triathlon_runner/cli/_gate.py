@@ -12,17 +12,17 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import complete_models, complete_suites, names
-from triathlon_runner.cli._options import (
-    Common,
+from triathlon_runner.cli._names import (
+    Budget,
     Data,
     ModelsFile,
     Results,
-    catalogue_beside,
-    data_store,
-    results_folder,
+    complete_models,
+    complete_suites,
+    names,
 )
-from triathlon_runner.cli._run_options import Budget, Options, limits_of
+from triathlon_runner.cli._options import Common, catalogue_beside, data_store, results_folder
+from triathlon_runner.cli._run_options import Options, limits_of
 from triathlon_runner.cli._run_report import about_cost, about_replies, about_tokens
 from triathlon_runner.cli._session import open_session, run_plan
 from triathlon_runner.errors import UserError

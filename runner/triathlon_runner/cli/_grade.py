@@ -10,8 +10,8 @@ import typer
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import complete_suites
-from triathlon_runner.cli._options import AsJson, Data, catalogue_beside, data_store, numbers
+from triathlon_runner.cli._names import Data, complete_suites
+from triathlon_runner.cli._options import AsJson, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError

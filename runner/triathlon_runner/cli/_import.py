@@ -12,15 +12,8 @@ import typer
 from pydantic import ValidationError
 
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import complete_suites, names, one_of
-from triathlon_runner.cli._options import (
-    Common,
-    Data,
-    Results,
-    catalogue_beside,
-    data_store,
-    open_local_grader,
-)
+from triathlon_runner.cli._names import Data, Results, complete_suites, names, one_of
+from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,

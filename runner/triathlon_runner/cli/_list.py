@@ -7,8 +7,8 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import complete_models
-from triathlon_runner.cli._options import AsJson, Common, Data, ModelsFile, catalogue_beside, data_store
+from triathlon_runner.cli._names import Data, ModelsFile, complete_models
+from triathlon_runner.cli._options import AsJson, Common, catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import why_not

@@ -1,4 +1,4 @@
-"""`--models` and `--suites`: ids separated by commas, which the shell completes.
+"""Options that commands of the runner and of the site share; `--models` and `--suites` complete in the shell.
 
 Completion imports what it needs inside its functions, so that the site's commands start without it.
 """
@@ -56,6 +56,14 @@ def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:
 _HELP = "Ids, separated by commas; left out: all."
 Models = Annotated[str | None, typer.Option(help=_HELP, autocompletion=complete_models)]
 Suites = Annotated[str | None, typer.Option(help=_HELP, autocompletion=complete_suites)]
+ModelsFile = Annotated[
+    Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
+]
+Results = Annotated[Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
+]
+Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
 
 
 def names(text: str | None) -> list[str] | None:

@@ -17,14 +17,6 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites_yaml import suites_file_beside
 
-ModelsFile = Annotated[
-    Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
-]
-Results = Annotated[Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
-Data = Annotated[
-    Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
-]
-
 Executor = Literal["local", "ray"]
 ExecutorOption = Annotated[
     Executor,

@@ -8,16 +8,9 @@ import typer
 
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Models
-from triathlon_runner.cli._options import AsJson, Common, ModelsFile
-from triathlon_runner.cli._run_options import (
-    BaseUrl,
-    Budget,
-    KeyEnv,
-    ModelName,
-    PriceOfModel,
-    models_to_run,
-)
+from triathlon_runner.cli._names import Budget, Models, ModelsFile
+from triathlon_runner.cli._options import AsJson, Common
+from triathlon_runner.cli._run_options import BaseUrl, KeyEnv, ModelName, PriceOfModel, models_to_run
 from triathlon_runner.cli._run_report import check_prices
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.llm import Limits, ReplyCache, Report, probe, probed

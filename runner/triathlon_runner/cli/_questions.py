@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._options import Data, catalogue_beside, data_store, open_local_grader
+from triathlon_runner.cli._names import Data
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_local_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.errors import UserError

@@ -12,17 +12,8 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._names import Models, Suites, names
-from triathlon_runner.cli._options import (
-    AsJson,
-    Common,
-    Data,
-    ModelsFile,
-    Results,
-    catalogue_beside,
-    data_store,
-    open_local_grader,
-)
+from triathlon_runner.cli._names import Data, Models, ModelsFile, Results, Suites, names
+from triathlon_runner.cli._options import AsJson, Common, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.cli._result_rows import (
     ALTERED,
     CURRENT,

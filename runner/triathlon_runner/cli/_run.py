@@ -10,14 +10,11 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Models, Suites, names
+from triathlon_runner.cli._names import Budget, Data, Models, ModelsFile, Results, Suites, names
 from triathlon_runner.cli._options import (
     Common,
-    Data,
     ExecutorOption,
-    ModelsFile,
     RayAddress,
-    Results,
     catalogue_beside,
     check_executor,
     data_store,
@@ -25,7 +22,6 @@ from triathlon_runner.cli._options import (
 )
 from triathlon_runner.cli._run_options import (
     BaseUrl,
-    Budget,
     KeyEnv,
     ModelName,
     Options,

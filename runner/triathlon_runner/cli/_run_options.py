@@ -33,7 +33,6 @@ PriceOfModel = Annotated[
     str | None,
     typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
 ]
-Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
 
 
 def seconds(option: str, text: str) -> float:

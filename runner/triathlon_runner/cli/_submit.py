@@ -10,7 +10,8 @@ import typer
 
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._options import AsJson, Data, ModelsFile, data_store, open_local_grader
+from triathlon_runner.cli._names import Data, ModelsFile
+from triathlon_runner.cli._options import AsJson, data_store, open_local_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION

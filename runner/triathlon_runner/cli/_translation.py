@@ -4,7 +4,8 @@ import asyncio
 
 from triathlon_runner import translation
 from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._options import Data, data_store
+from triathlon_runner.cli._names import Data
+from triathlon_runner.cli._options import data_store
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.terminal import console
 

@@ -16,15 +16,12 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Models, Suites, names
+from triathlon_runner.cli._names import Data, Models, ModelsFile, Results, Suites, names
 from triathlon_runner.cli._options import (
     AsJson,
     Common,
-    Data,
     ExecutorOption,
-    ModelsFile,
     RayAddress,
-    Results,
     catalogue_beside,
     check_executor,
     data_store,
