@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
 from support.site import entries, small_results
 from triathlon_runner.cli import add_commands, app
