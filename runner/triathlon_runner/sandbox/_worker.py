@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import fcntl
 import hashlib
 import marshal
 import os
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,17 +85,24 @@ class Exchange:
         self._watched: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._was_behind = False
-        self._occupied = 0.0
+        self._occupied = seconds_occupied()
 
     def seconds_behind(self) -> float:
         """Seconds since the last call in which the child may have waited until its results were read.
 
-        That is the time in which this thread did not sleep, where the child sent much meanwhile: on a busy
-        machine a long result waits for the runner more than it is written. A thread that sleeps has read all.
+        That is the time in which this thread did not sleep, where the child sent much that was read meanwhile
+        or lies unread now: on a busy machine a long result waits for the runner more than it is written. A
+        thread that sleeps has read all.
         """
         before, self._occupied = self._occupied, seconds_occupied()
-        behind, self._was_behind = self._was_behind, False
-        return self._occupied - before if behind and before else 0.0
+        behind, self._was_behind = self._was_behind or self._unread() > BUSY_BYTES, False
+        return self._occupied - before if behind else 0.0
+
+    def _unread(self) -> int:
+        """Bytes of results that lie in the pipe."""
+        if self._results not in self._open:
+            return 0
+        return int.from_bytes(fcntl.ioctl(self._results, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. No effect after that."""

@@ -147,7 +147,7 @@ def busy_runner(seconds: float) -> Iterator[None]:
 LONG_RESULT = Job(
     "def f():\n    return b'1' * (8 << 20)\n",
     (Call("f", ()),),
-    limits=Limits(wall_seconds=0.5, result_bytes=16 << 20),
+    limits=Limits(wall_seconds=2, result_bytes=16 << 20),
 )
 
 
