@@ -63,9 +63,9 @@ async def test_ten_thousand_replies() -> None:
 
 @pytest.mark.slow
 async def test_the_longest_replies_too() -> None:
-    """Those of a megabyte, in every way."""
+    """Those of up to a megabyte, each in four of the ways."""
     longest = [text for text in hostile_replies.replies() if len(text) >= QUICK]
-    for repeats in range(1, 5):
+    for repeats in (1, 3):
         await feed_all(text for text in longest for _ in range(repeats))
 
 
