@@ -20,7 +20,7 @@ from triathlon_site.published import (
     PublishedTable,
     spread,
 )
-from triathlon_site.reproduction_plan import PAPERS, Paper, Place
+from triathlon_site.reproduction_plan import Paper, Place
 from triathlon_site.scores import sample_of
 from triathlon_site.uncertainty import Difference, Interval, draw_ends, interval, rounded, share_interval
 
@@ -294,6 +294,3 @@ def _compositions(
             ends = Interval(100 * span.low, 100 * span.high)
             scores[model] = Own(value, value, value, ends, problems, whole)
     return scores
-
-
-__all__ = ["PAPERS", "Cell", "Own", "Reproduced", "Row", "measured_files", "paper_row", "reproduced"]

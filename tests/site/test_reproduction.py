@@ -1,7 +1,6 @@
 """The papers' tables beside our own results: what is compared with what, and how sure a difference is."""
 
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,26 +9,13 @@ from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import Missing
 from triathlon_runner.terminal import Screen
-from triathlon_site.published import Published, PublishedTable, published_tables, read_published
+from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
 from triathlon_site.reproduction import Own, difference, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
 from triathlon_site.uncertainty import Interval, Sample, draw_ends
 
-FOLDER = Path(__file__).parents[2] / "results" / "published"
 NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
-
-
-@pytest.fixture(scope="module")
-def published() -> Published:
-    found = read_published(FOLDER)
-    assert found is not None
-    return found
-
-
-@pytest.fixture(scope="module")
-def tables(published: Published) -> dict[str, PublishedTable]:
-    return {table.id: table for table in published_tables(published)}
 
 
 @pytest.mark.parametrize("paper", NAMES)

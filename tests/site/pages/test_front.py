@@ -18,17 +18,10 @@ from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.front import AllModels, ModelRow, all_models
-from triathlon_site.published import Published, read_published
+from triathlon_site.published import Published
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
-
-
-@pytest.fixture(scope="module")
-def published() -> Published:
-    found = read_published(FOLDER)
-    assert found is not None
-    return found
 
 
 @pytest.fixture(scope="module")

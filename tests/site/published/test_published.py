@@ -27,18 +27,6 @@ from triathlon_site.ranking import shift_summary, shifts
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 
 
-@pytest.fixture(scope="module")
-def published() -> Published:
-    found = read_published(FOLDER)
-    assert found is not None
-    return found
-
-
-@pytest.fixture(scope="module")
-def tables(published: Published) -> dict[str, PublishedTable]:
-    return {table.id: table for table in published_tables(published)}
-
-
 def rows_of(table: PublishedTable) -> dict[str, PublishedRow]:
     return {row.name: row for row in table.rows}
 

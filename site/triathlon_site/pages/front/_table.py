@@ -1,7 +1,7 @@
 """Every model of any source once, with its scores and its place in the index."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -84,6 +84,8 @@ def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE
 def _rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[ModelRow, str]]:
     """Each model with its source, which distinguishes it from another model of the same name."""
     tables = site.reported
+    scored = [scores for column in columns if (scores := _scores(site, column))]
+    suites = {suite for scores in scored for suite in scores.column.suites}
     ids: dict[int | str, list[str]] = defaultdict(list)
     """Models with results, by the published model that they are, else by name or id."""
     for model in site.results.models:
@@ -91,11 +93,12 @@ def _rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[Mode
         ids[id(site.same[model]) if model in site.same else name].append(model)
     for joined in tables.models:
         own = ids.pop(id(joined), [])
-        row = _row(site, own, tables.facts_of(joined), joined, columns)
+        row = _row(site, own, tables.facts_of(joined), joined, columns, suites)
         if own or row.cells:
             yield row, tables.boards[next(iter(joined.rows))].title
     for key, own in ids.items():
-        row = _row(site, own, tables.facts.get(str(key)) or site.models[own[0]], None, columns)
+        info = tables.facts.get(str(key)) or site.models[own[0]]
+        row = _row(site, own, info, None, columns, suites)
         yield row, "recorded" if row.grades == [RECORDED] else "measured here"
 
 
@@ -105,8 +108,12 @@ def _row(
     info: ModelInfo,
     joined: JoinedModel | None,
     columns: Sequence[FrontColumn],
+    suites: Collection[str],
 ) -> ModelRow:
-    """The model's scores, and reported figures in the columns where it has none."""
+    """The model's scores, and reported figures in the columns where it has none.
+
+    `suites`: those that the columns are of, whose open units are counted.
+    """
     cells = {}
     for column in columns:
         reported = site.reported.figure(joined, column.reported) if joined else None
@@ -122,8 +129,6 @@ def _row(
         }
         info = replace(card, **open_fields)
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in ids)]
-    shown = [scores for column in columns if (scores := _scores(site, column))]
-    suites = {suite for scores in shown for suite in scores.column.suites}
     opened = sum(file.open_units for model in ids for file in site.files[model] if file.suite in suites)
     return ModelRow(
         info.name, info, info.page if ids else "", cells, max(dates, default=""), open_units=opened
