@@ -65,7 +65,7 @@ def test_grade_and_import_read_the_same(tmp_path: Path, packing: str) -> None:
     path = tmp_path / "samples"
     path.write_bytes(PACKERS[packing](TEXT.encode("utf-16")))
     (imported,) = imported_from("evalplus", path)
-    (graded,), broken = read_samples(path, {})
+    (graded,), broken = read_samples(path, [])
     assert (imported.program, broken) == (graded.program, [])
 
 
@@ -180,6 +180,6 @@ def test_no_link_in_a_folder_is_followed(tmp_path: Path, kind: str) -> None:
     (folder / "t" / "1.py").write_text("x = 1")
     link, target = (folder / "t/0.py", secret / "t/0.py") if kind == "file" else (folder / "u.py", secret)
     link.symlink_to(target)
-    for read in (lambda: list(files_below(folder)), lambda: read_samples(folder, {})):
+    for read in (lambda: list(files_below(folder)), lambda: read_samples(folder, [])):
         with pytest.raises(UserError, match="got a link at"):
             read()
