@@ -247,8 +247,9 @@ def _show(report: ImportReport, screen: Screen) -> None:
         screen.print_message(f"the log's own verdicts: {report.agreement}")
     for line in first_of([f"left out {name}: {why}" for name, why in report.left_out.items()], _SHOWN):
         screen.print_message(line)
-    for why, count in Counter(report.left_out.values()).most_common() if len(report.left_out) > 1 else ():
-        screen.print_message(f"{count} × {why}")
+    for why, count in Counter(report.left_out.values()).most_common():
+        if count > 1:
+            screen.print_message(f"{count} × {why}")
     if report.left_out:
         whole = report.units + len(report.left_out)
         screen.print_message(f"{len(report.left_out)} of {counted(whole, 'unit')} left out, as listed above")

@@ -28,6 +28,14 @@ class ImportedRow:
     units: str
     """The page of all its units."""
 
+    @property
+    def part(self) -> str:
+        """Of how many tasks the scores are, where that is not all: `30 of 164 tasks`; else empty."""
+        tasks, whole = (
+            sum(counts) for counts in zip(*(file.task_counts for file in self.files), strict=True)
+        )
+        return f"{tasks} of {whole} tasks" if tasks < whole else ""
+
 
 @dataclass(frozen=True)
 class ImportedContext(PageContext):
