@@ -87,8 +87,8 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(document, dict) and b"\n" in content.strip():
         keys = ", ".join(sorted(document)[:6])
         raise UserError(
-            f"{path}: expected an object a line, got one JSON document with the keys {keys}; name the file of the"
-            " samples (lm-evaluation-harness: samples_*.jsonl)"
+            f"{path}: expected an object a line, got one JSON document with the keys {keys}; name the file of"
+            " the samples (lm-evaluation-harness: samples_*.jsonl)"
         )
     for number, line in enumerate(content.splitlines(), start=1):
         if line.strip():

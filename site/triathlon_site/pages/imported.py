@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from triathlon_site.evidence import imported_page
@@ -79,6 +79,6 @@ def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
 def _row(site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str) -> ImportedRow:
     info, files = site.models[model], board.files[model]
     outcomes = sum((Counter(file.outcomes) for file in files), Counter[str]())
-    return ImportedRow(
-        info, [cell(column, model) for column in columns], files, outcomes, imported_page(info.slug)
-    )
+    # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
+    cells = [replace(cell(column, model), receipt="") for column in columns]
+    return ImportedRow(info, cells, files, outcomes, imported_page(info.slug))

@@ -53,6 +53,7 @@ def test_a_part_and_the_logs_own_verdicts_are_shown(tmp_path: Path) -> None:
     manifest["origin"] |= {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
     path.write_text(json.dumps(manifest | {"tasks_in_suite": 30}))
     build_small(tmp_path)
+    assert "models/foreign.html" not in (tmp_path / "_site/imported.html").read_text()
     page = page_text(tmp_path / "_site/imported.html")
     assert page.count(" of 30 tasks") == 1 and "12 of 30 tasks" in page
     assert "the log says of itself: cancelled" in page
