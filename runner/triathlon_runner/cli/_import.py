@@ -146,7 +146,7 @@ def import_command(
                 caching_grader = CachingGrader(grader, cache)
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     report = await _import(log_format, log, source, built, folder, caching_grader)
-                    _show(report, screen)
+                    _show(report, log.path, screen)
                     any_left_out = any_left_out or bool(report.left_out)
 
     asyncio.run(import_all())
@@ -229,10 +229,10 @@ async def _import(
     return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 
-def _show(report: ImportReport, screen: Screen) -> None:
+def _show(report: ImportReport, log: Path, screen: Screen) -> None:
     """Prints what became of one log's units."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
+    imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
     if not report.written:
         imported = f"nothing was written to {report.lines}: call again for what could not be graded"
     screen.print_message(imported if report.units else "nothing was imported")

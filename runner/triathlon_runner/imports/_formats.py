@@ -178,9 +178,12 @@ def _logs_at(log_format: Format, path: Path, suite: str | None) -> Iterator[Path
 
 
 def _of_data_set(logs: list[Path], suite: str | None) -> list[Path]:
-    """Returns the logs of tasks that are called after a suite's data set; all where none is."""
+    """Returns the logs of the task that is called as a suite's data set, else as it begins; else all."""
     data_set = (suite or "").partition("@")[0].rpartition("/")[2].removesuffix("-plus")
-    return [log for log in logs if data_set and log.name.startswith(f"samples_{data_set}")] or logs
+    named = [(log, _LM_EVAL.fullmatch(_without_endings(log.name) + ".jsonl")) for log in logs]
+    tasks = [(log, match[1] if match else "") for log, match in named]
+    equal = [log for log, task in tasks if task == data_set]
+    return equal or [log for log, task in tasks if data_set and task.startswith(data_set)] or logs
 
 
 def _newest_step(logs: list[Path]) -> list[Path]:

@@ -37,7 +37,9 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
             text, cut = _reply(output, f"{path}, sample {task!r}")
             yield ForeignReply(task, text, prompt, theirs=_score(sample.get("scores")), cut=cut)
         elif error is None:
-            yield ForeignReply(task, "", error="it has no reply: its output has no choices")
+            limit = sample.get("limit")
+            met = f" (it met its limit: {limit.get('type')})" if isinstance(limit, dict) else ""
+            yield ForeignReply(task, "", error=f"it has no reply: its output has no choices{met}")
         else:
             message = str(error.get("message") if isinstance(error, dict) else error)
             first_line = message.partition("\n")[0][:_SHOWN]

@@ -219,14 +219,16 @@ def test_inspect_cut_and_without_a_reply(place: SmallRun, tmp_path: Path) -> Non
     cut = {"choices": [{"message": message, "stop_reason": "max_tokens"}]}
     samples = [
         {"id": one.task_id, "input": one.prompt, "output": cut},
-        {"id": two.task_id, "input": two.prompt, "output": {"model": "x", "choices": []}},
+        {"id": two.task_id, "input": two.prompt, "output": {"choices": []}, "limit": {"type": "message"}},
     ]
     log = tmp_path / "log.json"
     log.write_text(json.dumps({"version": 2, "samples": samples}))
     result = bring(place, "inspect", log, "evolved/core-seeds", "in-cut")
     assert outcomes(place, "in-cut") == [Outcome.TRUNCATED]
     assert result.exit_code == 1
-    assert f"left out {two.task_id}, sample 2 of the log: it has no reply" in " ".join(result.output.split())
+    said = " ".join(result.output.split())
+    assert f"left out {two.task_id}, sample 2 of the log: it has no reply" in said
+    assert "it met its limit: message" in said
 
 
 def inspect_samples() -> list[dict[str, Any]]:

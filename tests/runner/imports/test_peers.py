@@ -63,6 +63,7 @@ def test_lm_evals_output_folder(place: SmallRun, tmp_path: Path) -> None:
     lines(folder / f"samples_seeds_{TIME}.jsonl", *rows)
     (folder / f"results_{TIME}.json").write_text(json.dumps({"results": {}}, indent=2))
     shown = said(place, "lm-eval", tmp_path / "out")
+    assert f"2 units of samples_seeds_{TIME}.jsonl imported into" in shown
     assert outcomes(place, "my-org__my-model-7b") == [Outcome.PASSED, Outcome.FAILED]
     assert f"equal in 1 of 2; {FIRST.task_id} #1: theirs passed, ours failed" in shown
 
@@ -74,7 +75,10 @@ def test_lm_evals_folder_of_several_tasks(tmp_path: Path) -> None:
     )
     form = FORMATS["lm-eval"]
     assert logs_at(form, [tmp_path], "evolved/mbpp-plus") == [mbpp]
-    assert logs_at(form, [tmp_path], "evolved/humaneval") == [humaneval, repeated]
+    assert logs_at(form, [tmp_path], "evolved/humaneval-plus") == [humaneval]
+    humaneval.unlink()
+    assert logs_at(form, [tmp_path], "evolved/humaneval") == [repeated]
+    assert logs_at(form, [tmp_path], "evolved/subtle") == [repeated, mbpp]
     (tmp_path / "results_x.json").write_text(json.dumps({"results": {}, "n-shot": {}}, indent=2))
     with pytest.raises(UserError, match="got one JSON document with the keys n-shot, results"):
         list(form.read(tmp_path / "results_x.json"))
