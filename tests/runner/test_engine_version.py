@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "dfaa8f73b691f3b6b4f8373c0bdce90f3db02403280bdbebec30a819f611eb7e")
+DECIDED = (2, "cddc332b14793282cfcb5b353ea4dba802d4bbb8bd670547d41154e95c0199dc")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
