@@ -108,10 +108,19 @@ async def import_log(
             report.tasks, report.tasks_in_suite = len(task_ids), len(work.built.tasks)
             report.score = _headline(work, records)
             fields = manifest_fields(work, task_ids, report.outcomes)
-            text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
-            folder.write_manifest(_manifest(log_format, path, work.row.kind, fields, report))
-            replace_file(lines, text)
+            _write(folder, lines, records, _manifest(log_format, path, work.row.kind, fields, report))
     return report
+
+
+def _write(folder: ResultsFolder, lines: Path, records: Sequence[UnitRecord], manifest: Manifest) -> None:
+    """Writes lines and manifest, or neither: every command would warn of a manifest without its lines."""
+    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
+    folder.write_manifest(manifest)
+    try:
+        replace_file(lines, text)
+    except BaseException:
+        folder.manifest(manifest.model, manifest.suite).unlink(missing_ok=True)
+        raise
 
 
 def _headline(work: Work, records: Sequence[UnitRecord]) -> str:

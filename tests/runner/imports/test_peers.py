@@ -10,8 +10,9 @@ from support.small_run import SmallRun
 from triathlon_runner.datasets import core
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import FORMATS, logs_at, model_of
-from triathlon_runner.records import EvolvedRecord, Manifest, Outcome
+from triathlon_runner.records import EvolvedRecord, FailingCase, Manifest, Outcome, Verdict
 from triathlon_runner.store import read_records
+from triathlon_runner.verify._verify import _determined
 
 SUITE = "evolved/core-seeds"
 TASKS = len(core.problems("seeds"))
@@ -110,6 +111,36 @@ def test_a_part_is_never_shown_as_the_whole(place: SmallRun, tmp_path: Path) -> 
     """The command says the score, of how many tasks it is, and how many have no sample."""
     shown = said(place, "evalplus", lines(tmp_path / "part.jsonl", GOOD))
     assert f"pass@1 1 over 1 of {TASKS} tasks: {TASKS - 1} have no sample in the log" in shown
+
+
+def test_a_full_disk_leaves_no_half_import(
+    place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manifest without its lines would be warned about by every later command."""
+
+    def full(path: Path, text: str) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("triathlon_runner.imports._import.replace_file", full)
+    log = lines(tmp_path / "full.jsonl", GOOD)
+    assert isinstance(place.call("import", "evalplus", str(log), "--suite", SUITE).exception, OSError)
+    assert not [path for path in (place.results / "imported/runs/full").rglob("*.json*") if path.is_file()]
+
+
+def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
+    """A program at its limit of time is stopped elsewhere each time: `verify` compares its outcome."""
+    verdicts = [
+        Verdict(
+            outcome=outcome,
+            passed=number,
+            total=200,
+            failing=FailingCase(index=number, input="", expected="", got="stopped"),
+        )
+        for outcome in (Outcome.TIMED_OUT, Outcome.FAILED)
+        for number in (109, 110)
+    ]
+    first, later, failed, other = (_determined(verdict.model_dump(mode="json")) for verdict in verdicts)
+    assert first == later and failed != other
 
 
 @pytest.mark.parametrize("form", ["human-eval", "evalplus"])
