@@ -50,10 +50,12 @@ class TaskNames:
             text: The program or reply.
             about: What the sample says of its task, such as the prompt; empty where it says nothing.
         """
-        if name in self._functions:
+        if name in self._functions and not name.isdecimal():
             return FoundTask(name)
         position = _POSITION.fullmatch(name)
-        if position:
+        if name in self._functions:
+            numbered = name
+        elif position:
             numbered = self._ids[int(position[1])] if int(position[1]) < len(self._ids) else ""
         else:
             numbered = f"Mbpp/{name}" if name.isdecimal() else ""
