@@ -5,7 +5,8 @@ python benchmarks/coverage.py ranks tiers --experiments 2000
 
 Each line is one setting: models and tasks are invented with a known truth, scored as the site scores them,
 and the share of experiments is printed in which the interval held the truth (or, for tiers, shifts and sides,
-in which something was called different that is equal). Where one experiment is a whole table, as for ranks,
+in which something was called different that is equal; for drawn-again, in which the truth lies outside, on
+either side). Where one experiment is a whole table, as for ranks,
 every model of it counts, and there are fewer tables. The same command prints the same lines.
 """
 
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.interval_coverage.coefficients import correlations
 from benchmarks.interval_coverage.experiment import Kind
 from benchmarks.interval_coverage.pairs import of_two_means, of_two_models
+from benchmarks.interval_coverage.programs import drawn_again
 from benchmarks.interval_coverage.scores import asl, consistency, drops, mean_of_sets, pass_at_1
 from benchmarks.interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts, sides
 
@@ -37,6 +39,7 @@ KINDS: Final[dict[str, Kind]] = {
     "sides": sides,
     "overall": overall_ranks,
     "correlations": correlations,
+    "drawn-again": drawn_again,
 }
 
 

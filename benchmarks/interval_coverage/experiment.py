@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from triathlon_site.uncertainty import Sample, draw_ends, interval, pass_fail_intervals, rounded
+from triathlon_site.uncertainty import Sample, score_intervals
 
 Array = NDArray[np.float64]
 TASKS: Final = (40, 80, 100, 164, 378)
@@ -59,12 +59,16 @@ def sample_of(
 
 def held(samples: list[Sample], truth: float) -> NDArray[np.bool_]:
     """Whether each row's interval for the mean over the samples holds the truth."""
-    ends = [draw_ends(sample) for sample in samples]
-    low, high = (np.mean(draws, axis=0) for draws in zip(*ends, strict=True))
-    spans = interval((low, high), rounded(np.mean([sample.scores() for sample in samples], axis=0)))
-    if len(samples) == 1:
-        spans = [exact or span for exact, span in zip(pass_fail_intervals(samples[0]), spans, strict=True)]
-    return np.array([span.low <= truth + 1e-9 and truth - 1e-9 <= span.high for span in spans])
+    below, above = missed(samples, truth)
+    return ~(below | above)
+
+
+def missed(samples: list[Sample], truth: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether the truth lies below each row's interval for the mean over the samples, and whether above."""
+    spans = score_intervals(samples)
+    ends = ((span.low > truth + 1e-9, span.high < truth - 1e-9) for span in spans)
+    below, above = np.array(list(ends)).T
+    return below, above
 
 
 def blocks(experiments: int, rows: int = ROWS) -> Iterator[int]:

@@ -224,8 +224,12 @@ def _drawn(
         sample_of(suite, metric, {m: files[suite][m] for m in models}, models) for suite, metric in parts
     ]
     values = rounded(times * np.mean([sample.scores() for sample in samples], axis=0))
-    low, high = (times * np.mean(ends, axis=0) for ends in zip(*map(draw_ends, samples), strict=True))
-    return values, (low, high), np.sum([_tasks(files[suite], models) for suite, _ in parts], axis=0)
+    low, high = draw_ends(samples)
+    return (
+        values,
+        (times * low, times * high),
+        np.sum([_tasks(files[suite], models) for suite, _ in parts], axis=0),
+    )
 
 
 def _tasks(files: Mapping[str, FileAggregate], models: Sequence[str]) -> list[int]:

@@ -91,7 +91,7 @@ def own_of(solved: int, tasks: int, times: float) -> Own:
     numerators = np.array([[1.0] * solved + [0.0] * (tasks - solved)])
     clusters = tuple(f"t{place}" for place in range(tasks))
     sample = Sample("s", ("m",), clusters, numerators, np.ones((1, tasks)), 1.0, 1.0)
-    low, high = (times * ends[:, 0] for ends in draw_ends(sample))
+    low, high = (times * ends[:, 0] for ends in draw_ends([sample]))
     value = times * solved / tasks
     return Own(value, value, value, (low, high), tasks, tasks)
 

@@ -25,10 +25,8 @@ from triathlon_site.uncertainty import (
     Sample,
     differences,
     draw,
-    draw_ends,
-    interval,
-    pass_fail_intervals,
     rounded,
+    score_intervals,
 )
 
 Files = dict[str, dict[str, FileAggregate]]
@@ -167,21 +165,8 @@ class _Drawn:
         return self.values if self.upper is None else rounded((self.values + self.upper.values) / 2)
 
     def intervals(self) -> list[Interval]:
-        """An interval for each model; models with equal outcomes get the same one, although draws differ.
-
-        In a column of one suite, outcomes are equal where as many tasks ended in each way; in a mean over
-        suites only where every task ended in the same way, because tasks of different suites may have the
-        same seed.
-        """
-        known = pass_fail_intervals(self.samples[0]) if len(self.samples) == 1 else [None] * len(self.values)
-        spans = [span for span in known if span]
-        if len(spans) < len(known):
-            pairs = [draw_ends(sample) for sample in self.samples]
-            low, high = (sum(ends[1:], ends[0]) / len(pairs) for ends in zip(*pairs, strict=True))
-            drawn = interval((low, high), self.values)
-            spans = [span or of_draws for span, of_draws in zip(known, drawn, strict=True)]
-        first: dict[bytes, Interval] = {}
-        spans = [first.setdefault(_outcomes(self.samples, row), span) for row, span in enumerate(spans)]
+        """An interval for each model; of a range, one that holds those of both ends."""
+        spans = score_intervals(self.samples)
         if self.upper is None:
             return spans
         return [Interval(a.low, b.high) for a, b in zip(spans, self.upper.intervals(), strict=True)]
@@ -189,13 +174,6 @@ class _Drawn:
     def shifts_from(self, baseline: "_Drawn") -> list[RankShift | None]:
         """From the ranks of `baseline` to those of these scores."""
         return rank_shifts(self.middles, self.ranked, baseline.middles, baseline.ranked)
-
-
-def _outcomes(samples: Sequence[Sample], row: int) -> bytes:
-    parts = [np.stack([sample.numerators[row], sample.denominators[row]]) for sample in samples]
-    if len(parts) == 1:
-        parts = [part[:, np.lexsort(part)] for part in parts]
-    return b"".join(part.tobytes() for part in parts)
 
 
 def score_board(plan: BoardPlan, results: Results) -> Board | None:

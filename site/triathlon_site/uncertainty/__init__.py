@@ -4,19 +4,21 @@ from triathlon_site.uncertainty._bootstrap import (
     DIGITS,
     DRAWS,
     LEVEL,
-    STEP,
     Draws,
-    Interval,
     Sample,
     central,
     draw,
-    draw_ends,
     generator,
-    interval,
-    pass_fail_intervals,
     rounded,
-    share_interval,
     task_weights,
+)
+from triathlon_site.uncertainty._interval import (
+    STEP,
+    Interval,
+    draw_ends,
+    interval,
+    score_intervals,
+    share_interval,
 )
 from triathlon_site.uncertainty._paired import (
     Difference,
@@ -46,8 +48,8 @@ __all__ = [
     "interval",
     "paired_difference",
     "paired_p_values",
-    "pass_fail_intervals",
     "rounded",
+    "score_intervals",
     "share_interval",
     "task_weights",
 ]

@@ -7,30 +7,22 @@ the seed and not to the task, which is a bootstrap over clusters (Davison and Hi
 their Application, 1997, section 3.8).
 
 Two pseudo-tasks, one at either end of the scale, keep few tasks from looking certain where all of them agree.
-In the draws that ranks are made of they weigh Gamma(1/2) each, which for pass@1 makes the posterior of
-Jeffreys. The draws for the two ends of an interval (`draw_ends`) move a quarter of a task outwards: a count
-of solved tasks can only be whole. The plain percentile bootstrap would give a model that solves 0 of 10 tasks
-the interval 0 to 0.
+They weigh Gamma(1/2) each, which for pass@1 makes the posterior of Jeffreys. Ranks and shifts are made of
+these draws; the intervals of scores are not (`_interval.py`).
 """
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import compress
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 DRAWS: Final = 2000
 """An end of an interval then lies 1.1 % of its width from where endless draws would put it, in the mean; with
 twice as many it would be 0.8 %."""
-STEP: Final = 0.25
-"""Of a task: how much further out either end of an interval lies than that of Jeffreys. The latter holds
-some chances of pass@1 in 88 % of the cases only (40 and 100 tasks), this one all from 2 to 98 % in 94 %."""
 DIGITS: Final = 9
 """Behind the point, of every score."""
 Array = NDArray[np.float64]
@@ -150,30 +142,11 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     """
     normal = generator("ends", sample.suite).standard_normal((2, draws, len(sample.models)))
     bottom, top = (np.square(numbers.T, order="C") / 2 for numbers in normal)
-    return _weighted(sample, top, bottom + top, draws)
-
-
-def draw_ends(sample: Sample, draws: int = DRAWS) -> tuple[Draws, Draws]:
-    """Draws for the lower and for the upper end of each model's interval.
-
-    The pseudo-tasks together weigh one task in the mean; for the lower end the one at the bottom has more
-    than half of that, for the upper end the one at the top. For pass@1 the ends are quantiles of
-    Beta(k + 1/4, n - k + 3/4) and Beta(k + 3/4, n - k + 1/4): half way from Jeffreys' interval (halves) to
-    the one of Clopper and Pearson (Biometrika 26, 1934; none and one), as a score moves in steps of a whole
-    task.
-    """
-    random = generator("outer", sample.suite)
-    less, more = (random.standard_gamma(0.5 + step, draws) for step in (-STEP, STEP))
-    return _weighted(sample, less, less + more, draws), _weighted(sample, more, less + more, draws)
-
-
-def _weighted(sample: Sample, top: Array, both: Array, draws: int) -> Draws:
-    """Scores with pseudo-tasks: weights of the one at the top of the scale, and of both together."""
     numerators, denominators = weighted_sums(sample, draws)
     unit = mean_denominator(sample)[:, None]
     scores = top * (sample.maximum * unit)
     scores += numerators
-    whole = both * unit
+    whole = (bottom + top) * unit
     whole += denominators
     with np.errstate(invalid="ignore"):
         scores /= whole  # a model without tasks: 0 / 0 is nan
@@ -188,65 +161,6 @@ def mean_denominator(sample: Sample) -> Array:
 def _ratio(numerator: Array, denominator: Array, scale: float) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(denominator > 0, scale * numerator / denominator, np.nan)
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The central 95 %, widened to hold the score itself."""
-
-    low: float
-    high: float
-
-    @property
-    def known(self) -> bool:
-        return not math.isnan(self.low)
-
-
-def interval(draws: tuple[Draws, Draws], scores: Array) -> list[Interval]:
-    """One interval a model from draws × models, those for the lower and those for the upper ends."""
-    low, high = (central(end_draws)[end] for end, end_draws in enumerate(draws))
-    ends = np.minimum(low, scores).tolist(), np.maximum(high, scores).tolist()
-    return [Interval(*pair) for pair in zip(*ends, strict=True)]
-
-
-def share_interval(solved: float, tasks: float) -> Interval:
-    """Of a share of pass/fail tasks, 0 to 1: what `interval` gives for pass@1, without drawing.
-
-    Quantiles of Beta(k + 1/4, n - k + 3/4) and Beta(k + 3/4, n - k + 1/4); see `draw_ends`.
-    """
-    few, many, tail = 0.5 - STEP, 0.5 + STEP, (1 - LEVEL) / 2
-    low = float(betaincinv(solved + few, tasks - solved + many, tail))
-    high = float(betaincinv(solved + many, tasks - solved + few, 1 - tail))
-    return Interval(min(low, solved / tasks), max(high, solved / tasks))
-
-
-def pass_fail_intervals(sample: Sample) -> list[Interval | None]:
-    """What `interval` would give each model after endless draws, where a formula says it.
-
-    So equal counts have equal intervals, whatever the suite, and what few draws leave to chance is gone.
-
-    Args:
-        sample: The metric on the tasks of one suite.
-
-    Returns:
-        One for each model; None where tasks are not simply passed or failed, weigh differently, or share a
-        seed problem, so that their weights depend on each other: only draws tell then.
-    """
-    seeds = [{origin[0], origin[-1]} for origin in sample.origins]
-    alone = len(set[str]().union(*seeds)) == sum(map(len, seeds))
-    intervals: list[Interval | None] = []
-    for numerators, denominators in zip(sample.numerators, sample.denominators, strict=True):
-        ran = denominators > 0
-        weights = denominators[ran]
-        shares = numerators[ran] / weights / sample.top
-        met = [] if alone else [name for of_task in compress(seeds, ran) for name in of_task]
-        is_share = weights.size and np.ptp(weights) == 0 and np.isin(shares, (0.0, 1.0)).all()
-        if is_share and len(set(met)) == len(met):
-            span = share_interval(float(shares.sum()), len(weights))
-            intervals.append(Interval(span.low * sample.maximum, span.high * sample.maximum))
-        else:
-            intervals.append(None)
-    return intervals
 
 
 def central(draws: Draws) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from support.site import SUITES, entries
 from support.statistics import sample_of
 from triathlon_site.build import gather
 from triathlon_site.scores import ColumnScores, seeds_of
-from triathlon_site.uncertainty import Sample, central, differences, draw, draw_ends, interval
+from triathlon_site.uncertainty import Sample, central, differences, draw, score_intervals
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,7 @@ def test_the_mean_of_sets_from_the_same_seeds_is_as_sure_as_it_says(chance: floa
     With a weight of its own for each task it is 86 to 89 %.
     """
     samples = _six_sets(np.random.default_rng(31), 400, chance)
-    ends = [draw_ends(sample, 1000) for sample in samples]
-    low, high = (np.mean(own, axis=0) for own in zip(*ends, strict=True))
-    spans = interval((low, high), np.mean([sample.scores() for sample in samples], axis=0))
+    spans = score_intervals(samples)
     assert np.mean([one.low <= chance <= one.high for one in spans]) >= 0.92
 
 

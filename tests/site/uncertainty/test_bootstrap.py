@@ -7,30 +7,18 @@ import pytest
 from scipy.stats import beta, kstest
 
 from support.statistics import sample_of
-from triathlon_site.uncertainty import (
-    draw,
-    draw_ends,
-    interval,
-    pass_fail_intervals,
-    share_interval,
-    task_weights,
-)
+from triathlon_site.uncertainty import draw, score_intervals, share_interval, task_weights
 
 
 @pytest.mark.parametrize(("passed", "tasks"), [(0, 10), (3, 10), (10, 10), (60, 164), (378, 378)])
 def test_interval_of_pass_at_1_is_of_two_beta_distributions(passed: int, tasks: int) -> None:
-    """Half way from Jeffreys' interval to that of Clopper and Pearson, widened to hold the score.
-
-    0.008 is two and a half standard errors of the widest interval's end at so many draws.
-    """
-    outcomes = [1.0] * passed + [0.0] * (tasks - passed)
-    found = interval(draw_ends(sample_of({"m": outcomes}), 40_000), np.array([passed / tasks]))[0]
-    low = float(beta.ppf(0.025, passed + 0.25, tasks - passed + 0.75))
-    high = float(beta.ppf(0.975, passed + 0.75, tasks - passed + 0.25))
-    assert found.low == pytest.approx(0.0 if passed == 0 else low, abs=0.008)
-    assert found.high == pytest.approx(1.0 if passed == tasks else high, abs=0.008)
+    """Half way from Jeffreys' interval to that of Clopper and Pearson, widened to hold the score."""
+    (found,) = score_intervals([sample_of({"m": [1.0] * passed + [0.0] * (tasks - passed)})])
+    low = 0.0 if passed == 0 else float(beta.ppf(0.025, passed + 0.25, tasks - passed + 0.75))
+    high = 1.0 if passed == tasks else float(beta.ppf(0.975, passed + 0.75, tasks - passed + 0.25))
+    assert (found.low, found.high) == pytest.approx((low, high))
     exact = share_interval(passed, tasks)
-    assert (exact.low, exact.high) == pytest.approx((min(low, passed / tasks), max(high, passed / tasks)))
+    assert (exact.low, exact.high) == pytest.approx((low, high))
 
 
 def test_none_solved_of_forty_is_not_certain() -> None:
@@ -41,20 +29,30 @@ def test_none_solved_of_forty_is_not_certain() -> None:
 
 
 def test_equal_counts_have_equal_intervals_in_every_suite() -> None:
-    """0 of 2 has one upper end, whatever the suite and its tasks: it is that of the formula, not of draws."""
-    found = {
-        pass_fail_intervals(replace(sample_of({"m": [0.0, 0.0]}), suite=suite, seeds=seeds))[0]
-        for suite in ("evolved/core-subtle", "evolved/core-concise")
-        for seeds in ((("a",), ("b",)), (("a", "b"), ("c", "d")))
-    }
-    assert found == {share_interval(0, 2)}
+    """0 of 2 has one interval, whatever the suite and its tasks."""
+    for suite in ("evolved/core-subtle", "evolved/core-concise"):
+        for seeds in ((("a",), ("b",)), (("a", "b"), ("c", "d"))):
+            (found,) = score_intervals([replace(sample_of({"m": [0.0, 0.0]}), suite=suite, seeds=seeds)])
+            of_formula = share_interval(0, 2)
+            assert (found.low, found.high) == pytest.approx((of_formula.low, of_formula.high))
 
 
-def test_draws_alone_tell_where_the_formula_does_not_hold() -> None:
-    """Tasks of one seed hang together, and shares of a task are no passes."""
-    related = replace(sample_of({"m": [1.0, 0.0, 0.0]}), seeds=(("a", "b"), ("c",), ("b", "d")))
-    assert pass_fail_intervals(related) == [None]
-    assert pass_fail_intervals(sample_of({"m": [0.5, 1.0]})) == [None]
+def test_an_interval_follows_the_spread_that_was_seen() -> None:
+    """Scores of tasks that are all near 10 % have a narrow interval, with arms of about the same length."""
+    shares = list(np.tile([0.06, 0.08, 0.1, 0.12, 0.14], 16))
+    (near,) = score_intervals([sample_of({"m": shares})])
+    passes = share_interval(8, 80)
+    assert near.high - near.low < 0.2 * (passes.high - passes.low)
+    assert 0.5 < (near.high - 0.1) / (0.1 - near.low) < 2
+
+
+def test_tasks_of_one_seed_make_a_wider_interval() -> None:
+    """Forty tasks of ten seeds say less than forty of forty, where those of one seed end alike."""
+    values = [float(place < 16) for place in range(40)]
+    alone = sample_of({"m": values})
+    related = replace(alone, seeds=tuple((f"seed {place // 4}",) for place in range(40)))
+    (one,), (other,) = score_intervals([alone]), score_intervals([related])
+    assert other.low < one.low and other.high > one.high
 
 
 def test_a_seed_has_one_weight_wherever_its_tasks_stand() -> None:
@@ -104,17 +102,19 @@ def test_intervals_cover_the_truth(tasks: int, chance: float) -> None:
     random = np.random.default_rng(7)
     experiments = {str(i): list((random.random(tasks) < chance).astype(float)) for i in range(400)}
     sample = sample_of(experiments)
-    found = interval(draw_ends(sample, 1000), sample.scores())
+    found = score_intervals([sample])
     assert np.mean([one.low <= chance <= one.high for one in found]) >= 0.93
 
 
-def test_intervals_of_skewed_loop_scores_cover_the_truth() -> None:
-    """ASL adds up squares, mostly zeros and a few tens: its interval holds the true mean as well."""
+@pytest.mark.parametrize(("solved", "survival"), [(0.3, 0.8), (0.6, 0.9)])
+def test_intervals_of_skewed_loop_scores_cover_the_truth(solved: float, survival: float) -> None:
+    """ASL adds up squares, mostly zeros: its interval rarely misses the truth, on either side."""
     random = np.random.default_rng(11)
-    values = np.arange(11) ** 2 / 10
-    chances = np.array([0.9, 0.05, 0.02, 0.01, 0, 0, 0, 0, 0, 0, 0.02])
-    experiments = {str(i): list(random.choice(values, size=50, p=chances)) for i in range(400)}
-    sample = sample_of(experiments, maximum=10)
-    found = interval(draw_ends(sample, 1000), sample.scores())
-    truth = float(values @ chances)
-    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.93
+    loops = np.minimum(random.geometric(1 - survival, (1000, 80)), 10) * (random.random((1000, 80)) < solved)
+    chances = (1 - survival) * survival ** np.arange(10)
+    chances[9] = survival**9
+    truth = float(solved * chances @ np.arange(1, 11) ** 2 / 10)
+    table = {str(row): list(values) for row, values in enumerate(loops**2 / 10)}
+    found = score_intervals([sample_of(table, maximum=10)])
+    assert np.mean([one.low > truth for one in found]) <= 0.04
+    assert np.mean([one.high < truth for one in found]) <= 0.05
