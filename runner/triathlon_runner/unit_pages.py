@@ -1,4 +1,4 @@
-"""Addresses of the site that commands of the runner name, too: the page that lists every unit of a model."""
+"""Addresses of the site that commands of the runner name, too: the pages of a model's units."""
 
 import hashlib
 import re
@@ -21,16 +21,37 @@ def model_slug(model: str) -> str:
     return f"{plain}-{hashlib.sha256(model.encode()).hexdigest()[:8]}".lstrip("-")
 
 
+def suite_slug(suite: str) -> str:
+    """Returns the suite's id as a part of a file's name, in lower case; no two suites have the same.
+
+    `loop/core` is `loop-core`. An id that differs from its name in more than the slash gets a hash, so that
+    `runtime/Mine` and `runtime/mine` are two files on a disk that does not tell upper from lower case.
+    """
+    name = re.sub(r"[^a-z0-9.+_-]", "-", suite.lower())
+    plain = name == suite.replace("/", "-")
+    return name if plain else f"{name}-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
+
+
+def suite_page(slug: str, suite: str) -> str:
+    """Returns the page of a model's units of one suite, from the site's root; `slug` is the model's."""
+    return f"evidence/{slug}/{suite_slug(suite)}.html"
+
+
+def lines_page(slug: str, suite: str) -> str:
+    """Returns where the packed lines of a results file can be downloaded, from the site's root."""
+    return f"data/runs/{slug}/{suite_slug(suite)}.jsonl.gz"
+
+
 def units_page(model: str) -> str:
     """Returns the page that lists every unit of a model, from the site's root."""
     return f"models/{model_slug(model)}-tasks.html"
 
 
-def unit_anchor(suite: str, task_id: str) -> str:
-    """Returns the id of a task's first unit on that page, quoted as it stands in an address."""
-    return quote(f"{suite}/{task_id}", safe="/")
+def unit_anchor(task_id: str, sample: int = 0) -> str:
+    """Returns the anchor of a unit on that page: its task, quoted, and `@2` for the second sample."""
+    return quote(task_id, safe="/") + (f"@{sample + 1}" if sample else "")
 
 
 def unit_address(site: str, model: str, suite: str, task_id: str) -> str:
-    """Returns the address of a task on that page, below a folder or a web address."""
-    return f"{site.rstrip('/')}/{units_page(model)}#{unit_anchor(suite, task_id)}"
+    """Returns the address of a task's evidence, below a folder or a web address."""
+    return f"{site.rstrip('/')}/{suite_page(model_slug(model), suite)}#{unit_anchor(task_id)}"

@@ -16,6 +16,8 @@ Array = NDArray[np.float64]
 Places = NDArray[np.int32]
 """draws × models: the rank of each model within each draw."""
 SIGNIFICANCE: Final = 0.05
+FEWEST_RANKED: Final = 5
+"""Models below which pages say an order, but no rank, tier, percentile or shift."""
 FAR: Final = 10
 """Places from which on a shift is called far (EVALOOOP, section 4.2)."""
 STEPS: Final = 40
@@ -53,6 +55,13 @@ class RankShift:
     shift: int
     significant: bool
     """True where the central 95 % of the drawn shifts leave out zero, on the side of the shift."""
+    models: int = 0
+    """Among how many models: those that have both scores."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it is among enough models to be said."""
+        return self.models >= FEWEST_RANKED
 
 
 def smallest_ranks(scores: Sequence[float] | Array) -> list[int | None]:
@@ -137,6 +146,7 @@ def rank_shifts(
     has_both = ~np.isnan(scores) & ~np.isnan(baseline_scores)
     new_ranks = smallest_ranks(np.where(has_both, scores, np.nan))
     old_ranks = smallest_ranks(np.where(has_both, baseline_scores, np.nan))
+    models = int(has_both.sum())
     drawn, baseline = ranks_among(ranked, has_both), ranks_among(baseline_ranked, has_both)
     rises = (baseline.best > drawn.worst).mean(axis=0)
     falls = (baseline.worst < drawn.best).mean(axis=0)
@@ -144,7 +154,7 @@ def rank_shifts(
     return [
         None
         if new is None or old is None
-        else RankShift(old - new, old != new and bool(share >= (1 + LEVEL) / 2))
+        else RankShift(old - new, old != new and bool(share >= (1 + LEVEL) / 2), models)
         for new, old, share in zip(new_ranks, old_ranks, agree, strict=True)
     ]
 

@@ -5,7 +5,7 @@ import functools
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,11 +83,15 @@ class _Stored:
     epilog=examples(
         "triathlon verify",
         "triathlon verify --models my-model --suites loop/core",
+        "triathlon verify --models my-model --tasks HumanEval/57",
     )
 )
 def verify(
     models: Models = None,
     suites: Suites = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
+    ] = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,
@@ -113,6 +117,9 @@ def verify(
     2: something is for you to mend.
     """
     check_executor(executor, ray_address)
+    only = names(tasks) or ()
+    if only and update:
+        raise UserError("--update rewrites whole files; leave out --tasks")
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     root, wanted_models, wanted_suites = ResultsFolder(results), names(models), names(suites)
@@ -154,12 +161,16 @@ def verify(
                     with file.folder.locked(file.model) if update else nullcontext():
                         rows = listed().models if update else ()
                         price = next((row.price for row in rows if row.id == file.model), None)
-                        reports.append(await _verify_file(file, built, grader, price, update=update))
-                    if not as_json:
+                        reports.append(await _verify_file(file, built, grader, price, only, update=update))
+                    if not as_json and (reports[-1].units or not only):
                         _show(reports[-1], screen)
         return reports
 
     reports = asyncio.run(verify_all())
+    if only and not any(report.units for report in reports):
+        raise UserError(
+            f"--tasks: expected ids of tasks with stored results, got {tasks!r}; see the site's lists"
+        )
     all_good = all(report.good for report in reports)
     if as_json:
         document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
@@ -199,7 +210,13 @@ async def built_suite(
 
 
 async def _verify_file(
-    stored: _Stored, built: BuiltSuite | str, grader: Grader, price: Price | None, *, update: bool
+    stored: _Stored,
+    built: BuiltSuite | str,
+    grader: Grader,
+    price: Price | None,
+    only: Collection[str],
+    *,
+    update: bool,
 ) -> FileReport:
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
@@ -218,6 +235,7 @@ async def _verify_file(
         lines,
         manifest,
         grader,
+        only=only,
         regrade=graded_again if origin else replayed,
         on_progress=ProgressLines(f"triathlon verify: {model} {suite}", "unit").show,
     )

@@ -78,7 +78,7 @@ def gather(
     ResultsFolder(results).check_is_there()
     day = _day()
     entries = catalogue if catalogue is not None else _catalogue(results, known)
-    measured, imported = _read(results, entries, registry, cache)
+    measured, imported = _read(results, entries, cache)
     plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere
         boards = with_baselines(_score(plans, measured))
@@ -132,19 +132,16 @@ def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
     return (*entries, *(entry for suite in sorted(unlisted) if (entry := known.find(suite))))
 
 
-def _read(
-    folder: Path, entries: Sequence[SuiteEntry], registry: Registry | None, cache: Path | None
-) -> tuple[Results, Results]:
+def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tuple[Results, Results]:
     """The measured and the imported results; of the latter, notices name files from the results folder."""
     environment = Environment(find_templates())
-    names = {row.id: row.name for row in registry.models} if registry else {}
     both = []
     with tempfile.TemporaryDirectory() as temporary:
         aggregates = AggregateCache(cache or Path(temporary))
         for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
             if is_imported and root.is_symlink():
                 raise UserError(f"expected a folder at {str(root)!r}, got a link, which is not followed")
-            extractor = EvidenceExtractor(environment, ARTICLES, names, imported=is_imported)
+            extractor = EvidenceExtractor(environment, ARTICLES, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
     if cache is None:
         both = [

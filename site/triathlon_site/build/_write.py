@@ -15,7 +15,8 @@ from threadpoolctl import threadpool_limits
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED
 from triathlon_runner.store import IMPORTED
-from triathlon_site.evidence import evidence_path, imported_slug
+from triathlon_runner.unit_pages import lines_page, suite_slug
+from triathlon_site.evidence import INDEX, LINES, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
 from triathlon_site.load import FileAggregate
 from triathlon_site.pages import Gathered, Rendering, imported_files
@@ -91,18 +92,20 @@ def _runs(process: int) -> bool:
 
 
 def evidence_files(site: Gathered) -> Iterator[File]:
-    """Path on the site and file in the cache, for every page of evidence."""
+    """Path on the site and file in the cache, for all packs of evidence and downloads of results."""
     for file in site.results.files:
-        yield from _pages_of(file, site.models[file.model].slug)
+        yield from _packs_of(file, site.models[file.model].slug)
     for file in imported_files(site.imported):
-        yield from _pages_of(file, imported_slug(site.models[file.model].slug))
+        yield from _packs_of(file, imported_slug(site.models[file.model].slug))
 
 
-def _pages_of(file: FileAggregate, folder: str) -> Iterator[File]:
+def _packs_of(file: FileAggregate, folder: str) -> Iterator[File]:
+    suite = suite_slug(file.suite)
     for name in file.extracts.states:
-        number, _, suffix = name.partition(".")
-        if number.isdecimal() and suffix == "html":
-            yield evidence_path(folder, file.suite, int(number)), file.extracts.path(name)
+        if name == LINES:
+            yield lines_page(folder, file.suite), file.extracts.path(name)
+        elif name == INDEX or name.removesuffix(".js").isdecimal():
+            yield f"evidence/{folder}/{suite}/{name}", file.extracts.path(name)
 
 
 def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, processes: int = 1) -> int:

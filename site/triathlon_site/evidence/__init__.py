@@ -1,32 +1,36 @@
-"""Evidence: what a model wrote for single tasks and what became of it, in small pages of their own."""
+"""Evidence: what a model wrote for single tasks and what became of it, in packs for one page a suite."""
 
-from triathlon_site.evidence._lists import read_attempts
-from triathlon_site.evidence._pages import (
+from triathlon_site.evidence._article import Article, Articles, expected_and_got, reason, render_tasks
+from triathlon_site.evidence._extractor import (
     ATTEMPTS,
+    INDEX,
+    LINES,
     LINKS,
-    Article,
+    SUMMARY,
     EvidenceExtractor,
-    EvidenceSource,
-    evidence_path,
     imported_page,
     imported_slug,
-    render_evidence,
-    suite_slug,
+    read_summary,
 )
+from triathlon_site.evidence._lists import read_attempts
 from triathlon_site.evidence._words import Words, changed_words
 
 __all__ = [
     "ATTEMPTS",
+    "INDEX",
+    "LINES",
     "LINKS",
+    "SUMMARY",
     "Article",
+    "Articles",
     "EvidenceExtractor",
-    "EvidenceSource",
     "Words",
     "changed_words",
-    "evidence_path",
+    "expected_and_got",
     "imported_page",
     "imported_slug",
     "read_attempts",
-    "render_evidence",
-    "suite_slug",
+    "read_summary",
+    "reason",
+    "render_tasks",
 ]

@@ -1,12 +1,12 @@
 """What pages that list units say of the units of one file, written while the file is read."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord
+from triathlon_runner.records import Outcome, UnitRecord
 from triathlon_runner.unit_pages import unit_anchor
+from triathlon_site.evidence._article import Article
 
 
 class Attempt(NamedTuple):
@@ -19,61 +19,72 @@ class Attempt(NamedTuple):
     """Of its evidence, from the root of the site; of a failed unit where there is one."""
 
 
-class UnitLink(NamedTuple):
-    """One unit in the list of all units of a model."""
+class ListedTask(NamedTuple):
+    """One task in the list of a model's units."""
 
+    task: str
     outcome: str
     address: str
-    label: str
+    """From the list's page."""
     anchor: str
-    """Its id on the page, by which others lead to it; empty for recorded units and further samples."""
+    """Its id on the page; empty where it leads to the receipt."""
+    reason: str = ""
     parents_solved: bool = False
     """Whether all problems that it was made from, and that there are results of, are solved."""
 
 
-def unit_links(
-    records: Sequence[UnitRecord], addresses: Sequence[str], parents: Mapping[str, UnitRecord]
-) -> Iterator[UnitLink]:
-    """A link for each unit: how it ended, and where its evidence is."""
-    for record, address in zip(records, addresses, strict=True):
-        known = [parents[name].outcome for name in getattr(record, "parents", ()) if name in parents]
+def by_task(records: Sequence[UnitRecord]) -> dict[str, list[UnitRecord]]:
+    """The records of each task, in the order of their samples."""
+    tasks: dict[str, list[UnitRecord]] = {}
+    for record in records:
+        tasks.setdefault(record.task_id, []).append(record)
+    return {task: sorted(of_task, key=lambda record: record.sample) for task, of_task in tasks.items()}
+
+
+def first_failed(records: Sequence[UnitRecord]) -> UnitRecord:
+    """The first that is not passed; the first where all are."""
+    return next((record for record in records if record.outcome != Outcome.PASSED), records[0])
+
+
+def ended(records: Sequence[UnitRecord]) -> str:
+    """How the units of a task ended, as `Attempt.outcome` has it."""
+    failed = sum(record.outcome != Outcome.PASSED for record in records)
+    if len(records) > 1:
+        return f"{len(records) - failed} of {len(records)} passed" if failed else "passed"
+    return str(records[0].outcome)
+
+
+def listed_tasks(
+    tasks: Mapping[str, Sequence[UnitRecord]], article: Article, parents: Mapping[str, UnitRecord]
+) -> Iterator[ListedTask]:
+    """Each task with how it ended and why, for the page of its own suite."""
+    for task, records in tasks.items():
+        worst = first_failed(records)
+        known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
         solved = bool(known) and all(outcome == Outcome.PASSED for outcome in known)
-        label = f"{record.task_id}, sample {record.sample + 1}" if record.sample else record.task_id
-        yield UnitLink(record.outcome.value, address, label, _anchor(record), solved)
+        why = article.reason(worst) if worst.outcome != Outcome.PASSED else ""
+        anchor = unit_anchor(task)
+        yield ListedTask(task, ended(records), f"#{anchor}", anchor, why, solved)
 
 
-def task_links(records: Sequence[UnitRecord], tried: Sequence[Attempt]) -> Iterator[UnitLink]:
-    """A link for each task of which several samples are kept without texts: how many of them passed."""
-    anchors = {task: _anchor(records[units[0]]) for task, units in _units_by_task(records).items()}
-    yield from (UnitLink(one.outcome, one.address, one.task, anchors[one.task]) for one in tried)
+def attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Iterator[Attempt]:
+    """The attempts at each task of one file.
 
-
-def _anchor(record: UnitRecord) -> str:
-    recorded = isinstance(record, RecordedUnit)
-    return "" if recorded or record.sample else unit_anchor(record.suite, record.task_id)
-
-
-def _units_by_task(records: Sequence[UnitRecord]) -> Mapping[str, list[int]]:
-    """Places of the records of each task; of questions about a program, by the program."""
-    units: dict[str, list[int]] = defaultdict(list)
-    for place, record in enumerate(records):
-        units[getattr(record, "program_id", record.task_id)].append(place)
-    return units
-
-
-def attempts(records: Sequence[UnitRecord], addresses: Sequence[str]) -> Iterator[Attempt]:
-    """The attempts at each task of one file."""
-    for task, units in _units_by_task(records).items():
-        failed = [unit for unit in units if records[unit].outcome != Outcome.PASSED]
-        shown = (failed or units)[0]
-        if len(units) > 1:
-            passed = len(units) - len(failed)
-            outcome = f"{passed} of {len(units)} passed" if failed else "passed"
-        elif loops := getattr(records[shown], "sustained_loops", None):
+    Args:
+        records: its units.
+        page: where their evidence is: the page of the suite, or a receipt.
+        receipt: whether it is one address for all.
+    """
+    programs: dict[str, list[UnitRecord]] = {}
+    for record in records:
+        programs.setdefault(getattr(record, "program_id", record.task_id), []).append(record)
+    for task, units in programs.items():
+        shown = first_failed(units)
+        outcome = ended(units)
+        if len(units) == 1 and (loops := getattr(shown, "sustained_loops", None)):
             outcome = f"{loops} loop{'s' * (loops > 1)}"
-        else:
-            outcome = str(records[shown].outcome)
-        yield Attempt(task, outcome, addresses[shown])
+        anchor = unit_anchor(shown.task_id, shown.sample)
+        yield Attempt(task, outcome, page if receipt else f"{page}#{anchor}")
 
 
 def attempts_text(tried: Sequence[Attempt]) -> str:

@@ -31,7 +31,7 @@ def changed_words(before: str, after: str) -> list[Words]:
         if operation == "equal":
             runs.append(Words("same", "".join(new[j1:j2])))
             continue
-        if gone := "".join(old[i1:i2]).strip():
+        if (gone := "".join(old[i1:i2])).strip():
             runs.append(Words("gone", gone))
         if j2 > j1:
             runs.append(Words("new", "".join(new[j1:j2])))

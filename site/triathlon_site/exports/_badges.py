@@ -9,7 +9,7 @@ from markupsafe import Markup
 from triathlon_runner import catalogue
 from triathlon_site.figures import badge
 from triathlon_site.models import ModelInfo
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import FEWEST_RANKED, Rank
 from triathlon_site.render import Page, formats
 from triathlon_site.scores import Board, Overall
 
@@ -33,17 +33,17 @@ class Badge:
 
 
 def badges_of(info: ModelInfo, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Iterator[Badge]:
-    """Overall first, then each board that ranks the model."""
+    """Overall first, then each board that ranks the model among enough others."""
     colours = dict(zip((entry.name for entry in catalogue.DISCIPLINES), _COLOURS, strict=False))
     for family, overall in overalls.items():
         ranked = [row for row in overall.rows if row.rank]
         place = next((row.rank for row in ranked if row.model == info.id), None)
-        if place:
+        if place and len(ranked) >= FEWEST_RANKED:
             name = _OVERALL[family]
             yield _badge(info, f"overall-{family}", name, place, len(ranked), _NEUTRAL)
     for board in boards:
         score = board.headline.scores.get(info.id)
-        if score and score.rank:
+        if score and score.rank and len(board.headline.scores) >= FEWEST_RANKED:
             plan = board.plan
             colour = colours.get(plan.discipline, _NEUTRAL)
             data = "" if plan.family == "core" else f", {plan.title}"

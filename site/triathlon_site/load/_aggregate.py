@@ -22,6 +22,7 @@ from triathlon_runner.records import (
     UnitRecord,
     Usage,
 )
+from triathlon_site.evidence import LINES
 from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
@@ -100,6 +101,11 @@ class FileAggregate:
     def receipt(self) -> Receipt | None:
         """Where recorded results come from; None for what was measured."""
         return self.manifest.receipt if isinstance(self.manifest, RecordedManifest) else None
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the site shows what was written: not of recordings, and not where tasks are private."""
+        return LINES in self.extracts.states
 
     @property
     def judged_again_by(self) -> str:

@@ -49,7 +49,7 @@ class AggregateCache:
             return None  # a power cut left half of one, or somebody edited a page of the site
         return replace(aggregate, extracts=Extracts(folder, states))
 
-    def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str]) -> None:
+    def put(self, key: str, aggregate: FileAggregate, extracts: Mapping[str, str | bytes]) -> None:
         """Stores an aggregate and its extracts, the extracts first: no aggregate lacks some of its own.
 
         Raises:
@@ -58,8 +58,8 @@ class AggregateCache:
         folder = self._entry(key)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, text in extracts.items():
-                _write(folder / name, text.encode())
+            for name, content in extracts.items():
+                _write(folder / name, content.encode() if isinstance(content, str) else content)
             states = {name: file_state(folder / name) for name in extracts}
             pickled = pickle.dumps(replace(aggregate, extracts=Extracts(states=states)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)

@@ -1,5 +1,6 @@
 """Everything under `results/runs/` and `results/recorded/`, aggregated."""
 
+import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from triathlon_runner.store import (
     read_graded_again,
 )
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import EvidenceExtractor
+from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor
 from triathlon_site.load._aggregate import (
     FileAggregate,
     current_protocol,
@@ -115,30 +116,34 @@ class _Reader:
 
     def key(self, file: RunFile) -> str:
         """Of everything that shapes the aggregate: the file, its manifest, and those of its seeds."""
-        sources = filter(None, (file, self._seeds_of(file)))
+        sources = (file, *self._seeds_of(file))
         states = [file_state(path) for source in sources for path in (source.path, source.manifest)]
         root = str(file.root.resolve())
         private = str(self.entries[file.suite].private)
-        return cache_key(root, file.name, *states, private, self.extractor.fingerprint(file.model))
+        return cache_key(root, file.name, *states, private, self.extractor.fingerprint())
 
     def read_model(self, files: Sequence[RunFile], keys: Mapping[RunFile, str]) -> None:
         """Reads files of one model into the cache; what is read of their seeds serves all of them."""
-        seeds: dict[RunFile | None, dict[str, UnitRecord]] = {None: {}}
+        read: dict[RunFile, dict[str, UnitRecord]] = {}
         for file in files:
-            seeds_file = self._seeds_of(file)
-            if seeds_file and seeds_file not in seeds:
-                records, _, manifest, _ = self._content(seeds_file)
-                protocol = current_protocol(records, manifest)
-                seeds[seeds_file] = {
-                    record.task_id: record
-                    for record in records
-                    if not record.sample and record.protocol == protocol
-                }
-            self.cache.put(keys[file], *self._read(file, seeds[seeds_file]))
+            seeds: dict[str, UnitRecord] = {}
+            for seeds_file in self._seeds_of(file):
+                if seeds_file not in read:
+                    read[seeds_file] = self._first_samples(seeds_file)
+                seeds = read[seeds_file] | seeds
+            self.cache.put(keys[file], *self._read(file, seeds))
+
+    def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
+        """The first sample of each task, by its id."""
+        records, _, manifest, _ = self._content(file)
+        protocol = current_protocol(records, manifest)
+        return {
+            record.task_id: record for record in records if not record.sample and record.protocol == protocol
+        }
 
     def _read(
         self, file: RunFile, seeds: Mapping[str, UnitRecord]
-    ) -> tuple[FileAggregate, Mapping[str, str]]:
+    ) -> tuple[FileAggregate, Mapping[str, str | bytes]]:
         """The aggregate and the extracts; `seeds` has the model's first sample of each seed."""
         entry = self.entries[file.suite]
         records, notices, manifest, faults = self._content(file)
@@ -157,9 +162,13 @@ class _Reader:
         if private:
             notices = [notice.model_copy(update={"message": _HIDDEN}) for notice in notices]
             manifest = manifest and _without_reasons(manifest)
-        extracts = self.extractor(current, file.model, file.suite, parents, private=private)
-        with file.path.open("rb") as lines:
-            sha256 = hashlib.file_digest(lines, "sha256").hexdigest()
+        extracts: dict[str, str | bytes] = {
+            **self.extractor(current, file.model, file.suite, parents, private=private)
+        }
+        lines = file.path.read_bytes()
+        if INDEX in extracts:
+            extracts[LINES] = gzip.compress(lines, mtime=0)
+        sha256 = hashlib.sha256(lines).hexdigest()
         if excluded := len(records) - len(current):
             message = (
                 f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
@@ -188,13 +197,17 @@ class _Reader:
                 return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
         return *read_records(file, self.entries[file.suite].record), *read_manifest(file)
 
-    def _seeds_of(self, file: RunFile) -> RunFile | None:
-        """The same model's file on the problems that this suite's were evolved from; None without one."""
+    def _seeds_of(self, file: RunFile) -> list[RunFile]:
+        """The same model's files on the problems that this suite's were evolved from, its seeds first.
+
+        `-plus` has the same problems with more inputs; most models are asked one of the two.
+        """
         seeds = self.entries[file.suite].seeds
-        if seeds is None or seeds == file.suite or seeds not in self.entries:
-            return None
-        seeds_file = replace(file, suite=seeds)
-        return None if unreadable(seeds_file.path, seeds_file.root) else seeds_file
+        if seeds is None or seeds == file.suite:
+            return []
+        suites = (suite for suite in (seeds, f"{seeds}-plus") if suite in self.entries)
+        files = [replace(file, suite=suite) for suite in suites if suite != file.suite]
+        return [found for found in files if not unreadable(found.path, found.root)]
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:

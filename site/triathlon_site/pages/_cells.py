@@ -1,12 +1,12 @@
 """Cells of scores, as the tables of several pages show them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.pages._reported import ShownScore
-from triathlon_site.ranking import RankShift
+from triathlon_site.ranking import FEWEST_RANKED, RankShift
 from triathlon_site.render.formats import receipt_anchor
 from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, ColumnScores, Score
 
@@ -60,6 +60,11 @@ def cell(
     score, maximum = column.shown(model), column.column.maximum
     if score is None:
         return Cell(None, maximum, reported=reported)
+    # among a few models a place says nothing
+    if len(column.scores) < FEWEST_RANKED:
+        score = replace(score, rank=None, tier=None)
+    if score.shift and not score.shift.told:
+        score = replace(score, shift=None)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
     return Cell(score, maximum, receipt_path(column, model) if has_marks or score.apart else "")
 

@@ -13,6 +13,7 @@ from triathlon_site.pages import (
     choose,
     compare,
     data,
+    evidence,
     front,
     imported,
     method,
@@ -72,9 +73,11 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         ),
         partial(_data_files, site),
         *(
-            partial(model.drafts, site, models[start : start + MODELS_A_SECTION])
+            partial(page.drafts, site, models[start : start + MODELS_A_SECTION])
+            for page in (model, evidence)
             for start in range(0, len(models), MODELS_A_SECTION)
         ),
+        partial(evidence.imported_drafts, site),
     ]
 
 

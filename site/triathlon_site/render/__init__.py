@@ -5,6 +5,7 @@ from triathlon_site.render._environment import (
     Environment,
     find_templates,
     installed_environment,
+    show_control_characters,
 )
 from triathlon_site.render._page import (
     Draft,
@@ -30,4 +31,5 @@ __all__ = [
     "find_templates",
     "formats",
     "installed_environment",
+    "show_control_characters",
 ]

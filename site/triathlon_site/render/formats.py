@@ -8,6 +8,7 @@ from datetime import date
 from inspect import isfunction
 from typing import Any, Final
 
+from triathlon_runner import unit_pages
 from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
@@ -190,6 +191,16 @@ def kind(outcome: str) -> str:
 def sortable(value: float) -> str:
     """A number as scripts sort by it."""
     return f"{value:.6g}"
+
+
+def suite_page(suite: str, slug: str) -> str:
+    """The page of a model's units of one suite, from the site's root; `slug` is the model's."""
+    return unit_pages.suite_page(slug, suite)
+
+
+def lines_path(suite: str, slug: str) -> str:
+    """Where the packed lines of one results file can be downloaded; `slug` is the model's."""
+    return unit_pages.lines_page(slug, suite)
 
 
 def receipt_anchor(suite: str) -> str:

@@ -47,7 +47,7 @@ or fail."""
 FARTHEST: Final = 0.5
 """Weight of the task that is added as far from the mean as the farthest."""
 MOST_SKEW: Final = 1.0
-"""More of it than of a share of pass and fail is not corrected: the correction is a series that ends early."""
+"""More of it is not corrected: the correction is a series that ends early."""
 _TAIL: Final = (1 - LEVEL) / 2
 _Z: Final = float(ndtri(1 - _TAIL))
 _SHIFT: Final = (2 * _Z * _Z + 1) / 6

@@ -77,6 +77,16 @@ def test_verify(finished: SmallRun) -> None:
     assert "6 units in 3 files" in result.output
 
 
+def test_verify_one_task(finished: SmallRun) -> None:
+    """`--tasks` grades the units of a task again, and nothing else; one that nobody has is refused."""
+    lines = (finished.results / "runs/m/evolved/core-seeds.jsonl").read_text().splitlines()
+    task = json.loads(lines[0])["task_id"]
+    result = finished.call("verify", "--suites", "evolved/core-seeds", "--tasks", task)
+    assert result.exit_code == 0 and "1 unit in 1 file" in result.output, result.output
+    refused = finished.call("verify", "--tasks", "nobody/0")
+    assert "expected ids of tasks with stored results, got 'nobody/0'" in str(refused.exception)
+
+
 @pytest.mark.parametrize(
     ("suite", "change", "says"),
     [

@@ -26,7 +26,7 @@ class NoExtracts(EvidenceExtractor):
     """Counts how often a file was read."""
 
     def __init__(self) -> None:
-        super().__init__(installed_environment(), {}, {})
+        super().__init__(installed_environment(), {})
         self.calls = 0
         self.parents: set[str] = set()
 

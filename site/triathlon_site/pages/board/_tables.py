@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
 from statistics import fmean, stdev
 from typing import Final
+from urllib.parse import quote
 
 from triathlon_runner.metrics import Metric
+from triathlon_runner.unit_pages import suite_page
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.render import Figure, Section, Value, formats
@@ -49,6 +51,17 @@ def model_table(
 def count_cell(count: int) -> Value:
     """A number of models, tasks or repeats."""
     return Value(str(count), number=count)
+
+
+def shown_units(models: Models, model: str, suite: str, count: int, kind: str, *, of: int = 0) -> Value:
+    """A number of units that leads to them: the list of the model's evidence, filtered by `kind`.
+
+    `of`: how many there are; with it, the share stands below.
+    """
+    if not count:
+        return Value("0", number=0)
+    link = f"{suite_page(models[model].slug, suite)}?show={quote(kind)}"
+    return Value(str(count), formats.percent(count / of) if of else "", count, link=link)
 
 
 def difference_cells(differences: Mapping[str, Difference], maximum: float) -> dict[str, Value]:

@@ -14,6 +14,8 @@ from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
 from triathlon_site.pages._shifts import shift_sentences
 from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
+from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary
+from triathlon_site.pages.board._lost import lost_sections
 from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
@@ -45,6 +47,7 @@ OUR_WORDING: Final = {
 def loop_sections(board: Board, models: Models) -> Iterator[Section]:
     """Rank shifts, other averages, sensitivity to prompts and temperatures, attacks; those with results."""
     yield from _shifts(board)
+    yield from lost_sections(board, models)
     yield from _loops(board, models)
     for kind, title in SENSITIVITY.items():
         if variants := variants_of(board, kind):
@@ -294,6 +297,8 @@ LOOP = DisciplineView(
     retentions=loop_retentions,
     losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
     loss_note=loop_note,
-    articles={LoopRecord: Article("board/loop_unit")},
+    articles={
+        LoopRecord: Article("board/loop_unit", film, loop_kinds, loop_reason, summary=loop_summary),
+    },
     front=(FRONT,),
 )

@@ -53,9 +53,10 @@ class SteepestFall:
 def falls_of(info: ModelInfo, boards: Sequence[Board]) -> list[Fall]:
     """The boards that rank a model below its rank by plain pass@1; significant falls first."""
     falls = [
-        _fall(info.id, board, score, score.shift)
+        _fall(info.id, board, score, shift)
         for board in boards
-        if (score := board.headline.scores.get(info.id)) and score.shift and score.shift.shift < 0
+        if (score := board.headline.scores.get(info.id)) and (shift := score.shift)
+        if shift.told and shift.shift < 0
     ]
     return sorted(falls, key=lambda fall: not fall.shift.significant)
 
@@ -66,7 +67,7 @@ def steepest(boards: Sequence[Board]) -> SteepestFall | None:
         (score.shift.shift, place, model)
         for place, board in enumerate(boards)
         for model, score in board.headline.scores.items()
-        if score.shift and score.shift.significant and score.shift.shift < 0
+        if score.shift and score.shift.told and score.shift.significant and score.shift.shift < 0
     ]
     if not falls:
         return None
@@ -106,7 +107,9 @@ def _endings(model: str, board: Board, retention: BoardRetention, row: int) -> I
     )
     if outcomes:
         counts = ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
-        yield f"How the tasks that it loses end: {counts}."
+        samples = max(task.sample for file in board.files[model] for task in file.tasks) + 1
+        answers = f", {samples} answers each" if samples > 1 else ""
+        yield f"How the tasks that it loses end{answers}: {counts}."
 
 
 def _examples(model: str, board: Board, retention: BoardRetention, row: int) -> Iterator[Example]:

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
+from triathlon_runner.unit_pages import suite_page
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
-from triathlon_site.evidence import LINKS
+from triathlon_site.evidence import LINKS, imported_slug
 from triathlon_site.exports import Badge, badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
@@ -18,8 +19,10 @@ from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
+from triathlon_site.pages.model._drops import Drop, drops_of
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
+from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, PageContext, formats
 from triathlon_site.scores import Board, Column, OverallRow
 
@@ -57,6 +60,7 @@ class ModelContext(PageContext):
     efforts: list[tuple[GroupBoard, Figure]]
     """By board, the rows of the model's group where it is one of several rows of a model."""
     profile: Profile
+    drops: list[Drop]
     falls: list[Fall]
     outcome_names: list[str]
     files: list[FileAggregate]
@@ -73,8 +77,9 @@ class UnitsContext(PageContext):
 
     template: ClassVar[str] = "model/units"
     info: ModelInfo
-    suites: list[tuple[FileAggregate, list[tuple[str, int]], Markup]]
-    """Each file, how many of its units ended in each way, and a list item for each unit."""
+    suites: list[tuple[FileAggregate, list[tuple[str, int]], Markup, str]]
+    """Each file, how many of its units ended in each way, and of a recording a list item for each task, else the
+    page that has them."""
     home: str
     """The page that it belongs to."""
     imported: bool
@@ -96,14 +101,17 @@ def drafts(site: Gathered, shown: Sequence[str]) -> Iterator[Draft]:
             info=info,
             servers="; ".join(sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})),
             overall=[
-                (family, row, sum(other.rank is not None for other in overall.rows))
+                (family, row, ranked)
                 for family, overall in site.overalls.items()
+                for ranked in [sum(other.rank is not None for other in overall.rows)]
+                if ranked >= FEWEST_RANKED
                 for row in overall.rows
                 if row.model == model
             ],
             boards=[_model_board(site, board, model) for board in boards],
             efforts=[(group, _effort(group)) for group in group_boards(info, boards, site.models)],
             profile=profile(model, boards, site.overalls, site.models),
+            drops=drops_of(info, boards),
             falls=falls_of(info, boards),
             outcome_names=[n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             files=files,
@@ -161,7 +169,10 @@ def unit_draft(
             file,
             # outcomes that the records do not list stand last
             sorted(file.outcomes.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])),
-            Markup(file.extracts.read(LINKS).decode()),
+            Markup(file.extracts.read(LINKS).decode() if file.receipt else ""),
+            ""
+            if file.receipt
+            else suite_page(imported_slug(info.slug) if imported else info.slug, file.suite),
         )
         for file in files
     ]

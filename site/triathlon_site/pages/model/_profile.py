@@ -9,7 +9,7 @@ import numpy as np
 from triathlon_site.figures import Series, radar
 from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions
-from triathlon_site.ranking import Rank, RankShift
+from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import Figure, formats
 from triathlon_site.scores import Board, Overall
 
@@ -44,7 +44,8 @@ class Profile:
 
 def profile(model: str, boards: Sequence[Board], overalls: Mapping[str, Overall], models: Models) -> Profile:
     """The contrasts whose direction 97.5 % of the draws share; both ranks are drawn with the same weights."""
-    contrasts = [*_in_boards(model, boards), *_between_boards(model, overalls)]
+    found = (*_in_boards(model, boards), *_between_boards(model, overalls))
+    contrasts = [contrast for contrast in found if contrast.shift.told]
     sure = [contrast for contrast in contrasts if contrast.shift.significant]
     better = sorted((c for c in sure if c.shift.shift > 0), key=lambda c: (-c.shift.shift, c.column))[:MOST]
     worse = sorted((c for c in sure if c.shift.shift < 0), key=lambda c: (c.shift.shift, c.column))[:MOST]
@@ -80,7 +81,7 @@ def _radar(model: str, boards: Sequence[Board], models: Models) -> Figure:
         for _, column in axes
     ]
     series = [Series(models[model].name, tuple(share[model] for share in shares))]
-    if shares and len(shares[0]) > 1:
+    if shares and len(shares[0]) >= FEWEST_RANKED:
         medians = tuple(float(np.median(list(share.values()))) for share in shares)
         series.append(Series("median of all models", medians, muted=True))
     names = [axis_title(board, column) for board, column in axes]

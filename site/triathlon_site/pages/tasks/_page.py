@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from triathlon_site.evidence import ATTEMPTS, read_attempts, suite_slug
+from triathlon_runner.unit_pages import suite_slug
+from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of

@@ -158,9 +158,13 @@ def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
                 columns[set_title(name)] = {model: _pair(pair) for model, pair in pairs.items()}
     text = (
         "Each changed problem beside the seeds that it came from: how often only the seeds were solved, and"
-        " how often only the changed problem; small print: McNemar’s exact p, each by itself. On sets as hard"
-        " as their seeds (subtle, verbose, concise) a surplus on the left says that the seed was remembered."
+        " how often only the changed problem; small print: McNemar’s exact p, each by itself."
     )
+    if board.plan.family == "official":  # nobody can have learnt our own problems, or a user's
+        text += (
+            " On sets as hard as their seeds (verbose, concise) a surplus on the left can come from seeds"
+            " that the model has seen in training."
+        )
     if columns:
         order = [model for model in board.models if model in models_with_pairs]
         yield model_table("Seed against change, problem by problem", text, models, order, columns)

@@ -1,12 +1,28 @@
-"""The answers of one record, a row of a table for each chain of questions."""
+"""The answers of one record on the page of evidence, and what kind of mistake each is."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from triathlon_runner.records import AnswerRecord, PredictionRecord, RuntimeRecord
+from triathlon_runner.records import AnswerRecord, Outcome, PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime import chains
+from triathlon_site.evidence import expected_and_got
 
-_CHAIN_SCORES: Final = {1.0: "1", 0.5: "½", 0.25: "¼", 0.125: "⅛"}
+FORMS: Final = (
+    "the answer is another statement",
+    "the answer makes a statement",
+    "the answer holds statements",
+    "the answer leaves",
+    "the answer states nothing",
+    "the answer does not parse",
+    "the answer is neither",
+    "the answer is nested",
+    "the answer is too large",
+    "the answer has",
+    "the answer reads the value",
+    "what is stated is no plain value",
+    "the name ",
+)
+"""How reasons begin that are about the form of an answer, whatever its value."""
 
 
 class Answer(NamedTuple):
@@ -24,8 +40,19 @@ class AnswerRow(NamedTuple):
     line: int | None
     variable: str
     answers: Sequence[Answer]
-    score: str
-    """Of the chain."""
+    chain: str
+    """Which of the four answers are right: `1010`."""
+
+
+def mistake(answer: AnswerRecord) -> str:
+    """`cut`, `no answer`, `another form` or `another value`; empty for a right answer."""
+    if answer.correct:
+        return ""
+    if answer.outcome == Outcome.TRUNCATED:
+        return "cut"
+    if answer.outcome == Outcome.NO_ANSWER or answer.answer is None:
+        return "no answer"
+    return "another form" if answer.why.startswith(FORMS) else "another value"
 
 
 def predicted_rows(record: PredictionRecord) -> Iterator[AnswerRow]:
@@ -39,10 +66,53 @@ def runtime_rows(record: RuntimeRecord) -> Iterator[AnswerRow]:
     for one, chain in zip(record.statements, chains(record), strict=True):
         covered, state = one.coverage.correct, one.coverage.correct and one.state.correct
         answers = [
-            Answer(f"line {one.line}, covered", one.coverage, right_so_far=True),
-            Answer(f"line {one.line}, state", one.state, covered),
-            Answer(f"line {one.line}, next line", one.path, state),
+            Answer("covered", one.coverage, right_so_far=True),
+            Answer("state", one.state, covered),
+            Answer("next line", one.path, state),
         ]
-        yield AnswerRow(one.line, one.variable, answers, _CHAIN_SCORES.get(chain.score, "0"))
+        yield AnswerRow(one.line, one.variable, answers, pattern(chain.right))
         all_right &= state and one.path.correct
     yield AnswerRow(None, "", [Answer("output", record.output, all_right)], "")
+
+
+def pattern(right: Sequence[bool]) -> str:
+    """A chain as REval writes it: `1110` where the output alone is wrong."""
+    return "".join(str(int(each)) for each in right)
+
+
+def runtime_kinds(record: RuntimeRecord) -> Iterator[str]:
+    """What a list of units can be filtered by: its chains, and the mistakes in it."""
+    yield from {f"chain {pattern(chain.right)}" for chain in chains(record)}
+    yield from {f"{name}: {mistake(answer)}" for name, answer in _answers(record) if not answer.correct}
+
+
+def _answers(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
+    for one in record.statements:
+        yield "covered", one.coverage
+        yield "state", one.state
+        yield "next line", one.path
+    yield "output", record.output
+
+
+def runtime_reason(record: RuntimeRecord) -> str:
+    """How many answers are wrong, and the output where it is."""
+    wrong = [name for name, answer in _answers(record) if not answer.correct]
+    count = f"{len(wrong)} of {3 * len(record.statements) + 1} answers wrong"
+    return count if record.output.correct else f"{count}; output {_wrong(record.output)}"
+
+
+def predicted_kinds(record: PredictionRecord) -> Iterator[str]:
+    """What a list of predictions can be filtered by."""
+    if kind := mistake(record.prediction):
+        yield kind
+
+
+def predicted_reason(record: PredictionRecord) -> str:
+    """The answer beside the right one."""
+    return _wrong(record.prediction)
+
+
+def _wrong(answer: AnswerRecord) -> str:
+    if answer.answer is None:
+        return mistake(answer)
+    return expected_and_got(answer.expected[0] if answer.expected else "", answer.answer)

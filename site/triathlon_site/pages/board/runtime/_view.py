@@ -24,7 +24,16 @@ from triathlon_site.pages.board._tables import (
     repeats_of,
 )
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
-from triathlon_site.pages.board.runtime._answers import predicted_rows, runtime_rows
+from triathlon_site.pages.board.runtime._answers import (
+    predicted_kinds,
+    predicted_reason,
+    predicted_rows,
+    runtime_kinds,
+    runtime_reason,
+    runtime_rows,
+)
+from triathlon_site.pages.board.runtime._details import detail_sections
+from triathlon_site.pages.board.runtime._summary import predicted_summary, runtime_summary
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
@@ -72,7 +81,8 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
 
 
 def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
-    """Questions that were not asked, chain of thought, all settings: a table for each that has results."""
+    """Details of the answers, questions that were not asked, chain of thought, all settings."""
+    yield from detail_sections(board, models)
     for suite in board.plan.suites:
         if left_out := _left_out(board.of_suite(suite.id)):
             yield _not_asked(suite.id, left_out, models)
@@ -245,7 +255,11 @@ RUNTIME = DisciplineView(
     losses=_weakest_first,
     loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
     names_endings=False,
-    articles={RuntimeRecord: Article("board/runtime_unit", runtime_rows)},
+    articles={
+        RuntimeRecord: Article(
+            "board/runtime_unit", runtime_rows, runtime_kinds, runtime_reason, summary=runtime_summary
+        )
+    },
     front=(OUTPUT, INPUT, CONSISTENCY, REVAL),
 )
 
@@ -257,6 +271,15 @@ PREDICTION = DisciplineView(
     retentions=_retentions,
     losses=_predicted,
     loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models predict it",
-    articles={PredictionRecord: Article("board/runtime_unit", predicted_rows)},
+    articles={
+        PredictionRecord: Article(
+            "board/runtime_unit",
+            predicted_rows,
+            predicted_kinds,
+            predicted_reason,
+            lambda record: (record.prediction.answer, record.prediction.outcome, record.prediction.why),
+            predicted_summary,
+        )
+    },
 )
 """Of output and input prediction."""

@@ -1,0 +1,120 @@
+"""A task of a loop as a film: what each loop changed, where it was lost; and what all tasks say of that."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from triathlon_runner.records import LoopRecord, LoopStep, Outcome
+from triathlon_site.evidence import Words, changed_words, reason
+from triathlon_site.render import formats
+
+UNCHANGED: Final = "lost with an unchanged prompt"
+FIXED: Final = "fixed prompt"
+EXAMPLE: Final = "fails an example of its own"
+LONGEST: Final = 80
+"""Characters of the words that went, in a list."""
+
+
+class Scene(NamedTuple):
+    """Loops that are equal, shown once."""
+
+    first: int
+    last: int
+    step: LoopStep
+    words: Sequence[Words]
+    """The prompt, with what came and what went since the loop before."""
+    before: LoopStep | None
+    """The loop before the one in which the task was lost; None elsewhere."""
+    same_prompt: bool
+    """Whether the model was asked the same as in the loop before."""
+
+
+def film(record: LoopRecord) -> Iterator[Scene]:
+    """The loops in their order; one with prompt, program and outcome of the loop before is folded."""
+    previous: LoopStep | None = None
+    scene: Scene | None = None
+    for step in record.loops:
+        if scene and previous and _alike(step, previous):
+            scene = scene._replace(last=step.loop)
+        else:
+            if scene:
+                yield scene
+            lost = previous if step.outcome != Outcome.PASSED else None
+            same = previous is not None and step.prompt == previous.prompt
+            words = changed_words(previous.prompt, step.prompt) if previous else [Words("same", step.prompt)]
+            scene = Scene(step.loop, step.loop, step, words, lost, same)
+        previous = step
+    if scene:
+        yield scene
+
+
+def _alike(step: LoopStep, other: LoopStep) -> bool:
+    return (step.prompt, step.program, step.outcome) == (other.prompt, other.program, other.outcome)
+
+
+def fixed_from(record: LoopRecord) -> int | None:
+    """The loop from which on the prompt of a kept task stays the same to the end; None where it changes.
+
+    What is asked then is the same question again, whose greedy answer tests nothing more.
+    """
+    if record.outcome != Outcome.PASSED or len(record.loops) < 3:
+        return None
+    start = record.loops[-1].loop
+    for earlier, later in reversed(list(pairwise(record.loops))):
+        if earlier.prompt != later.prompt:
+            break
+        start = earlier.loop
+    return start if start < record.loops[-1].loop else None
+
+
+def _lost(record: LoopRecord) -> tuple[LoopStep, LoopStep] | None:
+    """The loops before and in which a task was lost; None where it was never solved, or kept."""
+    if record.outcome == Outcome.PASSED or not record.sustained_loops or len(record.loops) < 2:
+        return None
+    before, lost = record.loops[-2:]
+    return (before, lost) if lost.outcome != Outcome.PASSED else None
+
+
+def _words_gone(before: LoopStep, lost: LoopStep) -> str:
+    if lost.language:
+        return ""
+    gone = (run.text.strip() for run in changed_words(before.prompt, lost.prompt) if run.kind == "gone")
+    return formats.shorten(" … ".join(gone), LONGEST)
+
+
+def loop_kinds(record: LoopRecord) -> Iterator[str]:
+    """What a list of loop tasks can be filtered by."""
+    if record.outcome != Outcome.PASSED:
+        yield f"lost in loop {record.sustained_loops + 1}"
+    if fixed_from(record):
+        yield FIXED
+    if (pair := _lost(record)) and pair[0].prompt == pair[1].prompt:
+        yield UNCHANGED
+    last = record.loops[-1] if record.loops else None
+    if last and last.verdict and "AssertionError" in last.verdict.detail and not last.verdict.failing:
+        yield EXAMPLE
+
+
+def loop_reason(record: LoopRecord) -> str:
+    """Where a task was lost, which words were gone by then, and the value that was wrong."""
+    parts = [f"lost in loop {record.sustained_loops + 1}"]
+    if pair := _lost(record):
+        gone = _words_gone(*pair)
+        parts.append(UNCHANGED if pair[0].prompt == pair[1].prompt else f"without “{gone}”" if gone else "")
+    return "; ".join(filter(None, [*parts, reason(record.loops[-1]) if record.loops else ""]))
+
+
+def loop_summary(records: Sequence[LoopRecord]) -> Mapping[str, Any]:
+    """By loop, how many tasks were lost; how many kept tasks have a fixed prompt, and from when."""
+    lost = Counter(record.sustained_loops + 1 for record in records if record.outcome != Outcome.PASSED)
+    fixed = sorted(start for record in records if (start := fixed_from(record)))
+    kinds = Counter(kind for record in records for kind in loop_kinds(record))
+    return {
+        "lost": {str(loop): count for loop, count in sorted(lost.items())},
+        "kept": sum(record.outcome == Outcome.PASSED for record in records),
+        "fixed": len(fixed),
+        "fixed_from": fixed[len(fixed) // 2] if fixed else None,
+        "unchanged": kinds[UNCHANGED],
+        "example": kinds[EXAMPLE],
+    }
