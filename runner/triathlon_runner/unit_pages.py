@@ -32,7 +32,7 @@ def suite_slug(suite: str) -> str:
     return name if plain else f"{name}-{hashlib.sha256(suite.encode()).hexdigest()[:6]}"
 
 
-def suite_page(slug: str, suite: str) -> str:
+def evidence_page(slug: str, suite: str) -> str:
     """Returns the page of a model's units of one suite, from the site's root; `slug` is the model's."""
     return f"evidence/{slug}/{suite_slug(suite)}.html"
 
@@ -54,4 +54,4 @@ def unit_anchor(task_id: str, sample: int = 0) -> str:
 
 def unit_address(site: str, model: str, suite: str, task_id: str) -> str:
     """Returns the address of a task's evidence, below a folder or a web address."""
-    return f"{site.rstrip('/')}/{suite_page(model_slug(model), suite)}#{unit_anchor(task_id)}"
+    return f"{site.rstrip('/')}/{evidence_page(model_slug(model), suite)}#{unit_anchor(task_id)}"

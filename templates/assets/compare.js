@@ -135,6 +135,14 @@
     return lonely ? [frame, make("p", { class: "footnote" }, `${lonely} ${lonely === 1 ? "column" : "columns"} that only one of them has: on its own page.`)] : [frame];
   };
 
+  /* A task that leads to what the model wrote, beside the program of another model where its texts are here, too. */
+  const programs = (models, i, suite, task) => {
+    const page = models[i].evidence[suite];
+    if (!page) return task;
+    const rival = models.find((model, n) => n !== i && model.evidence[suite])?.evidence[suite].split("/")[1];
+    return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${encodeURIComponent(task)}` }, task);
+  };
+
   /* Tasks that exactly one of the models solves, set by set. */
   const alone = (models) => {
     const lists = models.map(() => new Map());
@@ -153,7 +161,8 @@
     models.forEach((model, i) => {
       const count = [...lists[i].values()].reduce((sum, tasks) => sum + tasks.length, 0);
       const body = [...lists[i]].map(([suite, tasks]) => make("p", { class: "muted" },
-        index.tasks[suite] ? make("a", { href: index.tasks[suite] }, suite) : suite, `: ${tasks.join(", ")}`));
+        index.tasks[suite] ? make("a", { href: index.tasks[suite] }, suite) : suite, ": ",
+        ...tasks.flatMap((task, n) => [...(n ? [", "] : []), programs(models, i, suite, task)])));
       section.append(make("details", {}, make("summary", {}, make("bdi", {}, model.name), `: ${count} ${count === 1 ? "task" : "tasks"}`), ...body));
     });
     return section;

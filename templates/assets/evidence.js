@@ -20,7 +20,7 @@
     const { href } = new URL(path, location.href);
     if (!arrived.has(href)) arrived.set(href, new Promise((resolve, reject) => {
       waiting.set(href, resolve);
-      const script = Object.assign(document.createElement("script"), { src: href });
+      const script = make("script", { src: path });
       script.addEventListener("error", () => reject(new Error(`cannot load ${path}`)));
       document.head.append(script);
     }));

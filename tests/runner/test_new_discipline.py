@@ -1,5 +1,7 @@
 """A new discipline is its folder, its record type and one line in the catalogue (`support/spelling`)."""
 
+import base64
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,9 +127,11 @@ def test_it_has_pages(place: SmallRun) -> None:
     assert "83.3" in board and "83.3" in model  # ten of twelve spellings
     assert "Words spelt" in (out / "index.html").read_text()
     (evidence,) = (path.read_text() for path in (out / "evidence").rglob("*.html"))
-    for number, record in enumerate(records(place)):
-        assert f'<article class="unit" id="u{number}">' in evidence
-        assert all(step.reply.text in evidence for step in record.steps)
+    (pack,) = (path.read_text() for path in (out / "evidence").rglob("1.js"))
+    written = json.loads(gzip.decompress(base64.b64decode(pack.split('"')[1])))
+    for record in records(place):
+        assert f'href="#{record.task_id}"' in evidence
+        assert all(step.reply.text in written[record.task_id] for step in record.steps)
 
 
 def test_it_counts_in_the_overall_ranking(place: SmallRun) -> None:

@@ -38,7 +38,7 @@ SHOWN: Final = (
     "agreement.html",
     "compare.html",
     "published/reval.html",
-    "evidence/strong/loop-core-1.html",
+    "evidence/strong/loop-core.html",
 )
 """Pages that are kept: one of each kind."""
 _BLOCK: Final = re.compile(r"(?<!\n)(?=<(?:tr|t[hd]|li|p|h\d|section|div|dt|dd|g|path|text|circle|rect|a)\b)")

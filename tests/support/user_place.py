@@ -1,5 +1,7 @@
 """A folder in which all commands find a data set of the user's own."""
 
+import base64
+import gzip
 import json
 from pathlib import Path
 
@@ -54,4 +56,10 @@ class Place:
 
 
 def _text(path: Path) -> str:
-    return path.read_bytes().decode("utf-8", "replace")
+    """The file's text; of a packed one what is in it."""
+    content = path.read_bytes()
+    if content.startswith(b"triathlonPack("):
+        content = gzip.decompress(base64.b64decode(content.split(b'"')[1]))
+    elif path.suffix == ".gz":
+        content = gzip.decompress(content)
+    return content.decode("utf-8", "replace")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.records import RecordedUnit, UnitRecord
-from triathlon_runner.unit_pages import model_slug, suite_page
+from triathlon_runner.unit_pages import evidence_page, model_slug
 from triathlon_site.evidence._article import Article, Articles, render_tasks
 from triathlon_site.evidence._lists import ListedTask, attempts, attempts_text, by_task, ended, listed_tasks
 from triathlon_site.evidence._packs import in_packs, packed
@@ -71,7 +71,7 @@ class EvidenceExtractor:
             tried = list(attempts(records, receipt, receipt=True))
             links = [ListedTask(one.task, one.outcome, f"../{one.address}", "") for one in tried]
             return self._lists(links, attempts_text(tried))
-        page = suite_page(imported_slug(slug) if self.imported else slug, suite)
+        page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
         links = list(listed_tasks(tasks, article, parents))
         tried = list(attempts(records, page, receipt=False))
         if private:

@@ -84,19 +84,25 @@ def suite_ids(root: Path) -> set[str]:
     return {file.suite for file in _run_files(root)}
 
 
-def find_files(root: Path, entries: Mapping[str, SuiteEntry]) -> tuple[list[RunFile], list[Notice]]:
-    """The files that count, in order, and a notice for each of the others."""
+def find_files(
+    root: Path, entries: Mapping[str, SuiteEntry]
+) -> tuple[list[RunFile], list[RunFile], list[Notice]]:
+    """The files that count; recordings of what was measured here, too; a notice for each other file."""
+    beside: list[RunFile] = []
     counted: dict[tuple[str, str], RunFile] = {}
     files = list(_run_files(root))
     notices = [*_links(root), *_manifests_without_results(root, files)]
     for file in files:
         if why_not_plain(file.path, root).startswith(LINK):
             continue  # named above
-        if fault := _fault(file, entries, counted.get((file.model, file.suite))):
+        measured = counted.get((file.model, file.suite))
+        if measured and not measured.source and file.source and not _fault(file, entries, None):
+            beside.append(file)
+        elif fault := _fault(file, entries, measured):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
         else:
             counted[file.model, file.suite] = file
-    return list(counted.values()), notices
+    return list(counted.values()), beside, notices
 
 
 def _links(root: Path) -> Iterator[Notice]:

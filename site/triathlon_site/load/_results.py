@@ -59,6 +59,8 @@ class Results:
     skipped: Mapping[str, str]
     """By model that could not run where the results were made, why."""
     notices: tuple[Notice, ...]
+    beside: tuple[FileAggregate, ...] = ()
+    """Recordings of what was measured here, too: shown beside the measurement, and not counted."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -87,8 +89,8 @@ def read_results(
         UserError: the cache cannot be written, or was changed during the build.
     """
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
-    files, notices = find_files(root, reader.entries)
-    keys = {file: reader.key(file) for file in files}
+    files, beside, notices = find_files(root, reader.entries)
+    keys = {file: reader.key(file) for file in (*files, *beside)}
     aggregates = {file: cache.get(key) for file, key in keys.items()}
     changed: dict[str, list[RunFile]] = {}
     for file, aggregate in aggregates.items():
@@ -97,13 +99,14 @@ def read_results(
     jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
     size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
     run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    read = [aggregates[file] or cache.get(key) for file, key in keys.items()]
-    whole = [aggregate for aggregate in read if aggregate]
-    if len(whole) < len(read):
+    read = {file: aggregates[file] or cache.get(key) for file, key in keys.items()}
+    whole = [aggregate for file in files if (aggregate := read[file])]
+    recordings = [aggregate for file in beside if (aggregate := read[file])]
+    if len(whole) + len(recordings) < len(read):
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
     marked, statement_notices = _mark_judged_again(root, whole)
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    return Results(tuple(marked), _skipped(root), tuple(notices))
+    return Results(tuple(marked), _skipped(root), tuple(notices), tuple(recordings))
 
 
 @dataclass(frozen=True)

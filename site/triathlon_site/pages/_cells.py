@@ -25,6 +25,8 @@ class Cell:
     graded again; else empty: no cell needs a mark of its grade."""
     reported: ShownScore | None = None
     """The reported figure, where there is no score."""
+    missing: str = ""
+    """Sets that a mean lacks, where there is no score for that."""
 
     @property
     def grade(self) -> str:
@@ -48,6 +50,7 @@ def cell(
     *,
     marked: bool = False,
     reported: ShownScore | None = None,
+    missing: str = "",
 ) -> Cell:
     """The cell of one model in one column.
 
@@ -56,10 +59,11 @@ def cell(
         model: its id.
         marked: whether the grade is marked also where the column has no recorded score.
         reported: the reported figure of a model without a score.
+        missing: what a mean lacks, in words.
     """
     score, maximum = column.shown(model), column.column.maximum
     if score is None:
-        return Cell(None, maximum, reported=reported)
+        return Cell(None, maximum, reported=reported, missing=missing)
     # among a few models a place says nothing
     if len(column.scores) < FEWEST_RANKED:
         score = replace(score, rank=None, tier=None)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from triathlon_runner.unit_pages import lines_page, suite_page, suite_slug
+from triathlon_runner.unit_pages import evidence_page, lines_page, suite_slug
 from triathlon_site.evidence import LINKS, imported_page, imported_slug
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
@@ -71,4 +71,4 @@ def _draft(
         others=[(other.slug, other.name) for other in beside],
         imported=imported,
     )
-    return Draft(suite_page(folder, file.suite), context)
+    return Draft(evidence_page(folder, file.suite), context)

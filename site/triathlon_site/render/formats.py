@@ -193,9 +193,9 @@ def sortable(value: float) -> str:
     return f"{value:.6g}"
 
 
-def suite_page(suite: str, slug: str) -> str:
+def evidence_page(suite: str, slug: str) -> str:
     """The page of a model's units of one suite, from the site's root; `slug` is the model's."""
-    return unit_pages.suite_page(slug, suite)
+    return unit_pages.evidence_page(slug, suite)
 
 
 def lines_path(suite: str, slug: str) -> str:

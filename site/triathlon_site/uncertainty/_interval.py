@@ -11,7 +11,7 @@ Other scores of tasks may have any spread, which is estimated, and may be skewed
 - the variance has the factor of Student's t for the number of seed problems;
 - one more task as far from the mean as the farthest is added to the variance with half a weight;
 - where a few tasks make the whole distance from an end of the scale, the variance goes to that of pass or
-  fail: a handful of tasks does not show the spread;
+  fail, and no skewness is believed: a handful of tasks shows neither;
 - the tails are moved by what the skewness of the tasks exceeds that of a share of pass and fail (the first
   term of the expansion of Cornish and Fisher).
 
@@ -141,7 +141,8 @@ def _shape(samples: Sequence[Sample]) -> _Shape:
         tasks = np.sum([sample.tasks() for sample in samples], axis=0)
         trials = np.where(spread > 0, share * (1 - share) / spread, tasks)
         skew = third / variance**1.5 - (1 - 2 * share) / np.sqrt(trials * share * (1 - share))
-    skew = np.where(plain | ~np.isfinite(skew), 0.0, np.clip(skew, -MOST_SKEW, MOST_SKEW))
+    seen = np.where(plain | ~np.isfinite(skew), 0.0, 1 - unsure)
+    skew = seen * np.clip(np.nan_to_num(skew), -MOST_SKEW, MOST_SKEW)
     return _Shape(share, np.where(trials > 0, trials, np.nan), skew)
 
 

@@ -78,7 +78,8 @@ def test_the_site_has_boards_of_their_own(finished: Place) -> None:
         assert "My functions" in site[f"{name}.html"] and "good" in site[f"{name}.html"]
     assert "the data sets of suites.yaml" in " ".join(site["index.html"].split())
     assert json.loads(site["data/overall-added.json"])["family"] == "added"
-    assert MARKER in site["evidence/good/evolved-mine-1.html"]
+    assert MARKER in site["data/runs/good/evolved-mine.jsonl.gz"]
+    assert MARKER in site["evidence/good/evolved-mine/1.js"]
 
 
 def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
@@ -90,7 +91,7 @@ def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
     finally:
         (finished.root / "suites.yaml").write_text(ROW)
     assert [name for name, text in site.items() if MARKER in text] == []
-    assert "evolved-mine.html" in site and "mine/slug" in site["models/good-tasks.html"]
+    assert "evolved-mine.html" in site and "mine/slug" in site["evidence/good/evolved-mine.html"]
 
 
 def test_private_texts_stay_out_without_the_suites_file(place: Place) -> None:

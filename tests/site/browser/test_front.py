@@ -189,7 +189,7 @@ def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
     expect(told).to_be_visible()
     told.locator("li a").first.click()
     assert "/evidence/" in page.url
-    expect(page.locator(f"[id='{page.url.partition('#')[2]}']")).to_be_visible()
+    expect(page.locator("#unit article.unit")).to_be_visible()
 
 
 def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, site: Path) -> None:

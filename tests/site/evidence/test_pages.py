@@ -1,10 +1,32 @@
 """Evidence pages."""
 
+import base64
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
-from triathlon_runner.records import RuntimeRecord
-from triathlon_site.evidence import EvidenceSource, changed_words, evidence_path, render_evidence
+from triathlon_runner.records import (
+    AnswerRecord,
+    EvolvedRecord,
+    FailingCase,
+    LoopRecord,
+    Outcome,
+    PredictionRecord,
+    ProtocolHashes,
+    Reply,
+    RuntimeRecord,
+    UnitRecord,
+    Verdict,
+)
+from triathlon_runner.unit_pages import evidence_page
+from triathlon_site.evidence import EvidenceExtractor, changed_words, render_tasks
+from triathlon_site.evidence._article import missing_definition
 from triathlon_site.pages.board import ARTICLES
+from triathlon_site.pages.board._film import film, loop_kinds
 from triathlon_site.render import installed_environment
 from triathlon_site.render.formats import LONGEST_TEXT, cut
 
@@ -27,17 +49,86 @@ def test_a_huge_reply_keeps_beginning_and_end() -> None:
     assert short.startswith("aaa") and short.endswith("bbb") and "5,000 characters left out" in short
 
 
-def test_each_unit_has_a_page_and_an_anchor() -> None:
-    """Pages stay small; unit i is `u<i>` on the page that is told."""
-    suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=4000)
+def unpacked(script: str) -> Any:
+    """What a pack hands over."""
+    return json.loads(gzip.decompress(base64.b64decode(script.split('"')[1])))
+
+
+def extracted(
+    suite: FakeSuite, parents: Mapping[str, UnitRecord] | None = None, **options: bool
+) -> dict[str, str]:
     records = list(fake_records(FakeModel("m", 2.0, 0.9), suite))
-    source = EvidenceSource("m", "m", "loop/core")
-    pages, numbers = render_evidence(records, installed_environment(), ARTICLES, source)
-    assert len(pages) > 1 and numbers == sorted(numbers) and len(numbers) == len(records)
-    for index, number in enumerate(numbers):
-        assert f'id="u{index}"' in pages[number - 1]
-    assert 'href="loop-core-2.html" rel="next"' in pages[0] and 'rel="prev"' not in pages[0]
-    assert f'href="loop-core-{len(pages) - 1}.html" rel="prev"' in pages[-1] and "next" not in pages[-1]
+    return EvidenceExtractor(installed_environment(), ARTICLES)(
+        records, "m", suite.entry.id, parents or {}, **options
+    )
+
+
+def test_each_task_is_in_the_pack_that_the_index_names() -> None:
+    """Packs stay small; the list has the address of each task, which is the task."""
+    suite = FakeSuite(entries(["loop/core"])[0], tasks=30, padding=40_000)
+    found = extracted(suite)
+    index = unpacked(found["index.js"])
+    packs = {number: unpacked(found[f"{number}.js"]) for number in {pack for _, pack, *_ in index["tasks"]}}
+    assert len(packs) > 1
+    for task, pack, ended, kinds in index["tasks"]:
+        assert f">{task}" in packs[pack][task] and f'id="{task}"' in found["links.html"]
+        assert (ended == "passed") == ("passed" in kinds)
+    assert [index["tasks"][place][0] for place in index["lines"]] == [task for task, *_ in index["tasks"]]
+
+
+def test_private_texts_are_in_no_file() -> None:
+    """Of private tasks the list has ids and outcomes; nothing is packed."""
+    found = extracted(FakeSuite(entries(["evolved/core-seeds"])[0], tasks=3), private=True)
+    assert set(found) == {"links.html", "attempts.json"} and "expected" not in found["links.html"]
+
+
+def test_samples_that_are_alike_stand_once() -> None:
+    """The program once, then each different answer with the numbers of its samples."""
+    right = AnswerRecord(
+        reply=Reply(text="1"), answer="1", expected=("1",), outcome=Outcome.PASSED, correct=True
+    )
+    first = PredictionRecord(
+        suite="runtime/cruxeval-output",
+        model="m",
+        task_id="sample_0",
+        protocol=ProtocolHashes(asked="", graded=""),
+        outcome=Outcome.PASSED,
+        asked="output",
+        style="direct",
+        program="def f():\n    return 1",
+        assertion="assert f() == ??",
+        prediction=right,
+    )
+    records = [first.model_copy(update={"sample": number}) for number in range(10)]
+    records[4] = records[4].model_copy(update={"prediction": right.model_copy(update={"answer": "2"})})
+    ((_, page),) = render_tasks({first.task_id: records}, installed_environment(), ARTICLES[type(first)], {})
+    assert re.findall(r'data-samples="([\d ]+)"', page) == ["1 2 3 4 6 7 8 9 10", "5"]
+    assert page.count('<ol class="lines">') == 1
+
+
+def test_a_film_says_where_a_task_was_lost() -> None:
+    """Equal loops are one scene; the lost program stands beside the last right one."""
+    suite = FakeSuite(entries(["loop/core"])[0], tasks=40)
+    for record in fake_records(FakeModel("m", 1.0, 0.7), suite):
+        assert isinstance(record, LoopRecord)
+        scenes = list(film(record))
+        assert [n for scene in scenes for n in range(scene.first, scene.last + 1)] == [
+            step.loop for step in record.loops
+        ]
+        lost = [scene for scene in scenes if scene.before]
+        assert len(lost) == (0 < record.sustained_loops < 10 and record.outcome != "passed")
+        assert any(kind.startswith("lost in loop") for kind in loop_kinds(record)) == (
+            record.outcome != "passed"
+        )
+
+
+def test_a_function_that_is_not_there_is_named() -> None:
+    """The grader looks it up in vain; the page says so in place of a KeyError."""
+    case = FailingCase(index=0, input="f(1)", expected="2", got="KeyError: 'f'")
+    verdict = Verdict(outcome=Outcome.CRASHED, passed=0, total=1, failing=case)
+    missing = missing_definition("def g(x):\n    return x", verdict)
+    assert missing is not None and (missing.name, missing.defined) == ("f", ("g",))
+    assert missing_definition("def f(x):\n    raise KeyError('f')", verdict) is None
 
 
 def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> None:
@@ -57,10 +148,10 @@ def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> N
 
 def test_a_path_is_plain_for_any_suite() -> None:
     """Variants have signs in their names that addresses need not have."""
-    plain = evidence_path("m", "loop/core", 1)
-    variant = evidence_path("m", "loop/core@temperature-0.2", 1)
-    assert plain == "evidence/m/loop-core-1.html"
-    assert "@" not in variant and variant != evidence_path("m", "loop/core-temperature-0.2", 1)
+    plain = evidence_page("m", "loop/core")
+    variant = evidence_page("m", "loop/core@temperature-0.2")
+    assert plain == "evidence/m/loop-core.html"
+    assert "@" not in variant and variant != evidence_page("m", "loop/core-temperature-0.2")
 
 
 def test_an_evolved_problem_stands_beside_its_seed() -> None:
@@ -69,11 +160,10 @@ def test_an_evolved_problem_stands_beside_its_seed() -> None:
     model = FakeModel("m")
     parents = {record.task_id: record for record in fake_records(model, FakeSuite(seeds, tasks=3))}
     children = list(fake_records(model, FakeSuite(difficult, tasks=3)))
-    source = EvidenceSource("m", "m", difficult.id, parents)
-    (page,), _ = render_evidence(children, installed_environment(), ARTICLES, source)
+    tasks = {record.task_id: [record] for record in children}
+    article, templates = ARTICLES[EvolvedRecord], installed_environment()
+    page = "".join(html for _, html in render_tasks(tasks, templates, article, parents))
     for name in parents:
         assert f"Evolved from {name}" in page
-    (alone,), _ = render_evidence(
-        children, installed_environment(), ARTICLES, EvidenceSource("m", "m", difficult.id)
-    )
-    assert "without a result of this model" in alone
+    alone = "".join(html for _, html in render_tasks(tasks, templates, article, {}))
+    assert "which the model was not asked" in alone

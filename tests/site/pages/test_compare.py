@@ -92,6 +92,7 @@ def test_the_script_of_a_model_says_what_it_solves(tmp_path: Path) -> None:
         "curve",
         "radar",
         "solved",
+        "evidence",
         "columns",
     ]
     board = next(board for board in site.boards if board.plan.id == "evolved-core")

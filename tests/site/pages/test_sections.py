@@ -301,7 +301,12 @@ def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     articles = details.split('<section class="unit"')[1:]
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:
-        assert sorted(re.findall(r"#u\d+\">(\w+)</a>", article)) == ["fair", "middle", "strong", "weak"]
+        assert sorted(re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", article)) == [
+            "fair",
+            "middle",
+            "strong",
+            "weak",
+        ]
 
 
 def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The page of a board: one discipline on one set of data."""
 
 from triathlon_site.pages.board._figures import curve_columns, degradation_curve
-from triathlon_site.pages.board._page import drafts
+from triathlon_site.pages.board._page import drafts, missing_suites
 from triathlon_site.pages.board._reported import places, reported_models, reported_scores
 from triathlon_site.pages.board._retention import BoardRetention
 from triathlon_site.pages.board._view_protocol import FrontColumn
@@ -28,6 +28,7 @@ __all__ = [
     "drafts",
     "finding",
     "heading_of",
+    "missing_suites",
     "places",
     "question_columns",
     "reported_models",

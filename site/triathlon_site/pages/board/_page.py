@@ -21,7 +21,7 @@ from triathlon_site.pages.board._reported import (
 from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.pages.board._views_by_discipline import Finding, finding, heading_of, view_of
 from triathlon_site.render import Draft, Figure, Link, PageContext, Section
-from triathlon_site.scores import Board, Column, ColumnScores
+from triathlon_site.scores import Board, Column, ColumnScores, set_title
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ def _row(
             model,
             marked=bool(reported.columns),
             reported=figures.get(column.column.id),
+            missing=missing_suites(board, column.column, model),
         )
         for column in columns
     )
@@ -138,6 +139,15 @@ def _row(
         return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
     part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
     return BoardRow(info, place, cells, cost, info.page, board.open_units(model), part)
+
+
+def missing_suites(board: Board, column: Column, model: str) -> str:
+    """The sets that a mean over several lacks of a model, in words; empty where it lacks none."""
+    have = {file.suite for file in board.files.get(model, ()) if file.units}
+    missing = [suite for suite in column.suites if suite not in have]
+    if len(column.suites) == 1 or len(missing) == len(column.suites):
+        return ""
+    return ", ".join(set_title(suite.partition("/")[2].removeprefix("core-")) for suite in missing)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from triathlon_runner.metrics import Metric
-from triathlon_runner.unit_pages import suite_page
+from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.render import Figure, Section, Value, formats
@@ -60,7 +60,7 @@ def shown_units(models: Models, model: str, suite: str, count: int, kind: str, *
     """
     if not count:
         return Value("0", number=0)
-    link = f"{suite_page(models[model].slug, suite)}?show={quote(kind)}"
+    link = f"{evidence_page(models[model].slug, suite)}?show={quote(kind)}"
     return Value(str(count), formats.percent(count / of) if of else "", count, link=link)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.figures import (
     FEWEST_AXES,
     curve_path,
@@ -65,6 +66,12 @@ def files(boards: Sequence[Board], models: Models, curves: Mapping[str, list[flo
             "name": models[model].name,
             **_lines(models[model].name, model, axes, curves),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
+            "evidence": {
+                file.suite: evidence_page(models[model].slug, file.suite)
+                for board in boards
+                for file in board.files.get(model, ())
+                if file.has_lines
+            },
             "columns": [
                 {"id": name, **_column(board, column, model), "minus": minus[name][model]}
                 for name, (board, column) in columns.items()

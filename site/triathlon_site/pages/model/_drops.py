@@ -55,7 +55,11 @@ def _loops(board: Board, model: str) -> Iterator[Drop]:
     if len(ends) < 2 or None in ends:
         return
     (file,) = _files(board, model, curve[0].column.suites)
-    tried = [one for one in read_attempts(file.extracts.read(ATTEMPTS)) if one.outcome.endswith("loops")]
+    tried = [
+        one
+        for one in read_attempts(file.extracts.read(ATTEMPTS))
+        if one.outcome.endswith((" loop", " loops"))
+    ]
     task, _, path = next((one for one in tried if not one.outcome.startswith(f"{len(curve)} ")), ("",) * 3)
     name = f"loop, {board.plan.title}"
     before, after = (end or 0.0 for end in ends)

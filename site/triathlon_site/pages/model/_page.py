@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome
-from triathlon_runner.unit_pages import suite_page
+from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import LINKS, imported_slug
 from triathlon_site.exports import Badge, badge_files, badges_of
@@ -18,10 +18,11 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.noise import ScoreNoise, score_noise
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import view_of
+from triathlon_site.pages.board import missing_suites, view_of
 from triathlon_site.pages.model._drops import Drop, drops_of
 from triathlon_site.pages.model._falls import Fall, falls_of
 from triathlon_site.pages.model._profile import Profile, profile
+from triathlon_site.pages.model._recordings import BesideRecording, beside_recordings
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, PageContext, formats
 from triathlon_site.scores import Board, Column, OverallRow
@@ -37,6 +38,8 @@ class ModelBoard:
     board: Board
     cells: list[tuple[Column, Cell]]
     figures: list[Figure]
+    missing: str
+    """Suites whose results the headline lacks; empty where it has a score."""
     rise: float | None
     """How much its headline could rise at most if no reply had been cut."""
 
@@ -62,6 +65,7 @@ class ModelContext(PageContext):
     profile: Profile
     drops: list[Drop]
     falls: list[Fall]
+    recordings: list[BesideRecording]
     outcome_names: list[str]
     files: list[FileAggregate]
     run_here: bool
@@ -78,8 +82,8 @@ class UnitsContext(PageContext):
     template: ClassVar[str] = "model/units"
     info: ModelInfo
     suites: list[tuple[FileAggregate, list[tuple[str, int]], Markup, str]]
-    """Each file, how many of its units ended in each way, and of a recording a list item for each task, else the
-    page that has them."""
+    """Each file, how many of its units ended in each way, of a recording a list item for each task, and else
+    the page that has them."""
     home: str
     """The page that it belongs to."""
     imported: bool
@@ -113,6 +117,7 @@ def drafts(site: Gathered, shown: Sequence[str]) -> Iterator[Draft]:
             profile=profile(model, boards, site.overalls, site.models),
             drops=drops_of(info, boards),
             falls=falls_of(info, boards),
+            recordings=list(beside_recordings(site, info)),
             outcome_names=[n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             files=files,
             run_here=any(not file.receipt for file in files),
@@ -132,6 +137,7 @@ def _model_board(site: Gathered, board: Board, model: str) -> ModelBoard:
         board,
         [(column.column, cell(column, model)) for column in columns],
         list(view_of(board).figures(board, list(shown), site.models)),
+        missing_suites(board, board.headline.column, model),
         most_of_headline(board, model),
     )
 
@@ -172,7 +178,7 @@ def unit_draft(
             Markup(file.extracts.read(LINKS).decode() if file.receipt else ""),
             ""
             if file.receipt
-            else suite_page(imported_slug(info.slug) if imported else info.slug, file.suite),
+            else evidence_page(imported_slug(info.slug) if imported else info.slug, file.suite),
         )
         for file in files
     ]

@@ -1,0 +1,55 @@
+"""A model's measured results beside others' recordings of the same suite, with the tasks that differ."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from triathlon_runner.unit_pages import evidence_page, unit_anchor
+from triathlon_site.load import FileAggregate
+from triathlon_site.models import ModelInfo
+from triathlon_site.pages._site import Gathered
+from triathlon_site.render import formats
+from triathlon_site.tasks import solving_metric
+
+
+@dataclass(frozen=True)
+class BesideRecording:
+    """One suite that was measured here and recorded by others."""
+
+    suite: str
+    recording: FileAggregate
+    metric: str
+    measured: str
+    recorded: str
+    tasks: int
+    """That both have."""
+    gained: list[tuple[str, str]]
+    """Tasks with a higher score here, with the address of each."""
+    lost: list[tuple[str, str]]
+
+
+def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecording]:
+    """Each suite of the model that both have."""
+    for recording in site.results.beside:
+        here = next((f for f in site.files[info.id] if f.suite == recording.suite), None)
+        if recording.model != info.id or here is None:
+            continue
+        entry = next(e for b in site.boards for e in (*b.plan.suites, *b.plan.variants) if e.id == here.suite)
+        metric = solving_metric(entry)
+        scores = [file.frame.groupby("task")[metric.id].mean() for file in (here, recording)]
+        both = scores[0].index.intersection(scores[1].index)
+        difference = (scores[0][both] - scores[1][both]).sort_index()
+        page = evidence_page(info.slug, here.suite)
+
+        def links(tasks: list[str], page: str = page) -> list[tuple[str, str]]:
+            return [(task, f"{page}#{unit_anchor(task)}") for task in tasks]
+
+        shown = (formats.score(f.metrics[metric.id].score(metric), metric.maximum) for f in (here, recording))
+        yield BesideRecording(
+            here.suite,
+            recording,
+            metric.title,
+            *shown,
+            len(both),
+            links(list(difference[difference > 0].index)),
+            links(list(difference[difference < 0].index)),
+        )
