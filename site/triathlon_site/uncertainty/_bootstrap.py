@@ -150,7 +150,7 @@ def draw(sample: Sample, draws: int = DRAWS) -> Draws:
     whole += denominators
     with np.errstate(invalid="ignore"):
         scores /= whole  # a model without tasks: 0 / 0 is nan
-    return scores.T
+    return np.asarray(scores.T)
 
 
 def mean_denominator(sample: Sample) -> Array:

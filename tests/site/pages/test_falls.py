@@ -12,6 +12,7 @@ from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.model import falls_of, retention_on, steepest
+from triathlon_site.pages.model._drops import drops_of
 
 FEWEST = 2
 """Other models below which a task says nothing."""
@@ -130,3 +131,30 @@ def test_every_drop_on_a_board_leads_to_why(root: Path) -> None:
         assert links and {sign for _, _, sign in links} == {"−"}
         for path, anchor, _ in links:
             assert f'id="{anchor}"' in (out / path).read_text()
+
+
+def test_drops_are_in_points_and_end_on_a_failed_task(root: Path, site: Gathered) -> None:
+    """From the first loop to the last and from seeds to sets, the largest first, as the records say."""
+    info = site.models["forgetful"]
+    drops = drops_of(info, site.boards)
+    points = [drop.points for drop in drops]
+    assert points == sorted(points, reverse=True) and points[-1] > 0
+    loop = next(drop for drop in drops if drop.second == "loop 10")
+    lines = (root / "results/runs/forgetful/loop/core.jsonl").read_text().splitlines()
+    loops = [record["sustained_loops"] for record in map(json.loads, lines)]
+    assert loop.before == pytest.approx(100 * sum(count > 0 for count in loops) / len(loops))
+    assert loop.after == pytest.approx(100 * sum(count == 10 for count in loops) / len(loops))
+    page = (root / "_site" / info.page).read_text()
+    assert "Its largest drops" in page and all(drop.second in page for drop in drops)
+
+
+def test_a_rank_is_said_among_five_models(tmp_path: Path) -> None:
+    """Among four the table is ordered, and no rank, tier, shift or badge is there."""
+    for count, said in ((4, False), (5, True)):
+        root = tmp_path / str(count)
+        suite = [FakeSuite(entry, tasks=8) for entry in entries(["loop/core"])]
+        write_results(root / "results", [FakeModel(f"m{n}", n - 2.0, 0.9) for n in range(count)], suite)
+        build_small(root)
+        board = (root / "_site/loop.html").read_text()
+        assert ("<b>1</b>" in board) is said and (">rank 1" in board) is said
+        assert (root / "_site/badges/m3-loop-core.svg").exists() is said

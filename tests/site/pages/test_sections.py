@@ -52,8 +52,8 @@ def test_the_loop_shows_what_was_varied_and_nothing_else(site: Gathered) -> None
     """Prompts and one attack were run; no temperature was, so that there is one kind of loops a task."""
     sections = list(loop_sections(board(site, "loop-core"), site.models))
     varied = ["Other summary prompts", "Attacks on the first prompt"]
-    assert titles(sections) == ["Rank shifts", "Loops sustained", *varied]
-    _, loops, prompts, attacks = sections
+    assert titles(sections) == ["Rank shifts", "Where tasks are lost", "Loops sustained", *varied]
+    _, _, loops, prompts, attacks = sections
     assert loops.head == ("Model", "loops a task", "ASL, s = 1", "ASL over solved tasks, s = 1")
     (file,) = (file for file in site.results.files if (file.model, file.suite) == ("fair", "loop/core"))
     shares = [total(file, name) for name in ("pass_at_1", *(f"sustain_{j}" for j in range(2, 11)))]
@@ -78,7 +78,7 @@ def test_a_board_says_whose_prompts_it_asks_with(tmp_path: Path) -> None:
 def test_a_row_of_another_protocol_is_seen_apart(tmp_path: Path) -> None:
     """Recorded with the authors' prompts, or measured with other ones: a mark, no rank, and what it means."""
     suite = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus"])]
-    write_results(tmp_path, [*MODELS[:2], FakeModel("apart", 3.0)], suite)
+    write_results(tmp_path, [*MODELS, FakeModel("fifth"), FakeModel("apart", 3.0)], suite)
     for path in (tmp_path / "runs" / "apart").rglob("mbpp-plus.*"):
         path.write_text(re.sub(r'"asked": ?"[^"]*"', '"asked":"evalooop"', path.read_text()))
     page = rendered_texts(gather(tmp_path, None))["loop-mbpp-plus.html"]
@@ -143,7 +143,7 @@ def test_a_runtime_board_says_what_it_asks(site: Gathered) -> None:
 
 def test_runtime_shows_thinking_and_repeats(site: Gathered) -> None:
     """Differences to direct answers; every setting in one table, below an average of its models."""
-    thinking, settings = RUNTIME.sections(board(site, "runtime-core"), site.models)
+    *_, thinking, settings = RUNTIME.sections(board(site, "runtime-core"), site.models)
     assert thinking.title == "With a chain of thought" and len(thinking.rows) == 4
     assert settings.head[:4] == ("Model", "asked", "Coverage", "Coverage F1")
     by_setting: dict[str, list[tuple[Value, ...]]] = {}
@@ -217,7 +217,7 @@ def test_a_profile_names_only_sure_contrasts(site: Gathered) -> None:
         found = profile(model, own, site.overalls, site.models)
         assert all(one.shift.significant and one.shift.shift > 0 for one in found.better)
         assert all(one.shift.significant and one.shift.shift < 0 for one in found.worse)
-        assert found.radar.svg
+        assert found.radar.svg or model == "weak"  # which has 0 everywhere
 
 
 def test_a_set_that_a_model_fails_is_a_weak_side(tmp_path: Path) -> None:
@@ -301,12 +301,8 @@ def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     articles = details.split('<section class="unit"')[1:]
     assert len(articles) == len(entries(["loop/core"])) * 10
     for article in articles:
-        assert sorted(re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", article)) == [
-            "fair",
-            "middle",
-            "strong",
-            "weak",
-        ]
+        names = re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", article)
+        assert sorted(names) == ["fair", "middle", "strong", "weak"]
 
 
 def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:

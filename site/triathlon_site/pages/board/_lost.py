@@ -13,7 +13,8 @@ from triathlon_site.scores import Board
 def lost_sections(board: Board, models: Models) -> Iterator[Section]:
     """By model and loop the tasks that were lost, with what says nothing of a meaning kept or lost."""
     suite = board.plan.suites[0].id
-    found = {m: read_summary(file.extracts.read(SUMMARY)) for m, file in board.of_suite(suite).items()}
+    files = {m: file for m in board.models for file in board.files[m] if file.suite == suite}
+    found = {m: read_summary(file.extracts.read(SUMMARY)) for m, file in files.items()}
     summaries = {model: summary for model, summary in found.items() if "lost" in summary}
     if not summaries:
         return

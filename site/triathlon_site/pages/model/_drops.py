@@ -8,11 +8,11 @@ from triathlon_runner.records import Outcome
 from triathlon_site.evidence import ATTEMPTS, SUMMARY, read_attempts, read_summary
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._dimensions import share_of_maximum
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, question_columns
 from triathlon_site.scores import Board, ColumnScores, set_title
 
-LISTED: Final = 6
+LISTED: Final = 8
+MOST_OF_A_BOARD: Final = 2
 FEWEST_ANSWERS: Final = 50
 """About a kind of line, below which its share says little."""
 
@@ -38,20 +38,18 @@ class Drop:
 
 def drops_of(info: ModelInfo, boards: Sequence[Board]) -> list[Drop]:
     """The largest drops of a model, the largest first."""
-    drops = [
-        drop
-        for board in boards
-        for found in (_loops, _sets, _lines)
-        for drop in found(board, info.id)
-        if drop.points > 0
-    ]
+    drops: list[Drop] = []
+    for board in boards:
+        for found in (_loops, _sets, _lines):
+            falls = sorted(found(board, info.id), key=lambda drop: -drop.points)
+            drops += [drop for drop in falls[:MOST_OF_A_BOARD] if drop.points > 0]
     return sorted(drops, key=lambda drop: (-drop.points, drop.second))[:LISTED]
 
 
 def _loops(board: Board, model: str) -> Iterator[Drop]:
     """From the first loop to the last."""
     curve = curve_columns(board)
-    ends = [share_of_maximum(column, model) for column in (*curve[:1], *curve[-1:])]
+    ends = [_share(column, model) for column in (*curve[:1], *curve[-1:])]
     if len(ends) < 2 or None in ends:
         return
     (file,) = _files(board, model, curve[0].column.suites)
@@ -62,7 +60,7 @@ def _loops(board: Board, model: str) -> Iterator[Drop]:
     ]
     task, _, path = next((one for one in tried if not one.outcome.startswith(f"{len(curve)} ")), ("",) * 3)
     name = f"loop, {board.plan.title}"
-    before, after = (end or 0.0 for end in ends)
+    before, after = (0.0 if end is None else end for end in ends)
     yield Drop(f"{name}: loop 1", before, f"loop {len(curve)}", after, task, path)
 
 
@@ -73,18 +71,21 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
         if entry.seeds in (None, entry.id) or entry.id not in single or entry.id == f"{entry.seeds}-plus":
             continue
         seeds = next(
-            (s for s in (f"{entry.seeds}-plus", entry.seeds) if s in single and model in single[s].scores), ""
+            (s for s in (f"{entry.seeds}-plus", entry.seeds) if s in single and single[s].shown(model)), ""
         )
-        if not seeds or model not in single[entry.id].scores:
+        shares = [_share(single[suite], model) for suite in (seeds, entry.id) if suite]
+        if len(shares) < 2 or None in shares:
             continue
         task, path = _lost_child(board, model, seeds, entry.id)
-        before, after = (_share(single[suite], model) for suite in (seeds, entry.id))
+        before, after = (share or 0.0 for share in shares)
         names = [set_title(suite.partition("/")[2].removeprefix("core-")) for suite in (seeds, entry.id)]
         yield Drop(f"{board.plan.discipline}: {names[0]}", before, names[1], after, task, path)
 
 
-def _share(column: ColumnScores, model: str) -> float:
-    return share_of_maximum(column, model) or 0.0
+def _share(column: ColumnScores, model: str) -> float | None:
+    """In per cent of the maximum, under whatever protocol: a model is compared with itself alone."""
+    score = column.shown(model)
+    return 100 * score.value / column.column.maximum if score else None
 
 
 def _files(board: Board, model: str, suites: Sequence[str]) -> list[FileAggregate]:
@@ -112,7 +113,7 @@ def _lines(board: Board, model: str) -> Iterator[Drop]:
         for place, column in enumerate(question_columns(board)[:3]):
             counts = {kind: summary["lines"][kind][place] for kind in LINE_KINDS}
             shares = {kind: 100 * r / of for kind, (r, of) in counts.items() if of >= FEWEST_ANSWERS}
-            whole = share_of_maximum(column, model)
+            whole = _share(column, model)
             if shares and whole is not None:
                 worst = min(shares, key=lambda kind: shares[kind])
                 title = f"runtime, {board.plan.title}: {column.column.title.lower()}, all lines"

@@ -30,7 +30,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 def detail_sections(board: Board, models: Models) -> Iterator[Section]:
     """The tables of the board's own suite; none where no file with texts is there."""
     suite = board.plan.suites[0].id
-    files = board.of_suite(suite)
+    files = {m: file for m in board.models for file in board.files[m] if file.suite == suite}
     found = {model: read_summary(file.extracts.read(SUMMARY)) for model, file in files.items()}
     summaries = {model: summary for model, summary in found.items() if summary.get("mistakes")}
     if not summaries:

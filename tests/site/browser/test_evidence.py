@@ -1,0 +1,81 @@
+"""Evidence in a browser: what a reader sees of values, lists, filters and two models side by side."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.results import FakeModel, FakeSuite, write_results
+from support.site import entries
+from support.visit import visit
+from triathlon_site.build import build
+
+pytestmark = pytest.mark.browser
+
+SPACED = "f('a  b\tc',\n  '   ')"
+TURNED = "\u202eevil\x1b"
+MODELS = (FakeModel("one", 1.0, 0.9), FakeModel("two", -1.0, 0.6))
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models on two suites; every failing input of one has white space and control characters."""
+    root = tmp_path_factory.mktemp("evidence")
+    suites = [FakeSuite(entry, tasks=12) for entry in entries(["loop/core", "evolved/core-seeds"])]
+    write_results(root / "results", MODELS, suites)
+    path = root / "results/runs/two/evolved/core-seeds.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        if record["verdict"] and record["verdict"]["failing"]:
+            record["verdict"]["failing"] |= {"input": SPACED, "expected": "'  '", "got": f"' '{TURNED}"}
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    build(root / "results", root / "_site", None, cache=root / "cache")
+    return root / "_site"
+
+
+def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
+    """Runs of spaces, tabs and new lines stand on the screen; control characters have visible names."""
+    visit(page, f"{(out / 'evidence/two/evolved-core-seeds.html').as_uri()}?show=failed")
+    page.locator("#units a:visible").first.click()
+    given, expected, got = (page.locator("#unit .failing code").nth(place) for place in range(3))
+    assert given.inner_text() == SPACED
+    assert expected.inner_text() == "'  '"
+    assert "[U+202E]" in got.inner_text() and "␛" in got.inner_text()
+    assert got.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
+
+
+def test_an_address_is_the_task(page: Page, out: Path) -> None:
+    """It opens the unit, as the number of its line does in older addresses; a next one is a step away."""
+    address = (out / "evidence/one/loop-core.html").as_uri()
+    visit(page, address)
+    tasks = page.locator("#units a").all_inner_texts()
+    page.goto("about:blank")
+    visit(page, f"{address}#u3")
+    expect(page.locator("#unit h2")).to_contain_text(tasks[3])
+    page.get_by_role("link", name="next not passed").click()
+    expect(page.locator("#unit h2")).not_to_contain_text(tasks[3])
+    command = page.locator("[data-command]").text_content() or ""
+    assert command.startswith("triathlon verify --models one --suites loop/core --tasks ")
+
+
+def test_two_programs_side_by_side(page: Page, out: Path) -> None:
+    """Of tasks that end otherwise with the other model, both are read beside each other."""
+    visit(page, f"{(out / 'evidence/one/evolved-core-seeds.html').as_uri()}?beside=two&show=differs")
+    shown = page.locator("#units li:visible")
+    assert 0 < shown.count() < 12
+    shown.first.locator("a").click()
+    expect(page.locator("#unit article.unit")).to_have_count(2)
+    endings = page.locator("#unit article.unit > h2 .outcome").all_inner_texts()
+    assert len({ending == "passed" for ending in endings}) == 2
+
+
+def test_without_scripts_the_failing_units_are_listed(browser: Browser, out: Path) -> None:
+    """Each with the first thing that was wrong, and the results file as a download."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((out / "evidence/two/evolved-core-seeds.html").as_uri())
+    assert "expected '  ', got ' '" in page.locator("#units").inner_text()
+    link = page.locator("noscript a").get_attribute("href") or ""
+    assert (out / "evidence/two" / link).resolve().is_file()
+    context.close()
