@@ -128,7 +128,7 @@ def render_tasks(
         groups: dict[Hashable, list[UnitRecord]] = {}
         for record in records:
             groups.setdefault(article.alike(record), []).append(record)
-        shown = []
+        shown: list[Shown] = []
         for group in sorted(groups.values(), key=len, reverse=True):
             first = group[0]
             found = [parents.get(name) for name in getattr(first, "parents", ())]

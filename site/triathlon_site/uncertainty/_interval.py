@@ -94,8 +94,10 @@ def score_intervals(samples: Sequence[Sample]) -> list[Interval]:
     """
     shape, maximum = _shape(samples), samples[0].maximum
     shift = shape.skew * _SHIFT
-    low = rounded(maximum * betaincinv(*shape.low, ndtr(shift - _Z)))
-    high = rounded(maximum * betaincinv(*shape.high, ndtr(shift + _Z)))
+    low, high = (
+        rounded(np.asarray(maximum * betaincinv(*end, ndtr(shift + z)), dtype=np.float64))
+        for end, z in ((shape.low, -_Z), (shape.high, _Z))
+    )
     score = rounded(maximum * shape.share)
     ends = np.minimum(low, score).tolist(), np.maximum(high, score).tolist()
     return [Interval(*pair) for pair in zip(*ends, strict=True)]

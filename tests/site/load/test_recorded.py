@@ -15,7 +15,7 @@ from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest,
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, frames
 from triathlon_site.csv_file import read_table
-from triathlon_site.load import PARENTS, Notice
+from triathlon_site.load import PARENTS
 from triathlon_site.models import recorded_infos
 
 PUBLISHED = Path(__file__).parents[3] / "results/published"
@@ -142,18 +142,21 @@ def test_units_of_recorded_results_lead_to_the_receipt(tmp_path: Path) -> None:
     assert not (out / "evidence/other").exists()
 
 
-def test_measured_results_come_before_recorded_ones(tmp_path: Path) -> None:
-    """Of a model's two results of one suite the measured one counts, and a notice names the other."""
+def test_a_recording_stands_beside_the_measurement(tmp_path: Path) -> None:
+    """Of a model's two results of one suite the measured one counts; its page says where they differ."""
     results = small_results(tmp_path / "results")
     record_as(results, "weak", of="strong")
-    notices = build_small(tmp_path).notices
-    assert (
-        Notice(
-            file="recorded/elsewhere/weak/loop/core.jsonl",
-            message="'runs/weak/loop/core.jsonl' has results of this model and suite; not counted",
-        )
-        in notices
+    assert build_small(tmp_path).notices == ()
+    page = (tmp_path / "_site/models/weak.html").read_text()
+    section = page.partition('id="recordings"')[2].partition("</section>")[0]
+    here, there = (
+        {record["task_id"]: bool(record["sustained_loops"]) for record in map(json.loads, lines)}
+        for model in ("weak", "strong")
+        for lines in [(results / f"runs/{model}/loop/core.jsonl").read_text().splitlines()]
     )
+    differ = [task for task in here if here[task] != there[task]]
+    assert differ and all(f'evidence/weak/loop-core.html#{task}"' in section for task in differ)
+    assert section.count("evidence/") == len(differ)
 
 
 def test_a_damaged_recorded_file_counts_nowhere(tmp_path: Path) -> None:

@@ -35,14 +35,13 @@ def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
     out = tmp_path / "_site"
     assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
     units = page_text(out / "imported/weak.html")
-    links = re.findall(r'href="\.\./(evidence/imported\+weak/[^"#]+)#(u\d+)"', units)
-    assert len(links) == 12 and "imported, not measured here" in units
-    for path, anchor in links:
-        page = (out / path).read_text()
-        assert f'id="{anchor}"' in page
-        assert 'href="../../imported.html"' in page and 'href="../../imported/weak.html"' in page
-    measured = (out / "evidence/weak/evolved-core-seeds-1.html").read_text()
-    assert 'href="../../models/weak.html"' in measured and "imported" not in measured
+    paths = set(re.findall(r'href="\.\./(evidence/imported\+weak/[^"#?]+)', units))
+    assert len(paths) == 1 and "imported, not measured here" in units
+    page = (out / paths.pop()).read_text()
+    assert page.count("<li id=") == 12
+    assert 'href="../../imported.html"' in page and 'href="../../imported/weak.html"' in page
+    measured = (out / "evidence/weak/evolved-core-seeds.html").read_text()
+    assert 'href="../../models/weak.html"' in measured and "not measured here" not in measured
 
 
 def test_a_part_and_the_logs_own_verdicts_are_shown(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four models, two of them of equal strength."""
     root = tmp_path_factory.mktemp("equal")
     models = [
-        FakeModel(name, skill, 0.9) for name, skill in (("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", -9.0))
+        FakeModel(name, skill, 0.9)
+        for name, skill in (("a", 2.0), ("b", 1.0), ("c", 1.0), ("d", -9.0), ("e", 0.0))
     ]
     small_results(root / "results", models)
     build_small(root)

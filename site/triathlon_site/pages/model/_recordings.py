@@ -43,12 +43,15 @@ def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecordi
         def links(tasks: list[str], page: str = page) -> list[tuple[str, str]]:
             return [(task, f"{page}#{unit_anchor(task)}") for task in tasks]
 
-        shown = (formats.score(f.metrics[metric.id].score(metric), metric.maximum) for f in (here, recording))
+        measured, recorded = (
+            formats.score(file.metrics[metric.id].score(metric), metric.maximum) for file in (here, recording)
+        )
         yield BesideRecording(
             here.suite,
             recording,
             metric.title,
-            *shown,
+            measured,
+            recorded,
             len(both),
             links(list(difference[difference > 0].index)),
             links(list(difference[difference < 0].index)),
