@@ -19,6 +19,7 @@ from triathlon_site.figures._plotly import (
     plotly_script,
     plotly_styles,
 )
+from triathlon_site.figures._price_score import PricePoint, price_score
 from triathlon_site.figures._radar import (
     FEWEST_AXES,
     interactive_radar,
@@ -41,6 +42,7 @@ __all__ = [
     "Border",
     "DotRow",
     "Point",
+    "PricePoint",
     "RankLine",
     "Series",
     "TokenPoint",
@@ -62,6 +64,7 @@ __all__ = [
     "pair_scatter",
     "plotly_script",
     "plotly_styles",
+    "price_score",
     "radar",
     "radar_frame",
     "radar_path",

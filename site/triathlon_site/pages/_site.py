@@ -55,12 +55,9 @@ class Gathered:
     def overall_pages(self) -> Mapping[str, str]:
         """By family of data, the page with the order over all disciplines.
 
-        The first is the front page where that is not the table of all models; where it is, our own problems
-        have a page also without results.
+        The first is the front page where that is not the table of all models.
         """
-        there = [
-            name for name in OVERALL if name in self.overalls or (name == "core" and self.has_all_models)
-        ]
+        there = [name for name in OVERALL if name in self.overalls]
         pages = {family: OVERALL[family] for family in there}
         return pages if self.has_all_models or not there else pages | {there[0]: FRONT}
 

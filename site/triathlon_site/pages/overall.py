@@ -11,13 +11,14 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.front import is_small_and_open
 from triathlon_site.pages.model import SteepestFall, steepest
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Overall, OverallRow
 
 OLD_DAYS: Final = 183
 """Days older than the newest result from which a result is marked: servers and prompts changed since."""
+SMALL_BILLIONS: Final = 10
+"""Below this size a model is one that people run themselves; the filter of sizes has the same bound."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
 
@@ -38,13 +39,6 @@ class OverallLine:
     """Whether that is long before the newest result of the board."""
     measured: bool
     """Whether some of its results were measured here."""
-
-
-@dataclass(frozen=True)
-class NothingMeasuredContext(PageContext):
-    """The template's data for the page where nothing was measured on our own problems."""
-
-    template: ClassVar[str] = "overall/empty"
 
 
 @dataclass(frozen=True)
@@ -70,10 +64,9 @@ class OverallContext(PageContext):
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
-    """A page a family of data; where nothing was measured on our own problems, that page says how to."""
+    """A page a family of data that has results."""
     for family, path in site.overall_pages.items():
-        overall = site.overalls.get(family)
-        yield Draft(path, _context(site, family, overall) if overall else NothingMeasuredContext())
+        yield Draft(path, _context(site, family, site.overalls[family]))
 
 
 def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
@@ -111,6 +104,11 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> Ove
         old=is_old(ended, newest),
         measured=any(file.manifest and not file.receipt for file in files),
     )
+
+
+def is_small_and_open(info: ModelInfo) -> bool:
+    """Whether the weights are open and there are fewer than `SMALL_BILLIONS` of them."""
+    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
 
 
 def is_old(ended: str, newest: str) -> bool:

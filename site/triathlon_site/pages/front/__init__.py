@@ -1,7 +1,6 @@
-"""The front page: every model of any grade of evidence in one table."""
+"""The front page: the best of each discipline in pictures, every model of any source in one table."""
 
 from triathlon_site.pages.front._columns import CORRELATED, FRONT, SHOWN
-from triathlon_site.pages.front._findings import is_small_and_open
 from triathlon_site.pages.front._page import EmptyContext, drafts
 from triathlon_site.pages.front._table import AllModels, ModelRow, all_models, model_rows
 
@@ -14,6 +13,5 @@ __all__ = [
     "ModelRow",
     "all_models",
     "drafts",
-    "is_small_and_open",
     "model_rows",
 ]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from triathlon_runner.records import RECORDED
 from triathlon_site.models import ModelInfo
@@ -15,9 +14,8 @@ from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
-from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
+from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
 from triathlon_site.published import JoinedModel
-from triathlon_site.ranking import percentiles
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
 
@@ -36,15 +34,13 @@ class ModelRow:
     """Day or month of its newest result or figure; empty where it is not known."""
     index: IndexRow | None = None
     """None for a model without a cell in a column of the index."""
-    percentiles: tuple[float | None, ...] = ()
-    """Mean over the columns of each discipline that it has, in the order of `DISCIPLINES`."""
     open_units: int = 0
     """Planned units that have no result: the columns that lack them have no score here."""
 
     @property
     def has(self) -> list[str]:
-        """The disciplines that it has a cell in."""
-        return list(dict.fromkeys(column.discipline for column in SHOWN if column.id in self.cells))
+        """The columns, and disciplines, that it has a cell in, as the table heads them."""
+        return list(dict.fromkeys(column.title.lower() for column in SHOWN if column.id in self.cells))
 
     @property
     def grades(self) -> list[str]:
@@ -69,7 +65,7 @@ def all_models(site: Gathered) -> AllModels:
     ranked, index = _ranked([row for row in rows if counted & row.cells.keys()])
     others = [row for row in rows if not counted & row.cells.keys()]
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
-    return AllModels((*_with_percentiles(ranked), *others), index)
+    return AllModels((*ranked, *others), index)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
@@ -162,6 +158,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
         upper=score.upper,
         tasks=min(column.tasks, _independent_tasks(scores, model)),
         judged_again=score.judged_again,
+        rank=score.rank,
     )
 
 
@@ -193,19 +190,3 @@ def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
 def _released(day: str) -> float:
     """The date in years; the middle of a year without a month, nan for an empty text."""
     return int(day) + 0.5 if len(day) == 4 else years(day[:7])
-
-
-def _with_percentiles(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """The rows with their mean percentile in each discipline, which visitors can weight."""
-    if not rows:
-        return []
-    shares = pd.DataFrame(
-        [[cell.share if (cell := row.cells.get(c.id)) else np.nan for c in SHOWN] for row in rows],
-        columns=[column.discipline for column in SHOWN],
-        dtype=float,
-    )
-    means = shares.apply(percentiles, raw=True).T.groupby(level=0).mean().T[list(DISCIPLINES)]
-    return [
-        replace(row, percentiles=tuple(None if np.isnan(share) else share for share in shares))
-        for row, shares in zip(rows, means.to_numpy().tolist(), strict=True)
-    ]

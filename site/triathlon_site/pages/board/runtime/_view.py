@@ -202,7 +202,7 @@ OUTPUT: Final = FrontColumn(
     board="runtime-cruxeval-output",
     column="runtime/cruxeval-output:pass@1",
     small="CRUXEval output",
-    data="CRUXEval’s outputs",
+    about="says what a program returns",
     within="runtime (CRUXEval output)",
 )
 INPUT: Final = FrontColumn(
@@ -221,7 +221,7 @@ CONSISTENCY: Final = FrontColumn(
     board="runtime-dreval",
     column="runtime/dreval:ic",
     small="DREval IC",
-    data="DREval",
+    optional=True,
     within="runtime (DREval)",
 )
 REVAL: Final = FrontColumn(
@@ -231,6 +231,7 @@ REVAL: Final = FrontColumn(
     board="runtime-dreval",
     column="",  # REval's code has other right answers than ours
     small="IC, published by REval",
+    optional=True,
     in_index=False,
     published=(("reval", "ic"),),
 )
