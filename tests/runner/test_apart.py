@@ -19,8 +19,10 @@ from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply, ParsedReply
-from triathlon_runner.records import Reply
+from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
+from triathlon_runner.runtime._answer import Graded
+from triathlon_runner.runtime._grade import answer_record
 
 F = "def f(x):\n    return x + 1\n"
 
@@ -56,10 +58,17 @@ async def program(text: str) -> Extraction:
     return await extract(Reply(text=text), entry_point="f", prompt="")
 
 
-@pytest.mark.parametrize("work", [read, program])
+async def answer(text: str) -> AnswerRecord:
+    async def grade(_: str) -> Graded:
+        return Graded(Outcome.FAILED)
+
+    return await answer_record(Reply(text=text), "direct", grade, question="", expected=())
+
+
+@pytest.mark.parametrize("work", [read, program, answer])
 @pytest.mark.parametrize("part", ["<think>a</think>\n", f"```python\n{F}```\n"])
 def test_a_longer_text_takes_no_more_steps_here(work: Callable[[str], Awaitable[object]], part: str) -> None:
-    """Neither reading a server's reply nor taking a program out of it: ten times the text, the same steps."""
+    """Reading a reply, and taking a program or an answer out of it: ten times the text, the same steps."""
 
     def until_it_waits(text: str) -> None:
         waiting = work(text).__await__()

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "53814e562abaf6cf3bb5e475c86c7fdfd0d646c0ba8ec6c5e9ba1ddcbdd9e41e")
+DECIDED = (2, "dfaa8f73b691f3b6b4f8373c0bdce90f3db02403280bdbebec30a819f611eb7e")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -28,6 +28,7 @@ def choices(solved: Mapping[str, float]) -> Candidates:
             name=name,
             license="mit",
             openness="closed" if size is None else "open",
+            usable=True,
             context=None,
             costs={
                 **({} if size is None else {"size": float(size)}),

@@ -230,6 +230,17 @@ def _pyramid_surface(arguments: tuple[Any, ...], expected: Any, got: Any, tolera
     return _number(got) and abs(got - round(base**2 + 2 * base * slant)) <= tolerance
 
 
+def _square_sum(arguments: tuple[Any, ...], expected: Any, got: Any, tolerance: float) -> bool:
+    """Mbpp/287: the exact integer is right, too; the reference divides, and its float is rounded for large n.
+
+    Documented in docs/judging.md, since EvalPlus refuses it there.
+    """
+    if close(expected, got, tolerance):
+        return True
+    (n,) = arguments
+    return isinstance(n, int) and type(got) is int and got == 2 * n * (n + 1) * (2 * n + 1) // 3
+
+
 def _digit_distance(arguments: tuple[Any, ...], expected: Any, got: Any, tolerance: float) -> bool:
     """Mbpp/558 (EvalPlus): the shorter number may also be filled up with leading zeros."""
     if close(expected, got, tolerance):
@@ -294,6 +305,7 @@ def _two_cards(arguments: tuple[Any, ...], expected: Any, got: Any, _tolerance: 
 
 SPECIAL: dict[str, Callable[[tuple[Any, ...], Any, Any, float], bool]] = {
     "humaneval-32": _root,
+    "mbpp-287": _square_sum,
     "mbpp-558": _digit_distance,
     "mbpp-581": _pyramid_surface,
     "evoeval-difficult-10": _palindrome,

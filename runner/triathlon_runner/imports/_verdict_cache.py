@@ -14,6 +14,7 @@ from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Verdict
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import set_torn_line_aside
+from triathlon_runner.syntax import tree_text
 
 
 class VerdictCache:
@@ -76,12 +77,12 @@ class CachingGrader:
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Returns the stored verdict, or grades the program and stores its verdict.
+        """Returns the verdict stored for the program's syntax tree, or grades the program and stores it.
 
         Raises:
             SandboxError: our machinery failed, or the problem's own reference did.
         """
-        key = memo_key("verdict", problem, inputs, program)
+        key = memo_key("verdict", problem, inputs, tree_text(program))
         return await self.grade_once(key, lambda: self._grader.grade(program, problem, inputs=inputs))
 
     async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from triathlon_runner.apart import apart
 from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
 from triathlon_runner.loop._setting import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
@@ -64,7 +65,7 @@ async def compare_prompts(
             break
         replies.append(answer.reply)
         usage += answer.usage
-        number = similarity_in(answer.reply)
+        number = await apart(len(answer.reply.text), similarity_in, answer.reply)
         if number is not None:
             return Judgement(number, tuple(replies), usage)
     return Judgement(None, tuple(replies), usage)

@@ -68,6 +68,12 @@ def program_part(prompt: str) -> str:
     return "" if _is_docstring(prompt) else prompt
 
 
+def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bool]:
+    """Returns the summary in a reply, and whether a program stands in its place (see `sentence_of`)."""
+    sentence = sentence_of(text, completes=completes, as_written=as_written)
+    return sentence, is_program(sentence)
+
+
 def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
     """The summary in a reply: its text without reasoning and without fences or quotes around all of it.
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from triathlon_runner.apart import apart
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.loop import _judge
-from triathlon_runner.loop._prompt import first_prompt, is_program, next_prompt, program_part, sentence_of
+from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, summary_in
 from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import (
@@ -200,9 +201,9 @@ class _LoopUnit:
         """The step with its summary; that a program stands in its place ends the loop on our own problems."""
         reply = await self._ask(self.phrasing.summary(code, step.loop), self.phrasing.summary_sampling)
         as_written = self.phrasing.setting.as_written
-        sentence = sentence_of(reply.text, completes=self.phrasing.completes, as_written=as_written)
+        options = {"completes": self.phrasing.completes, "as_written": as_written}
+        sentence, is_code = await apart(len(reply.text), summary_in, reply.text, **options)
         whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
-        is_code = is_program(sentence)
         counts = whole and (as_written or (bool(sentence) and not is_code))
         summary = {"summary_reply": reply, "summary": sentence if counts else None}
         return step.model_copy(update={**summary, "summary_is_program": is_code})

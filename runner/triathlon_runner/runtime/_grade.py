@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import product
 from typing import Any, Final
 
+from triathlon_runner.apart import apart
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.runtime._answer import Graded, extract_answer
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
@@ -43,7 +44,7 @@ async def answer_record(
     expected: tuple[str, ...],
 ) -> AnswerRecord:
     """The graded answer of a reply, as results hold it; `question` as it was asked, in its tags."""
-    answer = extract_answer(reply, style)
+    answer = await apart(len(reply.text), extract_answer, reply, style)
     graded = answer if isinstance(answer, Graded) else await grade(answer)
     return AnswerRecord(
         question=sentence_of(question),

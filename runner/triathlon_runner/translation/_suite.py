@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from triathlon_runner import loop
+from triathlon_runner.apart import apart
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
@@ -54,11 +55,13 @@ class Phrasing:
         text = self.prompts.render("base-translate", **values, **examples) + "\n"
         return loop.question(self.kind, text, turn)
 
-    def program(self, reply: Reply, target: Language, task: TranslationTask) -> tuple[str, Outcome | None]:
+    async def program(
+        self, reply: Reply, target: Language, task: TranslationTask
+    ) -> tuple[str, Outcome | None]:
         """What is to be executed, or the outcome that says why there is nothing."""
         if self.kind == "base":
-            return continued(reply, task.opening(target))
-        return translated(reply, target, task.name(target))
+            return await apart(len(reply.text), continued, reply, task.opening(target))
+        return await apart(len(reply.text), translated, reply, target, task.name(target))
 
 
 ReadTasks = Callable[[Sandbox], Awaitable[Sequence[TranslationTask]]]
@@ -120,7 +123,7 @@ class TranslationSuite:
             question = phrasing.question(code, source, target, task, step)
             answer = await model.ask(question, phrasing.sampling, sample=sample)
             usage += answer.usage
-            program, missing = phrasing.program(answer.reply, target, task)
+            program, missing = await phrasing.program(answer.reply, target, task)
             verdict = None if missing else await task.grade(program, target, grader.sandbox)
             outcome = verdict.outcome if verdict else missing or Outcome.NO_ANSWER
             steps.append(

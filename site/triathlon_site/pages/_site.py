@@ -30,6 +30,8 @@ class Gathered:
     date: str
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str
+    as_of: str = ""
+    """Day that decides which models can be used; by default the newest one in facts and results."""
     published: Published | None = None
     history: History = field(default_factory=History)
     imported: tuple[Board, ...] = ()

@@ -3,7 +3,7 @@
 from triathlon_site.published._columns import PublishedColumn, number_in
 from triathlon_site.published._facts import FactCounts
 from triathlon_site.published._models import JoinedModel, join_models
-from triathlon_site.published._read import Published, read_published
+from triathlon_site.published._read import Published, Snapshot, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
 from triathlon_site.published._spread import Spread, spread, sustained
 from triathlon_site.published._tables import PublishedRow, PublishedTable, published_boards, published_tables
@@ -18,6 +18,7 @@ __all__ = [
     "PublishedColumn",
     "PublishedRow",
     "PublishedTable",
+    "Snapshot",
     "Spread",
     "join_models",
     "number_in",

@@ -122,6 +122,12 @@ CELLS = [[1, 0], [1, 1]]
         ("evoeval-difficult-10", ("Cat",), "CataC", "CatAc", True),
         ("evoeval-difficult-10", ("Cat",), "CataC", "Cattac", False),
         ("evoeval-difficult-10", ("Cat",), "CataC", "cataC", False),
+        # The reference divides, so that its float misses the exact integer from some n on.
+        ("mbpp-287", (1000003,), 1.333347333382e18, 1333347333382000056, True),
+        ("mbpp-287", (1000003,), 1.333347333382e18, 1333347333382000057, False),
+        ("mbpp-287", (1000003,), 1.333347333382e18, 1.333347333382e18, True),
+        ("mbpp-287", (True,), 4.0, 4, True),
+        ("mbpp-287", (3,), 56.0, "56", False),
         ("mbpp-581", (3, 4), 33, 34, False),
         ("mbpp-581", (3, 4), 33, 35, True),
         ("mbpp-558", (1, 23), 1, 4, True),

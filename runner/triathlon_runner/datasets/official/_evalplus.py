@@ -19,6 +19,7 @@ FLOAT_TOLERANCE: Final = 1e-6
 _SET_TASKS: Final = frozenset(f"Mbpp/{n}" for n in (2, 7, 111, 140, 232, 579, 769))
 _NOT_NONE_ENTRY_POINTS: Final = frozenset({"check_str", "text_match_three", "text_starta_endb"})
 _CHECKERS: Final = {
+    "Mbpp/287": "mbpp-287",
     "Mbpp/581": "mbpp-581",
     "Mbpp/558": "mbpp-558",
     "HumanEval/32": "humaneval-32",

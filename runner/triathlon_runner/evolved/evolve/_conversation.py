@@ -8,7 +8,7 @@ from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, pa
 from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Reply, Strict, Usage
-from triathlon_runner.replies import extract_program
+from triathlon_runner.replies import extract
 
 SAMPLING: Final = Sampling(max_tokens=2048)
 """Greedy, like everything that is asked in this discipline; twice the length of a solution, for stories."""
@@ -64,9 +64,7 @@ class Conversation:
             entry_point=draft.entry_point,
             helpers=bool(draft.helpers),
         )
-        extracted = extract_program(
-            reply, entry_point=draft.entry_point, prompt=draft.prompt, completes=False
-        )
+        extracted = await extract(reply, entry_point=draft.entry_point, prompt=draft.prompt, completes=False)
         if extracted.outcome is not None:
             return ""
         try:

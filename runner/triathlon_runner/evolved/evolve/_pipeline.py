@@ -19,7 +19,7 @@ from triathlon_runner.evolved.evolve._draft import (
 from triathlon_runner.evolved.evolve._execute import differing, run_on
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.evolved.evolve._refine import MAX_ROUNDS, DroppedError, Written, refine
-from triathlon_runner.replies import extract_program
+from triathlon_runner.replies import extract
 from triathlon_runner.sandbox import Sandbox
 
 MAX_REPAIRS: Final = 2
@@ -144,7 +144,7 @@ async def _check_join(
             halves="\n\n\n".join(half.draft.prompt.strip("\n") for half in halves),
             entry_point=seed.entry_point,
         )
-        extracted = extract_program(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
+        extracted = await extract(reply, entry_point=seed.entry_point, prompt=seed.prompt, completes=False)
         program = "\n\n\n".join((*(half.reference for half in halves), extracted.program))
         results = await run_on(sandbox, program, seed.entry_point, seed.inputs)
         right = len(truth) - len(differing(seed.inputs, truth, results))

@@ -29,6 +29,8 @@ class Candidate:
     license: str
     openness: str
     """`open`, `closed` or empty where it is not known."""
+    usable: bool | None
+    """Whether it can be used on the day of the site; None where that is not known."""
     context: int | None
     """Tokens."""
     costs: Mapping[str, float]
@@ -126,6 +128,7 @@ def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
             name=row.name,
             license=row.info.license or "",
             openness=OPENNESS[row.info.open_weights],
+            usable=row.info.usable,
             context=row.info.context,
             costs=_costs(row, solved),
             scores=row.cells,

@@ -99,7 +99,11 @@ def test_comparison_rules(mbpp: dict[str, Problem], humaneval: dict[str, Problem
     assert sum(rule.oracle == "set" for rule in rules) == 7
     assert sum(rule.oracle == "not-none" for rule in rules) == 3
     assert sum(rule.tolerance == 1e-4 for rule in rules) == 13
-    assert {rule.checker for rule in rules if rule.oracle == "checker"} == {"mbpp-558", "mbpp-581"}
+    assert {rule.checker for rule in rules if rule.oracle == "checker"} == {
+        "mbpp-287",
+        "mbpp-558",
+        "mbpp-581",
+    }
     assert humaneval["HumanEval/32"].comparison == Comparison("checker", 1e-4, "humaneval-32")
     assert humaneval["HumanEval/0"].comparison == Comparison("close", 1e-6)
 
