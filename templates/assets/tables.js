@@ -16,7 +16,7 @@
     return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
   };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole`: laying out a thousand rows of
+  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole` and there is room: laying out a thousand rows of
      many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
@@ -75,7 +75,7 @@
       }));
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !("whole" in table.dataset) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      this.limit = this.rows.length > LONG && !("whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -401,9 +401,9 @@
       }
     }
 
-    /* One line a row, or all that is known of each score below it. */
+    /* One line a row, unless the table says `data-rows`, or all that is known of each score below it. */
     rowHeight() {
-      if (!this.table.classList.contains("compact")) return [];
+      if (!this.table.classList.contains("compact") || "rows" in this.table.dataset) return [];
       const button = make("button", { type: "button" }, "Details");
       const turn = (open) => {
         this.table.classList.toggle("compact", !open);
