@@ -222,7 +222,7 @@
       return FILTERS.flatMap(([name, label]) => {
         const choices = this.choices(name), stated = state.get(name) ?? "";
         if (choices.length < 2) return [];
-        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any" }) : make("select", {}, make("option", { value: "" }, "all"));
+        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any", "aria-label": label }) : make("select", { "aria-label": label }, make("option", { value: "" }, "all"));
         if (name !== "price") for (const choice of choices) field.append(make("option", { value: choice }, choice));
         field.value = name === "price" ? (stated && Number(stated) >= 0 ? stated : "") : choices.includes(stated) ? stated : "";
         if (field.value) this.filters.set(name, field.value);

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, small_results
@@ -199,20 +199,13 @@ def test_ticked_rows_are_compared(page: Page, site: Path) -> None:
 
 def test_models_without_a_common_task_are_not_compared(page: Page, site: Path) -> None:
     """No verdict, no chart: the page says that they share no task."""
-    alone = site / "data/compare/steady-2.js"
-    changed = re.sub(r'"minus":"[^"]*"', '"minus":""', alone.read_text())
-    for name in ("steady-2", "steady-1"):
-        page.route(
-            f"**/{name}.js",
-            lambda route, name=name: route.fulfill(
-                body=changed
-                if name == "steady-2"
-                else re.sub(
-                    r'"minus":"[^"]*"', '"minus":""', (site / "data/compare/steady-1.js").read_text()
-                ),
-                content_type="text/javascript",
-            ),
-        )
+
+    def without_differences(route: Route) -> None:
+        script = (site / "data/compare" / Path(route.request.url).name).read_text()
+        body = re.sub(r'"minus":"[^"]*"', '"minus":""', script)
+        route.fulfill(body=body, content_type="text/javascript")
+
+    page.route("**/data/compare/*.js", without_differences)
     visit(page, (site / "compare.html").as_uri() + "?m=steady-1,steady-2")
     expect(page.locator("#compare .lede")).to_contain_text("They cannot be compared")
     expect(page.locator("#compare-figures")).to_be_hidden()
