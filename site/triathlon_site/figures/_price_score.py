@@ -98,7 +98,7 @@ def _is_frontier(point: PricePoint, points: Sequence[PricePoint]) -> bool:
 
 
 def _price_ticks(prices: Sequence[float]) -> list[float]:
-    """1, 2 or 5 times a power of ten from below all prices to above; powers of ten alone where they are many."""
+    """1, 2 or 5 times a power of ten from below all prices to above; powers of ten where they are many."""
     first, last = math.floor(math.log10(min(prices))), math.ceil(math.log10(max(prices)))
     known = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
     start = max(number for number in known if number <= min(prices))

@@ -12,7 +12,7 @@ from triathlon_site.pages._site import Gathered
 from triathlon_site.scores import Board, ColumnScores, known_share
 
 Key = tuple[bool, float, bool]
-"""Of the order of rows: without a headline last, then by the score, a reported figure behind an equal score."""
+"""Of the order of rows: without a headline last, then by score, a reported figure after an equal score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
                     filled[model] = empty
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
-                info = site.models[model] if model else site.reported.facts_of(joined)
+                source, row = next(iter(joined.rows.items()))
+                info = site.models[model] if model else site.published_infos[source, row.name]
                 added.append(ReportedModel(model, info, figures))
     return ReportedModels(filled, tuple(added))
 
@@ -96,7 +97,9 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
     """
     scores, column = board.headline.scores, board.headline.column.id
     middles = [score.middle for score in scores.values()]
-    own = {m: figures[column] for m, figures in reported.filled.items() if column in figures and m not in scores}
+    own = {
+        m: figures[column] for m, figures in reported.filled.items() if column in figures and m not in scores
+    }
     values = [figure.value for figure in own.values()]
     values += [row.figures[column].value for row in reported.added if column in row.figures]
 

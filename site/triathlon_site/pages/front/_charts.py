@@ -132,6 +132,7 @@ def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | Non
             cell.middle,
             colour=colours.get(row.info.organization or ""),
             hollow=cell.grade == REPORTED,
+            gone=row.info.usable is False,
         )
         for row, cell in scored
         if row.info.price
