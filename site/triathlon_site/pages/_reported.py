@@ -49,6 +49,8 @@ class ShownScore:
     """Independent tasks behind the score; nan where only the column's number of tasks is known."""
     judged_again: bool = False
     """Whether it was measured, and graded again here."""
+    snapshot: str = ""
+    """Which snapshot of a product it is of, in words; empty for a model that is no product."""
     replaced: Optional["ShownScore"] = None
     """The reported figure that is not shown because of this one."""
     rank: Rank | None = None

@@ -19,11 +19,6 @@ class JoinedModel:
     snapshot: Snapshot | None = None
     """Of a product that the sources ran in several snapshots, or without naming one."""
 
-    @property
-    def row_name(self) -> str:
-        """The name of its row in the table of all models, but for a snapshot that stands apart."""
-        return self.snapshot.product if self.snapshot else self.name
-
     def older_than(self, other: "JoinedModel") -> bool:
         """Whether both are snapshots of one product, and one source distinguishes it from a newer one."""
         if not (self.snapshot and other.snapshot and self.snapshot.product == other.snapshot.product):

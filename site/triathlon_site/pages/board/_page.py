@@ -32,8 +32,6 @@ class BoardRow:
     place: Place
     cells: tuple[Cell, ...]
     cost: RunCost
-    page: str
-    """The model's page, from the site's root; empty where it has none."""
     open_units: int | None = None
     """None for a model of which the board has reported figures only."""
     tasks_done: str = ""
@@ -135,9 +133,9 @@ def _row(
     info = published.info if published else site.models[model]
     cost = run_cost(board.files.get(model, ()), info.price)
     if published:
-        return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
+        return BoardRow(info, place, cells, cost)
     part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
-    return BoardRow(info, place, cells, cost, info.page, board.open_units(model), part)
+    return BoardRow(info, place, cells, cost, board.open_units(model), part)
 
 
 def _siblings(board: Board, boards: Sequence[Board]) -> list[Link]:

@@ -73,7 +73,8 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
                     filled[model] = empty
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
-                info = site.models[model] if model else site.reported.facts_of(joined)
+                source, row = next(iter(joined.rows.items()))
+                info = site.models[model] if model else site.published_infos[source, row.name]
                 added.append(ReportedModel(model, info, figures))
     return ReportedModels(filled, tuple(added))
 

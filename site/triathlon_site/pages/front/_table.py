@@ -1,21 +1,19 @@
 """Every model of any source once, with its scores and its place in the index."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from triathlon_runner.records import RECORDED
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
+from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
 from triathlon_site.pages._cells import receipt_path
-from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages._reported import REPORTED, ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
-from triathlon_site.published import JoinedModel
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
 
@@ -27,7 +25,7 @@ class ModelRow:
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
     page: str
-    """Its page, from the site's root; empty where nothing was measured or recorded."""
+    """Its page, from the site's root."""
     cells: dict[str, ShownScore]
     """By id of a column."""
     date: str
@@ -36,6 +34,8 @@ class ModelRow:
     """None for a model without a cell in a column of the index."""
     open_units: int = 0
     """Planned units that have no result: the columns that lack them have no score here."""
+    may_be: Sequence[Doubt] = ()
+    """Rows that may be the same model."""
 
     @property
     def has(self) -> list[str]:
@@ -59,52 +59,54 @@ class AllModels:
 
 
 def all_models(site: Gathered) -> AllModels:
-    """The table of all models."""
-    rows = model_rows(site)
+    """The table of all models: a row for each card.
+
+    The index compares snapshots: a row has that of its snapshot with the most columns.
+    """
     counted = {column.id for column in FRONT}
-    ranked, index = _ranked([row for row in rows if counted & row.cells.keys()])
-    others = [row for row in rows if not counted & row.cells.keys()]
+    cards = [(card, rows) for card, rows in _card_rows(site, (*FRONT, *BESIDE)) if rows]
+    scored = [row for _, rows in cards for _, row in rows if counted & row.cells.keys()]
+    place_of = {id(row): place for place, row in enumerate(scored)}
+    leads = [
+        max(
+            (row for _, row in rows if id(row) in place_of),
+            key=lambda row: len(counted & row.cells.keys()),
+            default=None,
+        )
+        for _, rows in cards
+    ]
+    merged = [_merged(site, card, rows) for card, rows in cards]
+    index = _index(scored)
+    if index:
+        index = index.among([place_of[id(lead)] for lead in leads if lead])
+    ranked, index = _ranked([row for row, lead in zip(merged, leads, strict=True) if lead], index)
+    others = [row for row, lead in zip(merged, leads, strict=True) if not lead]
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
     return AllModels((*ranked, *others), index)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
-    """Every model with its cells in these columns, in no order and without an index."""
-    rows = list(_rows(site, columns))
-    counts = Counter(row.name for row, _ in rows)
+    """Every snapshot of every model with its cells in these columns, in no order and without an index."""
+    rows = [(one, row) for _, rows in _card_rows(site, columns) for one, row in rows]
+    counts = Counter(row.name for _, row in rows)
     return [
-        replace(row, name=f"{row.name} ({source})") if counts[row.name] > 1 else row for row, source in rows
+        replace(row, name=f"{row.name} ({one.source})") if counts[row.name] > 1 else row for one, row in rows
     ]
 
 
-def _rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[ModelRow, str]]:
-    """Each model with its source, which distinguishes it from another model of the same name."""
-    tables = site.reported
+def _card_rows(
+    site: Gathered, columns: Sequence[FrontColumn]
+) -> Iterator[tuple[ModelCard, list[tuple[ModelSnapshot, ModelRow]]]]:
+    """The snapshots of each card that have results or a figure in these columns, the newest first."""
     scored = [scores for column in columns if (scores := _scores(site, column))]
     suites = {suite for scores in scored for suite in scores.column.suites}
-    ids: dict[int | str, list[str]] = defaultdict(list)
-    """Models with results, by the published model that they are, else by name or id."""
-    for model in site.results.models:
-        name = site.published_names.get(model) or f"id {model}"
-        ids[id(site.same[model]) if model in site.same else name].append(model)
-    for joined in tables.models:
-        own = ids.pop(id(joined), [])
-        row = _row(site, own, tables.facts_of(joined), joined, columns, suites)
-        if own or row.cells:
-            yield row, tables.boards[next(iter(joined.rows))].title
-    for key, own in ids.items():
-        info = tables.facts.get(str(key)) or site.models[own[0]]
-        row = _row(site, own, info, None, columns, suites)
-        yield row, "recorded" if row.grades == [RECORDED] else "measured here"
+    for card in site.cards:
+        rows = [(one, _row(site, one, columns, suites)) for one in card.snapshots]
+        yield card, [(one, row) for one, row in rows if one.ids or row.cells]
 
 
 def _row(
-    site: Gathered,
-    ids: Sequence[str],
-    info: ModelInfo,
-    joined: JoinedModel | None,
-    columns: Sequence[FrontColumn],
-    suites: Collection[str],
+    site: Gathered, one: ModelSnapshot, columns: Sequence[FrontColumn], suites: Collection[str]
 ) -> ModelRow:
     """The model's scores, and reported figures in the columns where it has none.
 
@@ -112,22 +114,31 @@ def _row(
     """
     cells = {}
     for column in columns:
-        reported = site.reported.figure(joined, column.reported) if joined else None
-        score = next((cell for model in ids if (cell := _score(site, column, model))), None)
+        reported = site.reported.figure(one.joined, column.reported) if one.joined else None
+        score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
-    if ids:
-        card = site.models[ids[0]]
-        open_fields: dict[str, Any] = {
-            field.name: getattr(info, field.name)
-            for field in fields(card)
-            if getattr(card, field.name) is None
-        }
-        info = replace(card, **open_fields)
-    dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in ids)]
-    opened = sum(file.open_units for model in ids for file in site.files[model] if file.suite in suites)
+    dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
+    opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
+    return ModelRow(one.info.name, one.info, one.info.page, cells, max(dates, default=""), open_units=opened)
+
+
+def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
+    """One row of a card's snapshots: in each column a score graded here, else the newest figure."""
+    cells: dict[str, ShownScore] = {}
+    for snapshot, row in rows:
+        for name, cell in row.cells.items():
+            if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
+                note = "; ".join(filter(None, (cell.note, snapshot.label)))
+                cells[name] = replace(cell, note=note, snapshot=snapshot.label)
     return ModelRow(
-        info.name, info, info.page if ids else "", cells, max(dates, default=""), open_units=opened
+        name=card.info.name,
+        info=card.info,
+        page=card.info.page,
+        cells=cells,
+        date=max(row.date for _, row in rows),
+        open_units=sum(row.open_units for _, row in rows),
+        may_be=site.may_be.get(card.info.id, ()),
     )
 
 
@@ -171,16 +182,22 @@ def _independent_tasks(column: ColumnScores, model: str) -> int:
     return len(seeds) or column.apart[model].tasks
 
 
-def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
-    """The rows in the order of the index, and the index in the same order."""
+def _index(rows: Sequence[ModelRow]) -> Index | None:
+    """The index of rows that have a cell in one of its columns, in their order."""
     if not rows:
-        return [], None
+        return None
     cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
     released = np.array([_released(row.info.released or "") for row in rows])
-    index = compute_index(shares, tasks, released)
+    return compute_index(shares, tasks, released)
+
+
+def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRow], Index | None]:
+    """The rows in the order of their index, and the index in the same order."""
+    if index is None:
+        return [], None
     places = [(place.rank.rank, row.name.lower()) for place, row in zip(index.rows, rows, strict=True)]
     order = sorted(range(len(rows)), key=places.__getitem__)
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
