@@ -2,11 +2,11 @@
 "use strict";
 (() => {
   const FILTERS = [
-    ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
+    ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["usable", "Can be used"], ["open", "Weights"], ["kind", "Kind"],
     ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"], ["price", "Price out, $/M, at most"],
   ];
   /* Filters of one press: name, value, text. */
-  const QUICK = [["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
+  const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
   const SEVERAL = "two of these or more";
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
   const offers = (name, value) => {
