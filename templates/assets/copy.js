@@ -39,7 +39,7 @@
   };
 
   const about = (board) => [
-    clean(board.table.caption?.textContent.replace(/\?\s*$/, "")) + (board.wanted() ? `; ${board.wanted()}` : ""),
+    clean((board.table.querySelector("[data-order]") ?? board.table.caption)?.textContent) + (board.wanted() ? `; ${board.wanted()}` : ""),
     `Triathlon, results as of ${document.querySelector("footer time")?.dateTime ?? "an unknown day"}, ${location.href}`,
   ];
   const markdown = (board) => {

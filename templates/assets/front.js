@@ -76,6 +76,7 @@
   const settle = () => { if (phone.matches) charts.before(group); else board.controls.prepend(group); };
   phone.addEventListener("change", settle);
   settle();
+  order.parentElement.append(" ", board.status);
   /* A press on the head of such a column, from the best down, ranks by it. */
   for (const head of heads) head.querySelector("button").addEventListener("click", () => { if (head.getAttribute("aria-sort") === "descending") rankBy(head.dataset.by); });
   const asked = state.get("by"), sorted = state.get("sort");

@@ -2,8 +2,9 @@
 "use strict";
 (() => {
   const FILTERS = [
-    ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["usable", "Can be used"], ["open", "Weights"], ["kind", "Kind"],
-    ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"], ["price", "Price out, $/M, at most"],
+    ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
+    ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"],
+    ["usable", "Availability"], ["price", "Price out, $/M, at most"],
   ];
   /* Filters of one press: name, value, text. */
   const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
@@ -15,7 +16,7 @@
     return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
   };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole`: laying out a thousand rows of
+  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole` and there is room: laying out a thousand rows of
      many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
@@ -74,7 +75,7 @@
       }));
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !("whole" in table.dataset) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      this.limit = this.rows.length > LONG && !("whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -221,7 +222,7 @@
       return FILTERS.flatMap(([name, label]) => {
         const choices = this.choices(name), stated = state.get(name) ?? "";
         if (choices.length < 2) return [];
-        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any" }) : make("select", {}, make("option", { value: "" }, "all"));
+        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any", "aria-label": label }) : make("select", { "aria-label": label }, make("option", { value: "" }, "all"));
         if (name !== "price") for (const choice of choices) field.append(make("option", { value: choice }, choice));
         field.value = name === "price" ? (stated && Number(stated) >= 0 ? stated : "") : choices.includes(stated) ? stated : "";
         if (field.value) this.filters.set(name, field.value);
@@ -400,9 +401,9 @@
       }
     }
 
-    /* One line a row, or all that is known of each score below it. */
+    /* One line a row, unless the table says `data-rows`, or all that is known of each score below it. */
     rowHeight() {
-      if (!this.table.classList.contains("compact")) return [];
+      if (!this.table.classList.contains("compact") || "rows" in this.table.dataset) return [];
       const button = make("button", { type: "button" }, "Details");
       const turn = (open) => {
         this.table.classList.toggle("compact", !open);

@@ -21,7 +21,7 @@ PAD: Final = 14
 """Between the ends of an axis and the outermost points."""
 NAMED: Final = 9
 """Names that are tried: first the models that are the best at their price, then the best."""
-LOWEST_SHARE: Final = 0.6
+LOWEST_SHARE: Final = 0.75
 """Scores below this share of the best stand at the edge: they would press all others together."""
 _MOST_TICKS: Final = 8
 
@@ -69,7 +69,8 @@ def price_score(
     prices = _price_ticks([point.price for point in points])
     scores = _score_ticks(low, best)
     placed = [(point, _across(point.price, prices), _up(point.score, scores)) for point in points]
-    named = sorted(placed, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
+    inside = [one for one in placed if one[0].score >= low]
+    named = sorted(inside, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
     edges = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": HEIGHT}
     starts = accumulate((22 + 6.2 * len(name) for name in legend), initial=LEFT)
     parts = {
@@ -98,7 +99,7 @@ def _is_frontier(point: PricePoint, points: Sequence[PricePoint]) -> bool:
 
 
 def _price_ticks(prices: Sequence[float]) -> list[float]:
-    """1, 2 or 5 times a power of ten from below all prices to above; powers of ten where they are many."""
+    """1, 2 or 5 times a power of ten around all prices; powers of ten alone where these are many."""
     first, last = math.floor(math.log10(min(prices))), math.ceil(math.log10(max(prices)))
     known = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
     start = max(number for number in known if number <= min(prices))

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from triathlon_site.costs import run_cost
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import Finding, finding
 from triathlon_site.pages.model import SteepestFall, steepest
@@ -57,10 +57,8 @@ class OverallContext(PageContext):
     """Whether there are two small models with open weights."""
     robust: str
     """The order by the first discipline, best first, as the page's address says it."""
-    apart: set[str]
-    """Marks of the scores that are in no ranking."""
-    graded: bool
-    """Whether some scores are recorded: cells show their grade."""
+    marks: set[str]
+    """Of the scores: those that the table explains."""
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
@@ -84,8 +82,7 @@ def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
         measured=(min(dates), max(dates)) if dates else None,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=f"-{column.strip('-')}",
-        graded=any(cell.receipt for line in lines for cell in line.cells),
-        apart={cell.apart for line in lines for cell in line.cells if cell.apart},
+        marks=marks_of(cell for line in lines for cell in line.cells),
     )
 
 

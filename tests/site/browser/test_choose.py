@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.choices import choices
+from triathlon_site.history import History
 from triathlon_site.pages.choose import PATH, ChooseContext, drafts
 from triathlon_site.render import installed_environment
 
@@ -14,6 +15,7 @@ class Site:
     """What the frame of every page asks of the site."""
 
     boards = ()
+    history = History()
     date = None
     version = "0"
     docs = ""
@@ -33,7 +35,14 @@ def address(tmp_path_factory: pytest.TempPathFactory, context: ChooseContext) ->
     (draft,) = drafts(choices({}))
     environment = installed_environment()
     html = environment.render(
-        context.template, root="", here=PATH, links=[], site=Site(), **context.variables()
+        context.template,
+        root="",
+        here=PATH,
+        links=[],
+        leaderboards=[],
+        more=[],
+        site=Site(),
+        **context.variables(),
     )
     contents = {PATH: html.encode()}
     contents |= {page.path: page.bytes for page in draft.files}

@@ -11,6 +11,7 @@ import pytest
 
 from support.choices import choices
 from triathlon_site.frontier import frontier_shares
+from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages import ShownScore
@@ -37,7 +38,14 @@ def questions_of(draft: Draft) -> Sequence[Question]:
 def shown(draft: Draft) -> str:
     """The page as it is without a script."""
     return installed_environment().render(
-        draft.context.template, root="", here=PATH, links=[], site=Site(), **draft.context.variables()
+        draft.context.template,
+        root="",
+        here=PATH,
+        links=[],
+        leaderboards=[],
+        more=[],
+        site=Site(),
+        **draft.context.variables(),
     )
 
 
@@ -45,6 +53,7 @@ class Site:
     """What the frame of every page asks of the site."""
 
     boards = ()
+    history = History()
     date = None
     version = "0"
     docs = ""

@@ -9,7 +9,7 @@ from triathlon_runner.records import Outcome
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._reported import (
     Place,
@@ -64,8 +64,8 @@ class BoardContext(PageContext):
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
-    apart: set[str]
-    """Marks of the scores that are in no ranking."""
+    marks: set[str]
+    """Of the scores: those that the table explains."""
     reported: list[tuple[str, str]]
     """Title and page of each published table that a figure comes from."""
     finding: Finding | None
@@ -98,7 +98,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
         rows=rows,
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
-        apart={cell.apart for row in rows for cell in row.cells if cell.apart},
+        marks=marks_of(cell for row in rows for cell in row.cells),
         reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
         figures=list(view.figures(board, board.models[: view.models_drawn], models)),

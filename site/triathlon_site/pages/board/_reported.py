@@ -12,7 +12,7 @@ from triathlon_site.pages._site import Gathered
 from triathlon_site.scores import Board, ColumnScores, known_share
 
 Key = tuple[bool, float, bool]
-"""Of the order of rows: without a headline last, then by score, a reported figure after an equal score."""
+"""Of the order of rows: without a headline last, then by score, a reported figure behind an equal score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,8 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
     """
     scores, column = board.headline.scores, board.headline.column.id
     middles = [score.middle for score in scores.values()]
-    own = {
-        m: figures[column] for m, figures in reported.filled.items() if column in figures and m not in scores
-    }
+    filled = {m: figures[column] for m, figures in reported.filled.items() if column in figures}
+    own = {model: figure for model, figure in filled.items() if model not in scores}
     values = [figure.value for figure in own.values()]
     values += [row.figures[column].value for row in reported.added if column in row.figures]
 

@@ -20,6 +20,8 @@ from triathlon_site.render import Draft, Figure, Page, PageContext
 
 TABLE: Final = "data/all-models.csv"
 INDEX: Final = "index"
+TOP: Final = 20
+"""Rows of which the first line counts those that can no longer be used."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class FrontContext(PageContext):
     prices: Figure | None
     dates: tuple[str, str] | None
     """The oldest and the newest date of a cell."""
+    retired: int
+    """Of the first `TOP` rows, those that can no longer be used."""
     marks: Collection[str]
     """Grades of the cells, and `again` where one was graded again here."""
     compared: Collection[str]
@@ -58,6 +62,7 @@ class FrontContext(PageContext):
     """Titles of the columns that only link the others in the index."""
     centre: float = CENTRE
     points: float = POINTS
+    top: int = TOP
     table: str = TABLE
 
 
@@ -78,6 +83,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         charts=list(charts(site, rows)),
         prices=prices(rows, first),
         dates=(dates[0], dates[-1]) if dates else None,
+        retired=sum(row.info.usable is False for row in rows[:TOP]),
         marks={cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
         compared=site.results.models if len(site.results.models) > 1 else (),
         ranges=any(cell.upper is not None for cell in cells),
