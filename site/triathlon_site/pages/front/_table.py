@@ -68,6 +68,8 @@ class AllModels:
     """In the order of the index; models without a cell in its columns last, by name."""
     index: Index | None
     """Of the rows that have a cell, in their order; None where no row has one."""
+    snapshots: Sequence[ModelRow] = ()
+    """What the index was fitted to: a row a snapshot."""
 
 
 def all_models(site: Gathered) -> AllModels:
@@ -94,7 +96,7 @@ def all_models(site: Gathered) -> AllModels:
     ranked, index = _ranked([row for row, lead in zip(merged, leads, strict=True) if lead], index)
     others = [row for row, lead in zip(merged, leads, strict=True) if not lead]
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
-    return AllModels((*ranked, *others), index)
+    return AllModels((*ranked, *others), index, scored)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
