@@ -163,7 +163,7 @@
   };
   const draw = ({ rows, cost, best, order }) => {
     if (!rows.length) { plot.replaceChildren(); return; }
-    const width = Math.max(300, plot.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
+    const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
     const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
     const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
     const most = Math.max(...rows.map((row) => row.high)), least = Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * best.value);
@@ -206,7 +206,8 @@
     plot.replaceChildren(svg);
   };
   let view = null;
-  new ResizeObserver(() => { if (view) draw(view); }).observe(place);
+  let drawn = 0;
+  new ResizeObserver(() => { if (view && drawn !== place.clientWidth) draw(view); drawn = place.clientWidth; }).observe(place);
 
   const show = async () => {
     remember();

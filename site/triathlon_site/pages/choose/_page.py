@@ -26,6 +26,7 @@ from triathlon_site.pages.choose._scores import (
     ScoredModels,
     scored_models,
 )
+from triathlon_site.pages.front import FRONT
 from triathlon_site.render import Draft, Page, PageContext, as_script
 
 PATH: Final = "choose.html"
@@ -50,9 +51,10 @@ class ChooseContext(PageContext):
 
 
 def drafts(candidates: Candidates) -> Iterator[Draft]:
-    """The page with its data files; first of the scores is the one that most models have, but the index."""
+    """The page with its data files; first of the scores is the discipline's that most models have."""
     scored = [models for score in SCORES if (models := scored_models(candidates, score)) is not None]
-    scored.sort(key=lambda of: (of.score.id == INDEX, -len(of.models)))
+    first = {column.discipline: column.id for column in reversed(FRONT)}.values()
+    scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.models)))
     costs = [cost for cost in COSTS if any(cost.id in model.costs for model in candidates.models)]
     context = ChooseContext(
         questions(scored[0]) if scored else [], _prices(scored[0]) if scored else Markup("")
