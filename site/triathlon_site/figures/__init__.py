@@ -14,8 +14,6 @@ from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, interactive_pair_scatter, pair_scatter
 from triathlon_site.figures._plotly import (
     PLOTLY,
-    interactive_choice,
-    interactive_choice_axis,
     plotly_script,
     plotly_styles,
 )
@@ -54,8 +52,6 @@ __all__ = [
     "curves_frame",
     "dots",
     "grid",
-    "interactive_choice",
-    "interactive_choice_axis",
     "interactive_curve",
     "interactive_curves_layout",
     "interactive_pair_scatter",

@@ -67,9 +67,10 @@ class Rendering:
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
-    models = site.results.models
+    table = front.all_models(site) if site.has_all_models else None
+    places = {row.info.id: _place(row) for row in table.rows} if table else {}
     return [
-        partial(_front, site),
+        partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
@@ -77,16 +78,20 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         ),
         partial(_data_files, site),
         *(
-            partial(model.drafts, site, models[start : start + MODELS_A_SECTION])
-            for start in range(0, len(models), MODELS_A_SECTION)
+            partial(model.drafts, site, site.cards[start : start + MODELS_A_SECTION], places)
+            for start in range(0, len(site.cards), MODELS_A_SECTION)
         ),
     ]
 
 
-def _front(site: Gathered) -> Parts:
+def _place(row: front.ModelRow) -> model.ModelPlace:
+    columns = [column for column in (*front.FRONT, *front.BESIDE) if column.id in row.cells]
+    return model.ModelPlace(row.index, [(column.name, row.cells[column.id]) for column in columns], row.ran)
+
+
+def _front(site: Gathered, table: front.AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
-    if site.has_all_models:
-        table = front.all_models(site)
+    if table:
         yield from front.drafts(site, table)
         boards = {column.board for column in front.SHOWN}
         solved = solved_cost_by_name(site.boards, site.models, boards)

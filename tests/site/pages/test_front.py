@@ -77,11 +77,49 @@ def by_name(found: AllModels) -> dict[str, ModelRow]:
 def test_every_model_has_one_row(reported: AllModels) -> None:
     """All models with a figure are there, once, by the index; behind them those with REval's IC alone."""
     names = [row.name for row in reported.rows]
-    assert len(names) == len(set(names)) > 240
+    assert len(names) == len(set(names)) > 220
     ranks = [row.index.rank for row in reported.rows if row.index]
     assert [rank.rank for rank in ranks] == sorted(rank.rank for rank in ranks)
     assert ranks[0].rank == 1 and all(row.index for row in reported.rows[: len(ranks)])
     assert all(set(row.cells) == {"reval_ic"} for row in reported.rows[len(ranks) :])
+
+
+def test_snapshots_of_a_product_share_a_row(reported: AllModels) -> None:
+    """Each cell says which snapshot it is of; one that its source tells from a newer one stands apart."""
+    rows = by_name(reported)
+    cells = rows["GPT-4o"].cells
+    assert set(cells) == {"loop", "runtime_output", "evolved", "humaneval_plus", "mbpp_plus"}
+    assert cells["humaneval_plus"].note.endswith("; snapshot Aug 2024")
+    assert cells["loop"].snapshot == "snapshot not stated"
+    assert {name for name in rows if name.startswith("GPT-4-Turbo")} == {
+        "GPT-4-Turbo",
+        "GPT-4-Turbo (Nov 2023)",
+    }
+    with_three = [row for row in reported.rows if len(row.cells.keys() - {"reval_ic"}) >= 3]
+    assert len(with_three) > 45
+
+
+def test_the_index_of_a_product_is_that_of_one_snapshot(reported: AllModels) -> None:
+    """Five columns of four snapshots of GPT-4o are never one ability: its index rests on the two of one."""
+    index = by_name(reported)["GPT-4o"].index
+    assert index and index.columns == 2
+
+
+def test_doubts_are_shown_at_both_rows(reported: AllModels) -> None:
+    """A name that may be another one's model says so, and the other says it, too."""
+    rows = by_name(reported)
+    assert [doubt.card.info.name for doubt in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
+    assert [doubt.card.info.name for doubt in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
+
+
+def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: dict[str, str]) -> None:
+    """Also of a model that was only reported: index, figures of every source, availability and price."""
+    assert {row.page for row in all_models(measured).rows} <= pages.keys()
+    page = " ".join(pages["models/gpt-4o.html"].split())
+    for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
+        assert text in page
+    assert '<a href="../models/gpt-4o.html">' in pages["published/evoeval.html"]
+    assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
 def test_new_models_with_a_single_column_are_not_hidden(reported: AllModels) -> None:

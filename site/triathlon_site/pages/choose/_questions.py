@@ -10,7 +10,6 @@ import pandas as pd
 
 from triathlon_site.frontier import not_told_apart
 from triathlon_site.pages.choose._scores import (
-    INDEX,
     PRICE,
     SIZE,
     Candidate,
@@ -18,7 +17,6 @@ from triathlon_site.pages.choose._scores import (
     ChoiceScore,
     ScoredModels,
 )
-from triathlon_site.pages.front import SHOWN
 
 LEAST_SHARE: Final = 0.05
 """Models with a smaller share are not listed, unless they are on the frontier by their scores."""
@@ -44,6 +42,8 @@ class FrontierRow:
     """One model of a frontier, as the page shows it."""
 
     name: str
+    page: str
+    """From the site's root."""
     cost: str
     score: str
     """With its interval."""
@@ -86,20 +86,20 @@ USUAL: Final = (
     (SIZE, Group("open models", (("open", "open"),), _open)),
     (SIZE, Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)),
 )
-"""The cost and the group of models in each usual question about a score."""
-ASKED: Final = {INDEX, *{column.discipline: column.id for column in reversed(SHOWN)}.values()}
-"""Scores that the usual questions are about: the index, and the first column of each discipline."""
+"""The cost and the group of models in each usual question; all are of models that can be used."""
 
 
-def questions(scores: Sequence[ScoredModels]) -> list[Question]:
-    """The usual questions about each score, without those that fewer than FEWEST models could answer."""
+def questions(scored: ScoredModels) -> list[Question]:
+    """The usual questions about one score, without those that fewer than FEWEST models could answer."""
     asked = [
-        (scored, cost, group, scored.frontier(cost, group.holds))
-        for scored in scores
-        if scored.score.id in ASKED
+        (scored, cost, group, scored.frontier(cost, lambda one, group=group: _fits(one, group)))  # type: ignore[misc]
         for cost, group in USUAL
     ]
     return [_question(*question) for question in asked if len(question[-1]) >= FEWEST]
+
+
+def _fits(model: Candidate, group: Group) -> bool:
+    return model.usable is True and model.mostly_ran and group.holds(model)
 
 
 def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
@@ -108,14 +108,14 @@ def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd
     rivals = not_told_apart(scored.draws[:, frontier.index], best)
     shown = frontier.assign(rival=rivals).sort_values("cost", kind="stable")
     listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
-    fields = (listed[name] for name in ("model", "cost", "shown", "frontier_share"))
+    fields = (listed[name] for name in ("model", "page", "cost", "shown", "frontier_share"))
     rows = [
-        FrontierRow(name, cost_text(cost, value), text, share)
-        for name, value, text, share in zip(*fields, strict=True)
+        FrontierRow(name, page, cost_text(cost, value), text, share)
+        for name, page, value, text, share in zip(*fields, strict=True)
     ]
     text = (
-        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]} scores"
-        f" highest in {score.short}: {frontier['shown'].iloc[best]}."
+        f"Of {len(frontier)} usable {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]}"
+        f" scores highest in {score.short}: {frontier['shown'].iloc[best]}."
     )
     is_best = shown.index == frontier.index[best]
     alike = shown[shown["rival"] & ~is_best]

@@ -1,11 +1,12 @@
 """The front page: the best of each discipline in pictures, every model of any source in one table."""
 
-from triathlon_site.pages.front._columns import CORRELATED, FRONT, RANKED_BY, SHOWN
+from triathlon_site.pages.front._columns import BESIDE, CORRELATED, FRONT, RANKED_BY, SHOWN
 from triathlon_site.pages.front._page import EmptyContext, drafts
 from triathlon_site.pages.front._ranks import default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow, all_models, model_rows
 
 __all__ = [
+    "BESIDE",
     "CORRELATED",
     "FRONT",
     "RANKED_BY",

@@ -59,13 +59,14 @@ def charts(site: Gathered, rows: Sequence[ModelRow]) -> Iterator[Chart]:
     """A chart for each column that models can be ranked by and that some have."""
     for column in RANKED_BY:
         scored = [(row, cell) for row in rows if (cell := row.cells.get(column.id))]
-        if scored:
+        if any(row.mostly_ran for row, _ in scored):
             scored.sort(key=lambda pair: (-pair[1].middle, pair[0].name.lower()))
             yield _chart(site, column, scored)
 
 
 def _chart(site: Gathered, column: FrontColumn, scored: Sequence[tuple[ModelRow, ShownScore]]) -> Chart:
-    shown, cells = scored[:BEST], [cell for _, cell in scored]
+    cells = [cell for _, cell in scored]
+    shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
     numbers = _axis([cell for _, cell in shown])
     low, width = numbers[0], numbers[-1] - numbers[0]
 
@@ -119,7 +120,8 @@ def _page(site: Gathered, column: FrontColumn, cells: Sequence[ShownScore]) -> s
 
 def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | None:
     """The price of a million tokens of output against the score; None where too few models have both."""
-    scored = [(row, cell) for row in rows if column and (cell := row.cells.get(column.id)) and row.info.price]
+    priced = [row for row in rows if row.info.price and row.mostly_ran]
+    scored = [(row, cell) for row in priced if column and (cell := row.cells.get(column.id))]
     if not column or len(scored) < FEWEST_FOR_PRICES:
         return None
     makers = Counter(row.info.organization for row, _ in scored if row.info.organization)

@@ -15,10 +15,11 @@ from triathlon_site.pages.front._charts import Chart, charts, prices
 from triathlon_site.pages.front._columns import BESIDE, FRONT, RANKED_BY, SHOWN
 from triathlon_site.pages.front._ranks import FrontRank, default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow
-from triathlon_site.ranking import Rank
 from triathlon_site.render import Draft, Figure, Page, PageContext
 
 TABLE: Final = "data/all-models.csv"
+SNAPSHOTS: Final = "data/all-snapshots.csv"
+"""A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
 TOP: Final = 20
 """Rows of which the first line counts those that can no longer be used."""
@@ -89,7 +90,7 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         ranges=any(cell.upper is not None for cell in cells),
         linking=[column.name for column in FRONT if column not in SHOWN],
     )
-    yield Draft(PATH, context, (_csv(table),))
+    yield Draft(PATH, context, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
 
 
 def _on_one_scale(row: ModelRow) -> ModelRow:
@@ -103,16 +104,16 @@ def _index_ranks(rows: Sequence[ModelRow]) -> Mapping[str, FrontRank]:
     return {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
 
 
-def _csv(table: AllModels) -> Page:
-    """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
-    lines = [_line(row, row.index.rank) for row in table.rows if row.index]
-    frame = pd.DataFrame(lines)
+def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
+    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index."""
+    counted = {column.id for column in FRONT}
+    frame = pd.DataFrame([_line(row) for row in rows if counted & row.cells.keys()])
     names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
     columns = [*frame.columns, *(name for name in names if name not in frame)]
-    return csv_file(TABLE, frame.reindex(columns=columns))
+    return csv_file(path, frame.reindex(columns=columns))
 
 
-def _line(row: ModelRow, rank: Rank) -> dict[str, Any]:
+def _line(row: ModelRow) -> dict[str, Any]:
     info, place = row.info, row.index
     line: dict[str, Any] = {
         "model": row.name,
@@ -121,6 +122,7 @@ def _line(row: ModelRow, rank: Rank) -> dict[str, Any]:
         "parameters": info.parameters or "",
         "licence": info.license or "",
         "released": info.released or "",
+        "availability": info.status,
         "price_in": info.price[0] if info.price else None,
         "price_out": info.price[1] if info.price else None,
         "page": row.page,
@@ -131,9 +133,9 @@ def _line(row: ModelRow, rank: Rank) -> dict[str, Any]:
             "index": round(place.value, 2),
             "index_low": round(place.low, 2),
             "index_high": round(place.high, 2),
-            "rank": rank.rank,
-            "rank_low": rank.low,
-            "rank_high": rank.high,
+            "rank": place.rank.rank,
+            "rank_low": place.rank.low,
+            "rank_high": place.rank.high,
             "columns": place.columns,
         }
     for name, cell in row.cells.items():

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
+from triathlon_site.costs import share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
 from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
@@ -15,6 +17,9 @@ from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
+
+LEAST_RAN: Final = 0.7
+"""Below this share of programs that ran a model has a flag, and no chart puts it forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,13 @@ class ModelRow:
     """Planned units that have no result: the columns that lack them have no score here."""
     may_be: Sequence[Doubt] = ()
     """Rows that may be the same model."""
+    ran: float | None = None
+    """Share of the replies that were programs which ran; None where no programs were asked for here."""
+
+    @property
+    def mostly_ran(self) -> bool:
+        """Whether its scores are of its skill, not of replies in a form that nothing could run."""
+        return self.ran is None or self.ran >= LEAST_RAN
 
     @property
     def has(self) -> list[str]:
@@ -56,6 +68,8 @@ class AllModels:
     """In the order of the index; models without a cell in its columns last, by name."""
     index: Index | None
     """Of the rows that have a cell, in their order; None where no row has one."""
+    snapshots: Sequence[ModelRow] = ()
+    """What the index was fitted to: a row a snapshot."""
 
 
 def all_models(site: Gathered) -> AllModels:
@@ -82,7 +96,7 @@ def all_models(site: Gathered) -> AllModels:
     ranked, index = _ranked([row for row, lead in zip(merged, leads, strict=True) if lead], index)
     others = [row for row, lead in zip(merged, leads, strict=True) if not lead]
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
-    return AllModels((*ranked, *others), index)
+    return AllModels((*ranked, *others), index, scored)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
@@ -139,6 +153,7 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot,
         date=max(row.date for _, row in rows),
         open_units=sum(row.open_units for _, row in rows),
         may_be=site.may_be.get(card.info.id, ()),
+        ran=share_that_ran([file for model in card.ids for file in site.files[model]]),
     )
 
 
