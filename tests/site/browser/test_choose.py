@@ -90,7 +90,7 @@ def test_the_points_of_the_figure_are_named_and_lead_to_pages(page: Page, addres
     links = page.locator("#choose svg a")
     pages = links.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
     assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]
-    names = page.locator("#choose svg .note").all_inner_texts()
+    names = page.locator("#choose svg .note").all_text_contents()
     assert {"Costly", "Large", "Middle", "Small"} <= set(names)
     assert page.locator("#choose svg .band").count() == 1
     expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")

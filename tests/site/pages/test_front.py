@@ -277,4 +277,5 @@ def test_known_facts(published: Published, reported: AllModels) -> None:
     ]
     assert len(known) >= 0.84 * sum(row.index is not None for row in reported.rows)
     names = {record["model"] for table in published.tables.values() for record in table}
-    assert set(published.facts) <= names | {alias["model"] for alias in published.aliases}
+    products = {one.model for one in published.products.values()}
+    assert set(published.facts) <= names | products | {alias["model"] for alias in published.aliases}
