@@ -22,7 +22,7 @@ PAD: Final = 14
 NAMED: Final = 9
 """Names that are tried: first the models that are the best at their price, then the best."""
 LOWEST_SHARE: Final = 0.75
-"""Scores below this share of the best stand at the edge: they would press all others together."""
+"""Scores below this share of the best are counted and not drawn: they would press all others together."""
 _MOST_TICKS: Final = 8
 
 
@@ -61,16 +61,16 @@ def price_score(
         band: scores from here on cannot be told from the best.
         legend: names of the colours, from the first.
     """
-    points = [point for point in points if point.price > 0]
-    if not points:
+    priced = [point for point in points if point.price > 0]
+    if not priced:
         return Markup("")
-    best = max(point.score for point in points)
-    low = min(point.score for point in points if point.score >= LOWEST_SHARE * best)
+    best = max(point.score for point in priced)
+    points = [point for point in priced if point.score >= LOWEST_SHARE * best]
+    low = min(point.score for point in points)
     prices = _price_ticks([point.price for point in points])
     scores = _score_ticks(low, best)
     placed = [(point, _across(point.price, prices), _up(point.score, scores)) for point in points]
-    inside = [one for one in placed if one[0].score >= low]
-    named = sorted(inside, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
+    named = sorted(placed, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
     edges = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": HEIGHT}
     starts = accumulate((22 + 6.2 * len(name) for name in legend), initial=LEFT)
     parts = {
@@ -82,6 +82,7 @@ def price_score(
                 bounds=(LEFT, TOP, WIDTH, BASE + 4),
             )
         ),
+        "left_out": len(priced) - len(points),
         "links": {point.name: point.link for point in points},
         "band": None if band is None else _up(band, scores),
         "x_ticks": [(f"{price:g}", _across(price, prices)) for price in prices],
@@ -111,9 +112,9 @@ def _price_ticks(prices: Sequence[float]) -> list[float]:
 
 
 def _score_ticks(low: float, high: float) -> list[float]:
-    """Round numbers, at most five, from below the scores to above."""
+    """Round numbers, at most six, from below the scores to above."""
     steps = (step * 10.0**power for power in range(-2, 3) for step in (1, 2, 5))
-    step = next(step for step in steps if math.ceil(high / step) - math.floor(low / step) <= 4)
+    step = next(step for step in steps if math.ceil(high / step) - math.floor(low / step) <= 5)
     first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
     return [round(number * step, 6) for number in range(first, last + 1)]
 
@@ -124,6 +125,4 @@ def _across(price: float, ticks: Sequence[float]) -> float:
 
 
 def _up(score: float, ticks: Sequence[float]) -> float:
-    """Scores below the axis stand on it."""
-    share = max(0.0, (score - ticks[0]) / (ticks[-1] - ticks[0]))
-    return BASE - share * (BASE - TOP)
+    return BASE - (score - ticks[0]) / (ticks[-1] - ticks[0]) * (BASE - TOP)

@@ -66,8 +66,8 @@ def cell(
 
 
 def marks_of(cells: Iterable[Cell]) -> set[str]:
-    """The marks that stand beside these scores: grades that are shown, `again` for a score that was graded again
-    here, and the marks of scores in no ranking.
+    """The marks beside these scores: grades that are shown, `again` for a score that was graded again here,
+    and the marks of scores in no ranking.
     """
     marked = [cell for cell in cells if cell.receipt or cell.reported]
     again = {"again" for cell in marked if cell.score and cell.score.judged_again}

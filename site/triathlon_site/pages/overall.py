@@ -72,7 +72,7 @@ def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
     lines = [_line(site, overall, row, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
     plan = overall.boards[0].plan
-    column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower())
+    column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline} {plan.headline.title}".lower())
     return OverallContext(
         overall=overall,
         family=family,

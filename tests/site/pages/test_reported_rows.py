@@ -101,7 +101,7 @@ def test_the_data_files_have_what_the_table_shows(
 
 
 def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None:
-    """Ordered by value, the place among all in brackets, without a tier, with a mark that leads to the table."""
+    """Ordered by value, the place among all in brackets, no tier, a mark that leads to the table."""
     rows = rows_of(pages["loop-mbpp-plus.html"])
     scores = [float(re.search(r'<td class="score[^>]*data-v="([^"]+)"', row)[1]) for row in rows]  # type: ignore[index]
     assert scores == sorted(scores, reverse=True) and len(rows) > 100
