@@ -46,6 +46,11 @@
       details.open = false;
       summary.focus();
     });
+    /* It begins where its button does, or ends there where it would leave the window. */
+    details.addEventListener("toggle", () => {
+      content.classList.remove("end");
+      if (content.getBoundingClientRect().right > document.documentElement.clientWidth) content.classList.add("end");
+    });
     document.addEventListener("pointerdown", (event) => { if (!details.contains(event.target)) details.open = false; });
     return details;
   };
