@@ -52,6 +52,8 @@ def compare(metric: Metric, before: Sequence[UnitRecord], after: Sequence[UnitRe
     """A line about one metric: both scores, clusters gained and lost, the interval of the difference."""
     sums = totals(metric, before), totals(metric, after)
     clusters = sorted(sums[0].keys() & sums[1].keys())
+    if not clusters:
+        return f"{metric.title:32} asked nowhere in both"
     values = np.array([[side[cluster] for cluster in clusters] for side in sums])
     shares = values[:, :, 0] / np.maximum(values[:, :, 1], 1e-12)
     gained, lost = int((shares[1] > shares[0] + 1e-9).sum()), int((shares[1] < shares[0] - 1e-9).sum())

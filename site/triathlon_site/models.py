@@ -146,11 +146,13 @@ def model_infos(
     Args:
         registry: what models.yaml says.
         models: ids of the models that have results.
-        others: what else is known of models that models.yaml does not list, by id.
+        others: what is known of recorded models, by id; their names count before those of models.yaml.
     """
     models, others = set(models), others or {}
     known = {model: others[model] for model in models if model in others}
-    known |= {row.id: _info(row) for row in registry.models} if registry else {}
+    for row in registry.models if registry else ():
+        info = _info(row)
+        known[row.id] = replace(info, name=others[row.id].name) if row.id in others else info
     return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
 
 

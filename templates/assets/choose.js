@@ -87,8 +87,8 @@
 
   const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
   const listed = (names) => names.length > choices.named + 1
-    ? `${names.slice(0, choices.named).join(", ")} and ${names.length - choices.named} others`
-    : names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
+    ? `${names.slice(0, choices.named).join(", ")} or ${names.length - choices.named} others`
+    : names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0];
   const words = () => {
     const label = (id) => FILTERS.find((filter) => filter.id === id).options.find(([value]) => value === chosen[id])[1];
     const after = [];
@@ -102,12 +102,13 @@
   };
   const sentence = ({ rows, order, cost, score, best }) => {
     if (!rows.length) return `Of ${words()} none has a score in ${score.short} and a known ${cost.noun}: take a filter away.`;
-    const alike = order.map((i) => rows[i]).filter((row) => row !== best && row.alike);
-    const head = `Of ${rows.length} ${words()} with a known ${cost.noun}, ${best.model.name} scores highest in ${score.short}: ${best.shown}.`;
-    if (!alike.length) return `${head} No other comes close enough to doubt it.`;
-    const lowest = Math.min(best.cost, alike[0].cost), cheapest = [...alike, best].filter((row) => row.cost === lowest), least = cheapest.map((row) => row.model.name);
-    const price = cheapest[0].paid, first = least.length > 1 ? `are ${listed(least)} (${price} each)` : `is ${least[0]} (${price})`;
-    return `${head} ${listed(alike.map((row) => row.model.name))} cannot be told from it; the ${cost.least} of these ${first}.`;
+    const tied = order.map((i) => rows[i]).filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
+    const cheapest = tied.filter((row) => row.cost === lowest), paid = `${cheapest[0].paid}${cheapest.length > 1 ? " each" : ""}`;
+    const take = `Take ${listed(cheapest.map((row) => row.model.name))} (${paid}):`;
+    const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
+    if (tied.length === 1) return `${take} ${highest} and no other comes close enough to doubt it.`;
+    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and is the ${cost.least} of the ${tied.length} that tie with it.`;
+    return `${take} the ${cost.least} of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}.`;
   };
 
   /* ---- controls, table, figure ---- */

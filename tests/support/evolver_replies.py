@@ -44,8 +44,9 @@ def uncounted(asked: Asked) -> Said:
 def _answer(asked: Asked, problems: Sequence[Problem]) -> str:
     seeds = {seed.entry_point: seed for seed in problems}
     kind = kind_of(asked.prompt)
-    wanted = re.findall(r"Write the function `(\w+)` in full", asked.prompt)
-    names = wanted or re.findall(r"def (\w+)\(", asked.prompt)
+    names = re.findall(r"def (\w+)\(", asked.prompt)
+    if kind == "solve":  # the function to be written stands behind those that it may call
+        names.reverse()
     name = next(name for name in names if _MADE.sub("", name) in seeds)
     seed = seeds[_MADE.sub("", name)]
     if kind == "transform":

@@ -18,7 +18,7 @@ _KINDS: Mapping[str, str] = {
     "inputs": "different calls of",
     "join": "These two functions exist already",
     "transform": "Rules for the problem:",
-    "solve": "is the beginning of a Python program",
+    "solve": "finish the Python function below",
 }
 """A phrase of each prompt; the first that occurs decides."""
 

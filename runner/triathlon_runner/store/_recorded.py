@@ -111,8 +111,7 @@ def recorded_files(root: Path) -> Iterator[RecordedFile]:
 
 
 def _text(line: RecordedLine | RecordedTask) -> str:
-    """Returns a line as short as possible: fields with default values are left out."""
-    left_out = {name for name in ("parents", "differs") if not getattr(line, name, None)}
-    if isinstance(line, RecordedLine) and line.sustained_loops is None:
-        left_out.add("sustained_loops")
+    """Returns a line as short as possible: all fields with default values but `sample` are left out."""
+    fields = type(line).model_fields.items()
+    left_out = {name for name, field in fields if name != "sample" and getattr(line, name) == field.default}
     return line.model_dump_json(exclude=left_out) + "\n"

@@ -31,8 +31,6 @@ class Gathered:
     date: str
     """Day of the newest result, or of SOURCE_DATE_EPOCH."""
     version: str
-    as_of: str = ""
-    """Day that decides which models can be used; by default the newest one in facts and results."""
     published: Published | None = None
     history: History = field(default_factory=History)
     imported: tuple[Board, ...] = ()
@@ -45,6 +43,8 @@ class Gathered:
     """Where the docs will be, seen from the front page; empty where they are not published with it."""
     published_names: Mapping[str, str] = field(default_factory=dict)
     """By id of a model with results, its name in the published tables, where it is certain."""
+    as_of: str = ""
+    """Day that decides which models can be used; by default the newest one in facts and results."""
 
     @property
     def has_all_models(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triathlon_runner.errors import UserError
 from triathlon_site.published._read import Published, Snapshot
@@ -69,7 +69,8 @@ def _as_product(model: JoinedModel, published: Published) -> JoinedModel:
     found = {source: published.products.get((source, row.name)) for source, row in model.rows.items()}
     first = next(filter(None, found.values()), None)
     if first is None:
-        return model
+        is_product = model.name in {one.product for one in published.products.values()}
+        return replace(model, snapshot=Snapshot(model.name, model.name, "", "")) if is_product else model
     if wrong := [source for source, one in found.items() if one != first]:
         raise UserError(
             f"products.csv: expected all names of {model.name!r} to be one snapshot of {first.product!r}, got"

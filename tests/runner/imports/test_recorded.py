@@ -149,6 +149,15 @@ def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path
     assert filed() == filed()
 
 
+def test_a_line_says_nothing_twice(place: SmallRun, tmp_path: Path) -> None:
+    """A field that has its default value is left out, but for the number of the sample."""
+    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
+    for path in (place.results / "recorded/tiny").rglob("*.jsonl"):
+        for line in map(json.loads, path.read_text().splitlines()):
+            assert line["sample"] == 0
+            assert not line.keys() & {"loops_from_programs", "parents", "differs"} or line.get("differs")
+
+
 def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path) -> None:
     """A row goes to the suite of its subset; its official verdict is compared with ours."""
     rows = [

@@ -103,7 +103,7 @@ def _fits(model: Candidate, group: Group) -> bool:
 
 
 def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
-    """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
+    """The frontier by cost; in one sentence, which model of those that tie with the best costs least."""
     score, best = scored.score, int(frontier["value"].to_numpy().argmax())
     rivals = not_told_apart(scored.draws[:, frontier.index], best)
     shown = frontier.assign(rival=rivals).sort_values("cost", kind="stable")
@@ -113,21 +113,24 @@ def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd
         FrontierRow(name, page, cost_text(cost, value), text, share)
         for name, page, value, text, share in zip(*fields, strict=True)
     ]
-    text = (
-        f"Of {len(frontier)} usable {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]}"
-        f" scores highest in {score.short}: {frontier['shown'].iloc[best]}."
+    tied = shown[shown["rival"] | (shown.index == frontier.index[best])]
+    cheapest = tied[tied["cost"] == tied["cost"].min()]
+    paid = cost_text(cost, cheapest["cost"].iloc[0]) + (" each" if len(cheapest) > 1 else "")
+    first, shown_best = frontier["model"].iloc[best], frontier["shown"].iloc[best]
+    take = f"Take {_listed(list(cheapest['model']), 'or')} ({paid}):"
+    highest = (
+        f"of {len(frontier)} usable {group.words} with a known {cost.noun} it scores highest in {score.short}"
     )
-    is_best = shown.index == frontier.index[best]
-    alike = shown[shown["rival"] & ~is_best]
-    if alike.empty:
-        return Question(score, cost, group, f"{text} No other comes close enough to doubt it.", rows)
-    equal = pd.concat([alike, shown[is_best]])
-    cheapest = equal[equal["cost"] == equal["cost"].min()]
-    paid = cost_text(cost, cheapest["cost"].iloc[0])
-    first = list(cheapest["model"])
-    least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
-    others = f"{_listed(list(alike['model']))} cannot be told from it"
-    return Question(score, cost, group, f"{text} {others}; the {cost.least} of these {least}.", rows)
+    if len(tied) == 1:
+        rest = f"{highest}, {shown_best}, and no other comes close enough to doubt it."
+    elif list(cheapest["model"]) == [first]:
+        rest = f"{highest}, {shown_best}, and is the {cost.least} of the {len(tied)} that tie with it."
+    else:
+        rest = (
+            f"the {cost.least} of the {len(tied)} usable {group.words} that cannot be told from the best in"
+            f" {score.short}, {first} with {shown_best}."
+        )
+    return Question(score, cost, group, f"{take} {rest}", rows)
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
@@ -140,8 +143,8 @@ def cost_text(cost: ChoiceCost, value: float) -> str:
     return cost.unit.format(text)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`A, B and 4 others`."""
+def _listed(names: Sequence[str], word: str) -> str:
+    """`A, B or 4 others`."""
     if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} others"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return f"{', '.join(names[:NAMED])} {word} {len(names) - NAMED} others"
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
