@@ -307,6 +307,17 @@ def test_a_product_of_an_unknown_name_is_refused(tmp_path: Path, old: str, new: 
         read_published(tmp_path)
 
 
+def test_an_outside_name_of_a_product_is_an_undated_snapshot(published: Published) -> None:
+    """It joins the product that it names, and no dated snapshot of it."""
+    boards = published_boards(published)
+    row = replace(boards[0].models[0], name="GPT-4o")
+    outside = replace(boards[0], id="outside", rows=(row,))
+    joined = join_models(published, [*boards, outside])
+    (found,) = (one for one in joined if "outside" in one.rows)
+    assert found.snapshot is not None
+    assert (found.snapshot.product, found.snapshot.month, len(found.rows)) == ("GPT-4o", "", 1)
+
+
 def test_one_model_is_one_snapshot(published: Published) -> None:
     """Two joined names in one snapshot of a product, or in none: else the product is named with both."""
     products = {key: one for key, one in published.products.items() if key[0] != "cruxeval"}
