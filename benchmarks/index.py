@@ -5,7 +5,7 @@
 TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; may be empty) and one field for
 each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
 the independent tasks that the score rests on where they are not those of the column. `triathlon build` writes
-it as `_site/data/all-models.csv`.
+it as `_site/data/all-snapshots.csv`.
 Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
 Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
 their 95 % prediction interval. Exit code 1 where the index does not beat both rules or fewer than 93 % of the

@@ -78,6 +78,14 @@ def build_command(
             envvar="TRIATHLON_DOCS",
         ),
     ] = "",
+    as_of: Annotated[
+        str,
+        typer.Option(
+            "--as-of",
+            help="The day that decides which models can be used, such as 2026-11-26; left out: the newest"
+            " day in results/published/models-info.csv and the results.",
+        ),
+    ] = "",
     no_cache: Annotated[
         bool,
         typer.Option(
@@ -100,6 +108,7 @@ def build_command(
         history=history,
         url=url,
         docs=docs,
+        as_of=as_of,
     )
     screen = console()
     for notice in report.notices:

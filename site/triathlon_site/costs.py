@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,11 @@ from triathlon_runner.records import Outcome
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Score
+
+PASSED_FIRST: Final = "pass_at_1"
+"""The loop's column that says whether the first program was right."""
+_ASK_FOR_PROGRAMS: Final = ("loop/", "evolved/")
+_RAN: Final = (Outcome.PASSED.value, Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,22 @@ def run_cost(files: Sequence[FileAggregate], price: tuple[float, float] | None) 
         reasoning_tokens_per_unit=reasoning / units if counted else None,
         cut_replies_share=cut / replies if replies else None,
     )
+
+
+def share_that_ran(files: Sequence[FileAggregate]) -> float | None:
+    """Of the first replies that had to be programs, the share that were and ran, 0 to 1; None without any.
+
+    A loop counts by its first program; a program that ran too long did run. Variants of suites do not count.
+    """
+    outcomes = [
+        (frame["outcome"], frame[PASSED_FIRST] > 0 if PASSED_FIRST in frame else None)
+        for file in files
+        if file.suite.startswith(_ASK_FOR_PROGRAMS) and "@" not in file.suite
+        for frame in [file.frame]
+    ]
+    ran = [outcome.isin(_RAN) if first is None else outcome.isin(_RAN) | first for outcome, first in outcomes]
+    units = sum(map(len, ran))
+    return float(sum(part.sum() for part in ran)) / units if units else None
 
 
 def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:

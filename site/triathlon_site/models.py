@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, get_args
 
 from triathlon_runner import unit_pages
 from triathlon_runner.errors import UserError
@@ -27,14 +27,35 @@ FACT_COLUMNS: Final = (
     "open_weights",
     "released",
     "context",
+    "availability",
+    "availability_date",
+    "availability_read",
     "price_in",
     "price_out",
+    "price_host",
     "price_date",
     "price_link",
     "card",
     "sources",
 )
+Status = Literal["in use", "announced", "retired"]
+"""What a maker says of a model that it serves. announced: the day of its end is known."""
 _UNSEEN: Final = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ufffe\\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a maker serves a model, as its page said on one day."""
+
+    status: Status
+    end: str | None = None
+    """Day or month of the end, past or announced; None where it is not known."""
+    read: str = ""
+    """The day on which that was read; empty for a model of models.yaml."""
+
+    def usable(self, day: str) -> bool:
+        """Whether the model can be used on a day, such as `2026-11-26`."""
+        return day < self.end if self.end else self.status == "in use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +73,7 @@ class ModelInfo:
     link: str | None = None
     notes: str | None = None
     price: tuple[float, float] | None = None
-    """USD per million tokens, in and out."""
+    """USD per million tokens, in and out: the maker's, or the lowest of a host of open weights."""
     group: str | None = None
     """Rows with the same one are one model with different effort or token budgets."""
     active_billions: float | None = None
@@ -63,6 +84,12 @@ class ModelInfo:
     """Month in which the list price was read, such as `2026-05`."""
     price_link: str | None = None
     """Address of the price list."""
+    price_host: str | None = None
+    """Who hosts open weights at that price; None for the maker's own price."""
+    availability: Availability | None = None
+    """Of a model whose weights are not open."""
+    usable: bool | None = None
+    """Whether it can be used on the day of the site (`on_day`); None where that is not known."""
 
     @property
     def slug(self) -> str:
@@ -83,6 +110,29 @@ class ModelInfo:
         """The size as a number to sort by; experts (8x22B) multiplied out."""
         return formats.billions(self.parameters or "")
 
+    @property
+    def memory(self) -> tuple[float, float] | None:
+        """Gigabytes of the stored weights with 16 and with 4 bits each; None where they are not open."""
+        size = self.billions if self.open_weights else None
+        return None if size is None else (2 * size, size / 2)
+
+    @property
+    def status(self) -> str:
+        """Whether it can be used, in words; empty where that is not known."""
+        if self.usable and self.open_weights:
+            return "open weights"
+        if self.usable is None or self.availability is None:
+            return ""
+        end = self.availability.end
+        if self.usable:
+            return f"until {end}" if end else "in use"
+        return f"retired {end}" if end else "retired"
+
+    def on_day(self, day: str) -> "ModelInfo":
+        """The same card with `usable` as of a day: weights that are open stay usable."""
+        known = self.availability.usable(day) if self.availability else None
+        return replace(self, usable=True if self.open_weights else known)
+
 
 Models = Mapping[str, ModelInfo]
 """By id."""
@@ -96,11 +146,13 @@ def model_infos(
     Args:
         registry: what models.yaml says.
         models: ids of the models that have results.
-        others: what else is known of models that models.yaml does not list, by id.
+        others: what is known of recorded models, by id; their names count before those of models.yaml.
     """
     models, others = set(models), others or {}
     known = {model: others[model] for model in models if model in others}
-    known |= {row.id: _info(row) for row in registry.models} if registry else {}
+    for row in registry.models if registry else ():
+        info = _info(row)
+        known[row.id] = replace(info, name=others[row.id].name) if row.id in others else info
     return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
 
 
@@ -119,11 +171,17 @@ def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     return {row["id"]: _recorded_info(row["id"], row["name"], facts.get(row["name"])) for row in names}
 
 
+def newest_fact(facts: Iterable[ModelInfo]) -> str:
+    """The newest day or month on which a price or an availability was read; empty where none is dated."""
+    dates = ((info.price_date, info.availability and info.availability.read) for info in facts)
+    return max((date for pair in dates for date in pair if date), default="")
+
+
 def read_facts(folder: Path) -> Mapping[str, ModelInfo]:
     """The cards in `models-info.csv`, by the model's name; none where the folder has no such file.
 
     Raises:
-        UserError: the file cannot be read, lacks a column, or has a number or a month that is none.
+        UserError: the file cannot be read, lacks a column, or has a number, a date or a status that is none.
     """
     path = folder / FACTS_FILE
     facts = {}
@@ -143,14 +201,15 @@ def printable(name: str) -> str:
 def _info(row: ModelRow) -> ModelInfo:
     facts = {field.name: getattr(row, field.name) for field in fields(ModelInfo) if hasattr(row, field.name)}
     price = (row.price.input, row.price.output) if row.price else None
-    return ModelInfo(**facts | {"name": printable(row.name), "price": price})
+    served = None if row.open_weights else Availability("in use")
+    return ModelInfo(**facts | {"name": printable(row.name), "price": price, "availability": served})
 
 
 def _info_of_facts(row: Record) -> ModelInfo:
     """The size is a number of billions or a word, such as `undisclosed`.
 
     Raises:
-        ValueError: a number or a month is none.
+        ValueError: a number, a date or a status is none.
     """
     known = {column: cell or None for column, cell in row.items()}
     size, active = known["parameters_b"], known["active_b"]
@@ -172,7 +231,32 @@ def _info_of_facts(row: Record) -> ModelInfo:
         context=int(row["context"]) if row["context"] else None,
         price_date=known["price_date"],
         price_link=known["price_link"],
+        price_host=known["price_host"],
+        availability=_availability(row),
     )
+
+
+def _availability(row: Record) -> Availability | None:
+    """What the row says of the model's availability; None where it says nothing.
+
+    Raises:
+        ValueError: its status is none, a date is none, or one of them is missing.
+    """
+    status = next((known for known in get_args(Status) if known == row["availability"]), None)
+    end, read = row["availability_date"], row["availability_read"]
+    if not (row["availability"] or end or read):
+        return None
+    if status is None:
+        raise ValueError(
+            f"expected an availability of {', '.join(get_args(Status))}, got {row['availability']!r}; correct"
+            " the cell"
+        )
+    if end:
+        date.fromisoformat(end if len(end) > len("2026-11") else f"{end}-01")
+    elif status == "announced":
+        raise ValueError("expected the day of an announced end in availability_date, got ''; add it")
+    date.fromisoformat(read)
+    return Availability(status, end or None, read)
 
 
 def _recorded_info(model: str, name: str, facts: ModelInfo | None) -> ModelInfo:

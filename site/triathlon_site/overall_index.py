@@ -239,6 +239,31 @@ class Index:
         above = (self.draws[:, rivals] > self.draws[:, [model]]).mean(axis=0)
         return [rival for rival, share in zip(rivals, above, strict=True) if share >= (1 - LEVEL) / 2]
 
+    def among(self, places: Sequence[int]) -> "Index":
+        """The index of some of the models, ranked among themselves; values and intervals stay as they are."""
+        if list(places) == list(range(len(self.rows))):
+            return self
+        draws, rows = self.draws[:, places], [self.rows[place] for place in places]
+        drawn = 1 + (-draws).argsort(axis=1).argsort(axis=1)
+        ranks = smallest_ranks(np.array([row.value for row in rows]))
+        shared, equal = (
+            Counter(ranks),
+            {row: [i for i, other in enumerate(rows) if other == row] for row in rows},
+        )
+        ends = {row: _rank_ends(drawn[:, own]) for row, own in equal.items()}
+        ranked = []
+        for row, rank in zip(rows, ranks, strict=True):
+            place, (low, high) = rank or len(rows), ends[row]
+            ranked.append(replace(row, rank=Rank(place, shared[rank] > 1, min(low, place), max(high, place))))
+        return Index(tuple(ranked), draws)
+
+
+def _rank_ends(drawn: Places) -> tuple[int, int]:
+    """The best and the worst rank that the draws of one model, or of equal ones, leave."""
+    tail = (1 - LEVEL) / 2
+    best, worst = np.quantile(drawn, [tail, 1 - tail], method="closest_observation")
+    return int(best), int(worst)
+
 
 def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0) -> Index:
     """The index of each row of `scores`.
@@ -279,11 +304,11 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
     for group in groups:
         model = int(group[0])
         low, high = np.quantile(draws[:, group], [tail, 1 - tail])
-        best, worst = np.quantile(drawn_ranks[:, group], [tail, 1 - tail], method="closest_observation")
+        best, worst = _rank_ends(drawn_ranks[:, group])
         ends = (means[model], low, high)
         value, low, high = (float(CENTRE + POINTS * (end - centre) / spread) for end in ends)
         place = places[model] or len(places)
-        rank = Rank(place, shared[place] > 1, min(int(best), place), max(int(worst), place))
+        rank = Rank(place, shared[place] > 1, min(best, place), max(worst, place))
         row = IndexRow(value, min(low, value), max(high, value), rank, int(columns[model]))
         rows |= dict.fromkeys(group.tolist(), row)
     return Index(tuple(rows[model] for model in range(len(scores))), draws)

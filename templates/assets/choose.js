@@ -4,14 +4,18 @@
   const choices = window.triathlonChoices, place = document.getElementById("choose");
   const SIZES = [["1", "under 1 B", 0, 1], ["10", "under 10 B", 0, 10], ["50", "under 50 B", 0, 50], ["50-", "50 B and more", 50, Infinity]];
   const CONTEXTS = [["8000", "8,000 tokens"], ["32000", "32,000 tokens"], ["128000", "128,000 tokens"], ["1000000", "1,000,000 tokens"]];
-  const PRICES = [["1", "$1"], ["5", "$5"], ["20", "$20"]];
   const licences = [...new Set(choices.models.map((model) => model.license).filter(Boolean))].sort();
+  /* Without a value a filter lets all pass, but `usable`, which lets only usable models pass until it has one. */
+  const most = (name) => (model, value) => model[name] !== null && model[name] !== undefined && model[name] <= Number(value);
   const FILTERS = [
+    { id: "usable", label: "Availability", any: "usable today", options: [["all", "retired models, too"]], passes: (model, value) => value === "all" || model.usable },
     { id: "open", label: "Weights", options: [["open", "open"], ["closed", "closed"]], passes: (model, value) => model.open === value },
     { id: "size", label: "Size", options: SIZES, passes: ({ size }, value) => { const [, , low, high] = SIZES.find(([id]) => id === value); return size !== null && low <= size && size < high; } },
     { id: "license", label: "Licence", options: licences.map((name) => [name, name]), passes: (model, value) => model.license === value },
     { id: "context", label: "Context from", options: CONTEXTS, passes: (model, value) => model.context !== null && model.context >= Number(value) },
-    { id: "price", label: "Price up to", options: PRICES, passes: (model, value) => model.price !== null && model.price <= Number(value) },
+    { id: "price", label: "Output at most, $ / M", number: true, passes: most("price") },
+    { id: "input", label: "Input at most, $ / M", number: true, passes: most("input") },
+    { id: "memory", label: "GPU memory at most, GB (4 bits)", number: true, passes: most("memory") },
   ];
 
   const make = (tag, attributes = {}, ...children) => {
@@ -26,7 +30,8 @@
   const asked = new URLSearchParams(location.search);
   const known = (list, id) => list.find((entry) => entry.id === id) ?? list[0];
   const chosen = { score: known(choices.scores, asked.get("score")).id, cost: known(choices.costs, asked.get("cost")).id };
-  for (const { id, options } of FILTERS) chosen[id] = options.some(([value]) => value === asked.get(id)) ? asked.get(id) : "";
+  const fits = ({ number, options }, value) => number ? Number(value) > 0 : options.some(([known]) => known === value);
+  for (const filter of FILTERS) chosen[filter.id] = fits(filter, asked.get(filter.id)) ? asked.get(filter.id) : "";
   const remember = () => {
     const query = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value));
     try { history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`); } catch { /* a page from a file may not */ }
@@ -65,7 +70,7 @@
 
   const selection = () => {
     const data = loaded.get(chosen.score), cost = known(choices.costs, chosen.cost);
-    const passing = data.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => FILTERS.every(({ id, passes }) => !chosen[id] || passes(model, chosen[id])));
+    const passing = data.rows.map((row, i) => [choices.models[row], i]).filter(([model]) => model.ran && FILTERS.every(({ id, any, passes }) => !chosen[id] && !any || passes(model, chosen[id])));
     const rows = passing.filter(([model]) => model[cost.id] !== null).map(([model, i]) => ({ model, cost: model[cost.id], paid: model.shown[cost.id], value: data.value[i], shown: data.shown[i], low: data.low[i], high: data.high[i], draws: data.draws[i], count: 0, share: 0, on: false }));
     const costs = rows.map((row) => row.cost);
     const order = rows.map((_, i) => i).sort((a, b) => costs[a] - costs[b] || a - b);
@@ -73,33 +78,37 @@
     const draws = rows[0]?.draws.length ?? 0;
     for (let draw = 0; draw < draws; draw += 1) for (const i of undominated(rows.map((row) => row.draws[draw]), costs, order)) rows[i].count += 1;
     for (const row of rows) row.share = row.count / draws;
-    return { rows, order, cost, without: passing.length - rows.length, score: known(choices.scores, chosen.score), figure: data.figure };
+    const best = rows.reduce((first, row) => first && first.value >= row.value ? first : row, null);
+    for (const row of rows) row.alike = row === best || row.draws.filter((value, i) => value >= best.draws[i]).length / draws >= choices.doubt;
+    return { rows, order, cost, best, without: passing.length - rows.length, score: known(choices.scores, chosen.score) };
   };
 
   /* ---- in words ---- */
 
   const month = (value) => `${Math.floor(value / 12)}-${String((value % 12) + 1).padStart(2, "0")}`;
   const listed = (names) => names.length > choices.named + 1
-    ? `${names.slice(0, choices.named).join(", ")} and ${names.length - choices.named} others`
-    : names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
+    ? `${names.slice(0, choices.named).join(", ")} or ${names.length - choices.named} others`
+    : names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : names[0];
   const words = () => {
     const label = (id) => FILTERS.find((filter) => filter.id === id).options.find(([value]) => value === chosen[id])[1];
     const after = [];
     if (chosen.size) after.push(chosen.size.endsWith("-") ? `of ${label("size")}` : label("size"));
     if (chosen.license) after.push(`under ${chosen.license}`);
     if (chosen.context) after.push(`with a context of at least ${label("context")}`);
-    if (chosen.price) after.push(`at up to ${label("price")} per million tokens`);
-    return [chosen.open, "models", ...after].filter(Boolean).join(" ");
+    if (chosen.price) after.push(`at up to $${chosen.price} per million tokens of output`);
+    if (chosen.input) after.push(`at up to $${chosen.input} per million tokens of input`);
+    if (chosen.memory) after.push(`in ${chosen.memory} GB with 4 bits`);
+    return [chosen.usable ? "" : "usable", chosen.open, "models", ...after].filter(Boolean).join(" ");
   };
-  const sentence = ({ rows, order, cost, score }) => {
+  const sentence = ({ rows, order, cost, score, best }) => {
     if (!rows.length) return `Of ${words()} none has a score in ${score.short} and a known ${cost.noun}: take a filter away.`;
-    const best = rows.reduce((first, row) => row.value > first.value ? row : first);
-    const alike = order.map((i) => rows[i]).filter((row) => row !== best && row.draws.filter((value, i) => value >= best.draws[i]).length / best.draws.length >= choices.doubt);
-    const head = `Of ${rows.length} ${words()} with a known ${cost.noun}, ${best.model.name} scores highest in ${score.short}: ${best.shown}.`;
-    if (!alike.length) return `${head} No other comes close enough to doubt it.`;
-    const lowest = Math.min(best.cost, alike[0].cost), cheapest = [...alike, best].filter((row) => row.cost === lowest), least = cheapest.map((row) => row.model.name);
-    const price = cheapest[0].paid, first = least.length > 1 ? `are ${listed(least)} (${price} each)` : `is ${least[0]} (${price})`;
-    return `${head} ${listed(alike.map((row) => row.model.name))} cannot be told from it; the ${cost.least} of these ${first}.`;
+    const tied = order.map((i) => rows[i]).filter((row) => row.alike), lowest = Math.min(...tied.map((row) => row.cost));
+    const cheapest = tied.filter((row) => row.cost === lowest), paid = `${cheapest[0].paid}${cheapest.length > 1 ? " each" : ""}`;
+    const take = `Take ${listed(cheapest.map((row) => row.model.name))} (${paid}):`;
+    const highest = `of ${rows.length} ${words()} with a known ${cost.noun} it scores highest in ${score.short}, ${best.shown},`;
+    if (tied.length === 1) return `${take} ${highest} and no other comes close enough to doubt it.`;
+    if (cheapest.length === 1 && cheapest[0] === best) return `${take} ${highest} and is the ${cost.least} of the ${tied.length} that tie with it.`;
+    return `${take} the ${cost.least} of the ${tied.length} ${words()} that cannot be told from the best in ${score.short}, ${best.model.name} with ${best.shown}.`;
   };
 
   /* ---- controls, table, figure ---- */
@@ -110,13 +119,19 @@
     element.addEventListener("change", () => { chosen[id] = element.value; show(); });
     return element;
   };
+  const amount = (id, label) => {
+    const element = make("input", { type: "number", min: "0", step: "any", size: "6", "aria-label": label, placeholder: "any" });
+    element.value = chosen[id];
+    element.addEventListener("change", () => { chosen[id] = Number(element.value) > 0 ? element.value : ""; show(); });
+    return make("label", {}, `${label} `, element);
+  };
   const controls = make("div", { class: "controls choices-row" },
     select("score", "Score", choices.scores.map(({ id, title }) => [id, title])),
     make("span", { class: "muted" }, "against"),
     select("cost", "Cost", choices.costs.map(({ id, title }) => [id, title])),
-    ...FILTERS.map(({ id, label, options }) => select(id, label, [["", `${label}: any`], ...options.map(([value, text]) => [value, `${label}: ${text}`])])));
+    ...FILTERS.map(({ id, label, number, any = "any", options }) => number ? amount(id, label) : select(id, label, [["", `${label}: ${any}`], ...options.map(([value, text]) => [value, `${label}: ${text}`])])));
   const answer = make("p", { class: "lede verdict", "aria-live": "polite" });
-  const plot = make("div", { class: "plot tall", role: "img" });
+  const plot = make("div", { class: "plot-frame" });
   const caption = make("figcaption");
   const body = make("tbody"), head = make("tr");
   const frame = make("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models on the frontier" }, make("table", { class: "data narrow dense" }, make("thead", {}, head), body));
@@ -125,73 +140,75 @@
   const table = ({ rows, order, cost, score }) => {
     head.replaceChildren(...["On the frontier", cost.noun[0].toUpperCase() + cost.noun.slice(1), "Score", "In draws"].map((name) => make("th", { scope: "col" }, name)));
     const shown = order.map((i) => rows[i]).filter((row) => row.on || row.share >= choices.leastShare);
-    body.replaceChildren(...shown.map((row) => make("tr", {}, make("th", { scope: "row" }, row.model.name),
+    body.replaceChildren(...shown.map((row) => make("tr", {}, make("th", { scope: "row" }, make("a", { href: row.model.page }, row.model.name)),
       ...[row.paid, row.shown, `${Math.round(100 * row.share)} %`].map((text) => make("td", { class: "number" }, text)))));
   };
 
-  /* plotly reads a few tags in its texts: without this a name could be a link. */
-  const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-  const trace = (base, rows, { cost, score }, colour) => ({
-    ...base,
-    x: rows.map((row) => cost.id === "released" ? month(row.cost) : row.cost),
-    y: rows.map((row) => row.value),
-    error_y: { ...base.error_y, array: rows.map((row) => row.high - row.value), arrayminus: rows.map((row) => row.value - row.low), color: colour },
-    hovertemplate: "%{customdata}<extra></extra>",
-    customdata: rows.map((row) => `<b>${plain(row.model.name)}</b><br>${row.shown}<br>${row.paid}<br>on the frontier in ${Math.round(100 * row.share)} % of the draws`),
-    marker: { ...base.marker, color: colour },
-  });
-  /* A name for each point that has room for one, the best first. */
-  const labels = (rows, { cost }) => {
-    const scale = (values) => { const low = Math.min(...values), span = Math.max(...values) - low || 1; return (value) => (value - low) / span; };
-    const costs = rows.map((row) => cost.axis.type === "log" ? Math.log(row.cost) : row.cost);
-    const across = scale(costs), up = scale(rows.map((row) => row.value)), taken = [], texts = rows.map(() => "");
-    for (const i of rows.map((_, place) => place).sort((a, b) => rows[b].share - rows[a].share)) {
-      const box = { x: across(costs[i]) * plot.clientWidth * 0.85, y: up(rows[i].value) * plot.clientHeight * 0.5, width: 7 * rows[i].model.name.length };
-      if (taken.some((other) => Math.abs(other.x - box.x) < (other.width + box.width) / 2 && Math.abs(other.y - box.y) < 16)) continue;
-      taken.push(box);
-      texts[i] = plain(rows[i].model.name);
-    }
-    return texts;
-  };
-  const draw = (view) => {
-    const style = getComputedStyle(document.body), at = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
-    const probe = make("span", { class: "c0" });
-    document.body.append(probe);
-    const colour = (name) => { probe.className = name; return getComputedStyle(probe).color; };
-    const [blue, orange, grey] = ["c0", "c1", "muted"].map(colour);
-    probe.style.color = at("--grid");
-    const grid = getComputedStyle(probe).color;
-    probe.remove();
-    const [models, frontier, steps] = view.figure.data, narrow = plot.clientWidth < 560;
-    const on = view.order.map((i) => view.rows[i]).filter((row) => row.on), off = view.rows.filter((row) => !row.on);
-    const line = { ...trace(steps, on, view, blue), error_y: undefined, customdata: undefined, hovertemplate: undefined, line: { ...steps.line, color: blue, width: 1, dash: "dot" } };
-    const dominated = trace(models, off, view, grey);
-    dominated.marker.color = off.map((row) => row.share >= choices.leastShare ? orange : grey);
-    const named = { ...trace(frontier, on, view, blue), text: narrow ? on.map(() => "") : labels(on, view), textposition: on.map((_, i) => i ? "top center" : "top right"), textfont: { size: 12, color: style.color } };
-    const axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true };
-    const layout = {
-      ...view.figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 24, r: narrow ? 12 : 90, b: 48, l: 56 },
-      xaxis: { ...view.cost.axis, ...axis }, yaxis: { ...view.figure.layout.yaxis, ...axis, title: { ...view.figure.layout.yaxis.title, standoff: 12 } }, dragmode: narrow ? false : "zoom",
-    };
-    window.Plotly.react(plot, [dominated, line, named], layout, { responsive: true, displayModeBar: false });
-  };
+  /* ---- the figure: a point a model, which leads to its page; shaded from the lowest that ties with the best ---- */
 
-  /* plotly.js is large: it is loaded once a quarter of the figure is on the screen; on a phone, when somebody scrolls to it. */
-  let ready = null;
-  const plotly = () => {
-    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
-    return script(place.dataset.plotly);
+  const shape = (tag, attributes, ...children) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+  /* Round numbers: 1, 2 and 5 times powers of ten on a logarithmic axis, equal steps else. */
+  const ticks = (low, high, logarithmic) => {
+    if (!logarithmic) {
+      const step = [1, 2, 5].flatMap((one) => [-2, -1, 0, 1, 2, 3].map((power) => one * 10 ** power)).sort((a, b) => a - b).find((one) => (high - low) / one <= 5) ?? 5000;
+      return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, i) => (Math.ceil(low / step) + i) * step);
+    }
+    const all = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) for (const one of [1, 2, 5]) all.push(one * 10 ** power);
+    return all.filter((one) => one >= low && one <= high);
+  };
+  const draw = ({ rows, cost, best, order }) => {
+    if (!rows.length) { plot.replaceChildren(); return; }
+    const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
+    const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
+    const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
+    const most = Math.max(...rows.map((row) => row.high)), least = Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * best.value);
+    const [cheap, dear] = logarithmic ? [Math.min(...costs) / 1.2, Math.max(...costs) * 1.2] : [Math.min(...costs) - 1, Math.max(...costs) + 1];
+    const across = (value) => left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
+    const up = (value) => base - Math.max(0, Math.min(1, (value - least) / (most - least || 1))) * (base - top);
+    const svg = shape("svg", { class: "figure prices", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": plot.dataset.label });
+    const lowest = Math.min(...rows.filter((row) => row.alike).map((row) => row.value));
+    svg.append(shape("rect", { class: "band", x: left, y: top, width: right - left, height: Math.max(2, up(lowest) - top) }));
+    for (const value of ticks(least, most, false)) svg.append(shape("path", { class: "grid", d: `M${left} ${up(value)}H${right}` }), shape("text", { class: "tick", x: left - 6, y: up(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
+    let end = -Infinity;
+    for (const value of ticks(cheap, dear, logarithmic)) {
+      const text = logarithmic ? cost.unit.replace("{}", Number(value.toPrecision(2))) : month(value), x = across(value);
+      if (x - 4 * text.length < end) continue;
+      end = x + 4 * text.length;
+      svg.append(shape("text", { class: "tick", x, y: base + 16, "text-anchor": "middle" }, text));
+    }
+    svg.append(shape("text", { class: "tick", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, cost.title));
+    const taken = priced.map((row) => [across(row.cost) - 5, up(row.value) - 5, across(row.cost) + 5, up(row.value) + 5]);
+    const free = (box) => box[0] >= left && box[2] <= right && box[1] >= 0 && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
+    const names = new Map();
+    for (const row of [...priced].sort((a, b) => b.on - a.on || b.share - a.share || b.value - a.value).slice(0, width < 560 ? 10 : 30)) {
+      const x = across(row.cost), y = up(row.value), long = 6.4 * row.model.name.length;
+      for (const [anchor, start, line] of [["start", x + 8, y + 4], ["end", x - 8 - long, y + 4], ["middle", x - long / 2, y - 9], ["middle", x - long / 2, y + 18]]) {
+        const box = [start, line - 11, start + long, line + 3];
+        if (!free(box)) continue;
+        taken.push(box);
+        names.set(row, shape("text", { class: "note", x: anchor === "start" ? start : anchor === "end" ? x - 8 : x, y: line, "text-anchor": anchor }, row.model.name));
+        break;
+      }
+    }
+    for (const row of order.map((i) => rows[i]).filter((one) => priced.includes(one))) {
+      const x = across(row.cost), y = up(row.value), group = shape("g", { class: row.on ? "c0" : row.share >= choices.leastShare ? "c1" : "other" });
+      if (row.on) group.append(shape("path", { class: "ends", d: `M${x} ${up(row.low)}V${up(row.high)}` }));
+      group.append(shape("circle", { cx: x, cy: y, r: row.on ? 5 : 4 }));
+      const link = shape("a", { href: row.model.page }, shape("title", {}, `${row.model.name}, ${row.paid}: ${row.shown}`), group);
+      if (names.has(row)) link.append(names.get(row)); else link.setAttribute("tabindex", "-1");
+      svg.append(link);
+    }
+    plot.replaceChildren(svg);
   };
   let view = null;
-  const visible = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    visible.disconnect();
-    ready = plotly();
-    ready.then(() => { if (view) draw(view); }, (error) => { caption.textContent = error.message; });
-  }, { threshold: 0.25 });
-  visible.observe(plot);
-  new MutationObserver(() => { if (window.Plotly && view) draw(view); }).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  let drawn = 0;
+  new ResizeObserver(() => { if (view && drawn !== place.clientWidth) draw(view); drawn = place.clientWidth; }).observe(place);
 
   const show = async () => {
     remember();
@@ -201,10 +218,10 @@
     view = selection();
     answer.textContent = sentence(view);
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
-    plot.setAttribute("aria-label", `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`);
-    caption.textContent = `Each point a model, with its 95 % interval. Blue: on the frontier by its score; orange: on it in at least ${100 * choices.leastShare} % of the draws. ${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
+    plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
+    caption.textContent = `Shaded: ties with the best. Blue: no other is as cheap and as good; orange: so in at least ${100 * choices.leastShare} % of the draws. ${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
     table(view);
-    if (window.Plotly) draw(view);
+    draw(view);
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;
   };
   show();

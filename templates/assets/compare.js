@@ -29,6 +29,14 @@
     return element;
   };
 
+  const SVG = "http://www.w3.org/2000/svg";
+  const svg = (tag, attributes, ...children) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
   const load = (id) => loaded.has(id) ? Promise.resolve() : new Promise((resolve, reject) => {
     waiting.set(id, resolve);
     const script = make("script", { src: known.get(id).data });
@@ -65,6 +73,29 @@
     catch { /* a page from a file may not */ }
   };
 
+  /* `GPT-4o mini` is found by `gpt4o-mini`. */
+  const bare = (text) => text.toLowerCase().replace(/[-_.\s]+/g, "");
+  const search = () => {
+    const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
+    const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
+    const field = make("input", { type: "search", list: "models", placeholder: "Add a model", "aria-label": "Add a model" });
+    const said = make("output", { class: "status", "aria-live": "polite" });
+    const add = () => {
+      const wanted = bare(field.value);
+      if (!wanted) return;
+      const exact = index.models.filter(({ id, name }) => [id, name].some((text) => bare(text) === wanted));
+      const found = exact.length ? exact : index.models.filter(({ id, name }) => bare(id + " " + name).includes(wanted));
+      const reported = index.reported.find((name) => bare(name) === wanted);
+      if (found.length === 1 && !chosen.includes(found[0].id)) { chosen.push(found[0].id); show(); }
+      else if (found.length === 1) said.textContent = `${found[0].name} is there already`;
+      else if (found.length) said.textContent = `${found.length} models: ${found.slice(0, 3).map(({ name }) => name).join(", ")}${found.length > 3 ? " …" : ""}`;
+      else said.textContent = reported ? `of ${reported} others reported figures alone: no task is known to compare` : "no model of that name";
+    };
+    field.addEventListener("change", add);
+    field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText") add(); });
+    return [field, list, said];
+  };
+
   const picker = () => {
     const bar = make("div", { class: "controls" });
     chosen.forEach((id, position) => {
@@ -72,47 +103,63 @@
       button.addEventListener("click", () => { chosen = chosen.filter((other) => other !== id); show(); });
       bar.append(button);
     });
-    if (chosen.length < MOST) {
-      const select = make("select", { "aria-label": "Add a model" }, make("option", { value: "" }, "Add a model"));
-      const choices = index.models.filter(({ id }) => !chosen.includes(id)).sort((a, b) => a.name.localeCompare(b.name));
-      for (const model of choices) select.append(make("option", { value: model.id }, model.name));
-      select.addEventListener("change", () => { if (select.value) { chosen.push(select.value); show(); } });
-      if (choices.length) bar.append(select);
-    }
+    bar.append(...chosen.length < MOST ? search() : [make("span", { class: "status" }, "Six are the most: remove one to add another.")]);
     return bar;
   };
 
-  const sentence = (from, to) => {
-    const comparisons = [];
-    for (const column of to.columns.filter(({ headline }) => headline)) {
-      const d = difference(column.id, to, from);
-      if (d) comparisons.push({ title: column.label, d });
-    }
+  /* Every headline in which two models share tasks, with the difference of the second to the first. */
+  const comparisons = (from, to) => to.columns.filter(({ headline }) => headline).flatMap((column) => {
+    const d = difference(column.id, to, from);
+    return d ? [{ title: column.label, column: index.columns.find(({ id }) => id === column.id), to, d }] : [];
+  });
+
+  const sentence = (from, to, found) => {
     const verdicts = ["better", "worse", NOT_SHOWN];
     const inWords = ({ title, d }) => `${title} (${d.centre}, 95\u00a0%: ${d.low} to ${d.high})`;
     const reasons = verdicts.flatMap((name) => {
-      const texts = comparisons.filter(({ d }) => d.verdict === name).map(inWords);
-      if (name !== NOT_SHOWN) return texts.map((text) => [`${name} in ${text}`]);
-      /* What shows no difference takes one line. */
-      return texts.length ? [texts.map((text, i) => `${i ? "" : `${name} in `}${text}${i < texts.length - 1 ? ", " : ""}`)] : [];
+      const texts = found.filter(({ d }) => d.verdict === name).map(inWords);
+      return texts.length ? [`${name} in ${texts.join(", ")}`] : [];
     });
-    const [better, worse] = verdicts.map((name) => reasons.some(([first]) => first.startsWith(name)));
+    const [better, worse] = verdicts.map((name) => found.some(({ d }) => d.verdict === name));
     const head = better && !worse ? "Yes" : worse && !better ? "No" : better && worse ? "It depends" : "The tasks do not decide it";
-    if (!comparisons.length) reasons.push(["they share no task"]);
-    /* A line a reason: what each says is read at a glance. */
-    const parts = reasons.map((texts, i) => {
-      const boxes = texts.map((text) => make("span", {}, text));
-      if (!i) boxes[0].textContent = texts[0][0].toUpperCase() + texts[0].slice(1);
-      boxes.at(-1).append(i < reasons.length - 1 ? "; " : ".");
-      return make("span", {}, ...boxes);
+    const text = reasons.join("; ");
+    return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), make("span", {}, `${text[0].toUpperCase()}${text.slice(1)}.`));
+  };
+
+  /* One line for several: who is better, who worse than the first. */
+  const summary = (from, others, found) => {
+    const parts = [["better", "b"], ["worse", "w"]].flatMap(([name]) => {
+      const models = others.filter((model) => found.some(({ to, d }) => to === model && d.verdict === name));
+      return models.length ? [`${name} in some column: ${models.map(({ name: own }) => own).join(", ")}`] : [];
     });
-    return make("p", { class: "lede verdict" }, make("b", {}, "Switch from ", make("bdi", {}, from.name), " to ", make("bdi", {}, to.name), `? ${head}. `), ...parts);
+    const alone = others.filter((model) => !found.some(({ to }) => to === model));
+    if (alone.length) parts.push(`no task in common: ${alone.map(({ name }) => name).join(", ")}`);
+    return make("p", { class: "lede verdict" }, make("b", {}, "Against ", make("bdi", {}, from.name), ": "), `${parts.join("; ") || NOT_SHOWN}.`);
+  };
+
+  /* Differences to the first model with their intervals, as shares of each column's scale: right of the line is better. */
+  const forest = (from, found) => {
+    const number = (text) => Number(text.replace("−", "-").replace("+", ""));
+    const rows = found.map(({ title, column, to, d }) => ({ title, to, d, ends: [d.low, d.centre, d.high].map((text) => (100 * number(text)) / column.maximum) }));
+    const most = Math.max(1, ...rows.flatMap(({ ends }) => ends.map(Math.abs))), across = (value) => `${50 + (48 * value) / most}%`;
+    const list = make("ol", { class: "forest" });
+    for (const { title, to, d, ends: [low, centre, high] } of rows) {
+      const plot = svg("svg", { "aria-hidden": "true", class: d.verdict === NOT_SHOWN ? "unsure" : `c${chosen.indexOf(to.id)}` },
+        svg("line", { x1: "50%", x2: "50%", y1: "0", y2: "100%", class: "zero" }),
+        svg("line", { x1: across(low), x2: across(high), y1: "50%", y2: "50%" }), svg("circle", { cx: across(centre), cy: "50%", r: 4.5 }));
+      list.append(make("li", {}, make("span", {}, make("bdi", {}, to.name), make("small", {}, ` ${title}`)), plot, make("b", {}, d.centre), make("small", {}, `${d.low} to ${d.high}${d.verdict === NOT_SHOWN ? "" : `, ${d.verdict}`}`)));
+    }
+    return make("section", { class: "differences" }, make("h2", {}, "Minus ", make("bdi", {}, from.name)), list);
   };
 
   const table = (models) => {
     const head = make("tr", {}, make("th", { scope: "col" }, "Column"));
     models.forEach((model, i) => head.append(make("th", { scope: "col" }, make("a", { href: known.get(model.id).page }, model.name)), ...(i ? [make("th", { scope: "col" }, "minus ", make("bdi", {}, models[0].name))] : [])));
     const body = make("tbody");
+    const facts = models.map((model) => known.get(model.id).facts);
+    index.facts.forEach((title, i) => {
+      if (facts.some((own) => own[i])) body.append(make("tr", {}, make("th", { scope: "row" }, title), ...facts.flatMap((own, place) => [make("td", { class: "number" }, own[i] || "–"), ...place ? [make("td")] : []])));
+    });
     let lonely = 0;
     for (const column of index.columns) {
       const cells = models.map((model) => model.columns.find(({ id }) => id === column.id));
@@ -170,34 +217,31 @@
 
   /* Lines in the empty figures of the page; interactive ones, by plotly, only when asked for: it is large. */
   const figures = document.getElementById("compare-figures");
-  const SVG = "http://www.w3.org/2000/svg";
   const drawn = [["curve", "line", "curvePath"], ["radar", "area", "radarPath"]];
+  /* Curves on an axis that ends where they do, in tens; the build draws them from 0 to 100 per cent. */
+  const fit = (figure, paths) => {
+    const levels = [...figure.querySelectorAll("text[text-anchor=end]")], lines = [...figure.querySelectorAll("path.grid")];
+    const heights = lines.map((line) => Number(/^M\S+ (\S+?)H/.exec(line.getAttribute("d"))[1])), base = heights[0], top = heights.at(-1);
+    const points = paths.map((path) => path ? path.slice(1).split(" ").map((point) => point.split(",").map(Number)) : []);
+    const values = points.flat().map(([, y]) => (100 * (base - y)) / (base - top));
+    if (!values.length) return paths;
+    const low = 10 * Math.floor(Math.min(...values) / 10), high = Math.max(low + 10, 10 * Math.ceil(Math.max(...values) / 10));
+    levels.forEach((level, i) => { level.textContent = String(Math.round((low + (i / (levels.length - 1)) * (high - low)) * 10) / 10); });
+    const moved = (y) => base - ((100 * (base - y)) / (base - top) - low) / (high - low) * (base - top);
+    return points.map((own) => own.length ? `M${own.map(([x, y]) => `${x},${Math.round(moved(y) * 10) / 10}`).join(" ")}` : null);
+  };
   const draw = (models) => {
     figures.hidden = false;
-    figures.querySelector(".legend").replaceChildren(...models.map((model, i) => {
-      const [key, group, stroke] = ["svg", "g", "path"].map((tag) => document.createElementNS(SVG, tag));
-      for (const [name, value] of Object.entries({ width: 28, height: 10, "aria-hidden": "true" })) key.setAttribute(name, value);
-      group.setAttribute("class", `c${i}`);
-      stroke.setAttribute("class", "line");
-      stroke.setAttribute("d", "M1 5H27");
-      group.append(stroke);
-      key.append(group);
-      return make("li", {}, key, ` ${model.name}`);
-    }));
+    figures.querySelector(".legend").replaceChildren(...models.map((model, i) => make("li", {},
+      svg("svg", { class: "figure", width: 28, height: 10, "aria-hidden": "true" }, svg("g", { class: `c${i}` }, svg("path", { class: "line", d: "M1 5H27" }))), ` ${model.name}`)));
     for (const [name, shape, field] of drawn) {
       const group = figures.querySelector(`[data-series="${name}"]`);
       if (!group) continue;
       group.closest("figure").hidden = !models.some((model) => model[field]);
-      group.replaceChildren(...models.flatMap((model, i) => {
-        if (!model[field]) return [];
-        const line = document.createElementNS(SVG, "path"), holder = document.createElementNS(SVG, "g");
-        line.setAttribute("d", model[field]);
-        line.setAttribute("class", shape === "area" ? `area c${i}` : "line");
-        holder.setAttribute("class", `c${i}`);
-        holder.append(line);
-        return [holder];
-      }));
+      const paths = models.map((model) => model[field]), fitted = name === "curve" ? fit(group.closest("svg"), paths) : paths;
+      group.replaceChildren(...fitted.flatMap((d, i) => d ? [svg("g", { class: `c${i}` }, svg("path", { d, class: shape === "area" ? `area c${i}` : "line" }))] : []));
     }
+    figures.querySelector(".figures").hidden = false;
     figures.querySelector("[data-plots]").replaceChildren();
     figures.querySelector("[data-interactive]").disabled = false;
   };
@@ -209,6 +253,7 @@
       const kinds = [["Degradation curves", curve, "curve"], ["All dimensions", radar, "radar"]];
       const places = kinds.filter(([, , field]) => models.some((model) => model[field])).map(([label, into]) => [add(holder, label), into]);
       for (const [div, into] of places) into(div, models);
+      figures.querySelector(".figures").hidden = true;
     };
     if (window.Plotly) { plot(); return; }
     /* Elements that stand where plotly would else write style sheets of its maps, which the policy refuses. */
@@ -255,16 +300,17 @@
     const wait = make("p", { class: "muted" }, "Loading …");
     place.append(wait);
     try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
-    const models = chosen.map((id) => loaded.get(id)), sentences = [];
-    for (const model of models.slice(1)) sentences.push(sentence(models[0], model));
     if (thisTurn !== turn) return; /* other models were chosen meanwhile */
-    wait.replaceWith(...sentences);
-    draw(models);
+    const models = chosen.map((id) => loaded.get(id)), [from, ...others] = models;
+    const found = others.flatMap((model) => comparisons(from, model));
+    if (!found.length) wait.replaceWith(make("p", { class: "lede verdict" }, make("b", {}, "They cannot be compared: "), make("bdi", {}, from.name), ` has no task in common with ${others.map(({ name }) => name).join(", ")}.`));
+    else {
+      wait.replaceWith(others.length > 1 ? summary(from, others, found) : sentence(from, others[0], found), forest(from, found));
+      draw(models);
+    }
     place.classList.add("ready");
     window.triathlonStay();
-    const scores = make("section", {}, make("h2", {}, "Column by column"), ...table(models));
-    if (thisTurn !== turn) return;
-    tables.replaceChildren(scores, alone(models));
+    tables.replaceChildren(make("section", {}, make("h2", {}, "Column by column"), ...table(models)), ...found.length ? [alone(models)] : []);
     window.triathlonStay();
   };
   show();

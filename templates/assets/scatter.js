@@ -33,6 +33,7 @@
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", `${right.title} against ${left.title}; the figure above shows the same`);
     place.append(plot);
+    place.parentElement.querySelector("figure").hidden = true; /* the same points stand in the plot */
     window.Plotly.newPlot(plot, [trace], layout, { displaylogo: false, responsive: true });
   };
 

@@ -4,8 +4,11 @@
   const FILTERS = [
     ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
     ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"],
+    ["usable", "Availability"], ["price", "Price out, $/M, at most"],
   ];
-  const SEVERAL = "two disciplines or more";
+  /* Filters of one press: name, value, text. */
+  const QUICK = [["usable", "usable", "usable today"], ["open", "open", "open weights"], ["size", "under 10 B", "under 10 B"]];
+  const SEVERAL = "two of these or more";
   /* What a row offers under a filter: several words, a month of a day, or the value itself. */
   const offers = (name, value) => {
     if (name !== "has" && name !== "grade") return [name === "run" ? value.slice(0, 7) : value];
@@ -13,11 +16,13 @@
     return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
   };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole`: laying out a thousand rows of
+  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole` and there is room: laying out a thousand rows of
      many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
+  /* What is looked for and where: `GPT-4o mini` is found by `gpt4o-mini`. */
+  const bare = (text) => text.toLowerCase().replace(/[-_.\s]+/g, "");
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
 
   const make = (tag, attributes = {}, ...children) => {
@@ -40,6 +45,11 @@
       if (event.key !== "Escape" || !details.open) return;
       details.open = false;
       summary.focus();
+    });
+    /* It begins where its button does, or ends there where it would leave the window. */
+    details.addEventListener("toggle", () => {
+      content.classList.remove("end");
+      if (content.getBoundingClientRect().right > document.documentElement.clientWidth) content.classList.add("end");
     });
     document.addEventListener("pointerdown", (event) => { if (!details.contains(event.target)) details.open = false; });
     return details;
@@ -70,7 +80,7 @@
       }));
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !("whole" in table.dataset) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      this.limit = this.rows.length > LONG && !("whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -93,8 +103,8 @@
     }
 
     textOf(item) {
-      const { org = "", license = "", open = "", kind = "" } = item.row.dataset;
-      item.text ??= [item.row.querySelector("th").textContent, org, license, open, kind].join(" ").toLowerCase();
+      const { id = "", org = "", license = "", open = "", kind = "" } = item.row.dataset;
+      item.text ??= bare([item.row.querySelector("th").textContent, item.row.id, id, org, license, open, kind].join(" "));
       return item.text;
     }
 
@@ -122,7 +132,8 @@
       });
     }
 
-    sort(column, direction) {
+    /* `named`: the address and the caption say it. */
+    sort(column, direction, named = true) {
       const sign = direction === "ascending" ? 1 : -1;
       this.orders = [[column, sign], ...this.orders.filter(([other]) => other !== column)].slice(0, ORDERS);
       this.order = [...this.rows].sort((a, b) => {
@@ -141,7 +152,18 @@
       this.heads.forEach((head, index) => {
         if (index === column) head.setAttribute("aria-sort", direction); else head.removeAttribute("aria-sort");
       });
+      if (!named) this.orders = [];
+      const caption = this.table.querySelector("[data-order]");
+      if (caption && named) {
+        const first = this.numeric[column] ? (sign < 0 ? "the highest" : "the lowest") : (sign < 0 ? "Z" : "A");
+        caption.textContent = `Sorted by ${this.nameOf(this.heads[column])}, ${first} first`;
+      }
       if (this.keeps) remember("sort", this.orders.map(([key, sense]) => (sense < 0 ? "-" : "") + this.heads[key].dataset.key).join("."));
+    }
+
+    nameOf(head) {
+      const button = head.querySelector("button");
+      return [...(button ?? head).childNodes].map((node) => node.textContent.trim()).filter(Boolean).join(" ");
     }
 
     /* The rows that fit, in their order, as many as there is room for. */
@@ -172,44 +194,96 @@
     addControls() {
       this.noun = this.table.dataset.noun ?? "models";
       const find = `Find a ${this.noun.slice(0, -1)}`;
-      const search = make("input", { type: "search", placeholder: find, "aria-label": find });
-      search.value = state.get("q") ?? "";
-      search.addEventListener("input", () => {
-        this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-        remember("q", search.value.trim());
-        this.apply();
-      });
-      this.words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      this.search = make("input", { type: "search", placeholder: find, "aria-label": find });
+      this.search.value = state.get("q") ?? "";
+      this.search.addEventListener("input", () => this.look());
+      this.words = this.wordsOf(this.search.value);
       this.status = make("output", { class: "status", "aria-live": "polite" });
-      const controls = make("div", { class: "controls" }, search, ...this.folded(this.selects()), this.columnChooser(), ...this.rowHeight(), this.status);
-      this.table.parentElement.before(controls);
-      this.table.parentElement.classList.add("ready");
+      this.chips = make("span", { class: "chips" });
+      const fields = this.fields();
+      const filters = fields.length ? [chooser("Filters", make("div", { class: "choices" }, ...fields))] : [];
+      this.controls = make("div", { class: "controls" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
+      const frame = this.table.parentElement;
+      this.none = make("p", { class: "notice", role: "status" });
+      this.none.hidden = true;
+      frame.before(this.controls, this.none);
+      frame.classList.add("ready");
       this.addMore();
       this.restore();
       this.apply();
     }
 
-    selects() {
+    wordsOf(text) { return text.split(/\s+/).map(bare).filter(Boolean); }
+
+    look() {
+      this.words = this.wordsOf(this.search.value);
+      remember("q", this.search.value.trim());
+      this.apply();
+    }
+
+    /* A field for each filter: a list of what the rows have, or the highest price. */
+    fields() {
+      this.inputs = new Map();
       return FILTERS.flatMap(([name, label]) => {
-        const choices = this.choices(name);
+        const choices = this.choices(name), stated = state.get(name) ?? "";
         if (choices.length < 2) return [];
-        const select = make("select", { "aria-label": label }, make("option", { value: "" }, `${label}: all`));
-        for (const choice of choices) select.append(make("option", { value: choice }, choice));
-        select.value = choices.includes(state.get(name)) ? state.get(name) : "";
-        if (select.value) this.filters.set(name, select.value);
-        select.addEventListener("change", () => {
-          if (select.value) this.filters.set(name, select.value); else this.filters.delete(name);
-          remember(name, select.value);
-          this.apply();
-        });
-        return [select];
+        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any", "aria-label": label }) : make("select", { "aria-label": label }, make("option", { value: "" }, "all"));
+        if (name !== "price") for (const choice of choices) field.append(make("option", { value: choice }, choice));
+        field.value = name === "price" ? (stated && Number(stated) >= 0 ? stated : "") : choices.includes(stated) ? stated : "";
+        if (field.value) this.filters.set(name, field.value);
+        this.inputs.set(name, field);
+        field.addEventListener(name === "price" ? "input" : "change", () => this.filter(name, field.value));
+        return [make("label", {}, `${label} `, field)];
       });
     }
 
-    /* On a phone the filters are one button until one of them is at work. */
-    folded(selects) {
-      if (!matchMedia("(max-width: 46rem)").matches || this.filters.size || selects.length < 2) return selects;
-      return [chooser("Filters", make("div", { class: "choices" }, ...selects))];
+    filter(name, value) {
+      if (value) this.filters.set(name, value); else this.filters.delete(name);
+      this.inputs.get(name).value = value;
+      remember(name, value);
+      this.apply();
+    }
+
+    quick() {
+      return QUICK.filter(([name, value]) => this.choices(name).length > 1 && this.choices(name).includes(value)).map(([name, value, text]) => {
+        const button = make("button", { type: "button", class: "chip", "data-filter": name, "data-value": value }, text);
+        button.addEventListener("click", () => this.filter(name, this.filters.get(name) === value ? "" : value));
+        return button;
+      });
+    }
+
+    clear() {
+      for (const name of [...this.filters.keys()]) { this.inputs.get(name).value = ""; remember(name, ""); }
+      this.filters.clear();
+      this.search.value = "";
+      this.look();
+      this.search.focus();
+    }
+
+    /* What is filtered by, each with a button that takes it away. */
+    showFilters() {
+      for (const button of this.controls.querySelectorAll("[data-filter]")) {
+        const { filter, value } = button.dataset;
+        button.setAttribute("aria-pressed", String(this.filters.get(filter) === value));
+      }
+      const others = [...this.filters].filter(([name, value]) => !QUICK.some(([quick, its]) => quick === name && its === value));
+      this.chips.replaceChildren(...others.map(([name, value]) => {
+        const label = FILTERS.find(([other]) => other === name)[1];
+        const button = make("button", { type: "button", class: "chip", "aria-label": `Remove the filter ${label}: ${value}` }, `${label}: ${value} ×`);
+        button.addEventListener("click", () => { this.filter(name, ""); this.search.focus(); });
+        return button;
+      }), ...this.filters.size || this.words.length ? [this.clearButton()] : []);
+    }
+
+    clearButton() {
+      const button = make("button", { type: "button" }, "Clear all");
+      button.addEventListener("click", () => this.clear());
+      return button;
+    }
+
+    /* What is looked for, in words. */
+    wanted() {
+      return [...this.search.value.trim() ? [`“${this.search.value.trim()}”`] : [], ...[...this.filters].map(([name, value]) => `${FILTERS.find(([other]) => other === name)[1]}: ${value}`)].join(", ");
     }
 
     choices(name) {
@@ -224,6 +298,8 @@
         if (name === "size") {
           const [, low, high] = SIZES.find(([label]) => label === wanted);
           if (!value || !(low <= value && value < high)) return false;
+        } else if (name === "price") {
+          if (!value || !(Number(value) <= Number(wanted))) return false;
         } else if (!value || !offers(name, value).includes(wanted)) return false;
       }
       if (!this.words.length) return true;
@@ -242,9 +318,13 @@
       if (!this.status) return;
       const part = shown < this.rows.length;
       this.status.textContent = part
-        ? `${shown} of ${this.rows.length} ${this.noun}${this.rows[0]?.rank ? `; ranks count these ${shown}` : ""}`
+        ? `${shown} of ${this.rows.length} ${this.noun}${shown && this.rows[0]?.rank ? `; ranks count these ${shown}` : ""}`
         : `${shown} ${shown === 1 ? this.noun.slice(0, -1) : this.noun}`;
-      this.sayRanks(part ? `of these ${shown}` : "");
+      this.sayRanks(part && shown ? `of these ${shown}` : "");
+      this.showFilters();
+      this.none.hidden = shown > 0;
+      this.table.parentElement.hidden = !shown;
+      this.none.replaceChildren(...shown ? [] : [`No ${this.noun.slice(0, -1)} matches ${this.wanted()}. `, this.clearButton()]);
     }
 
     /* The head of the ranks says what they count, where that is not the whole board. */
@@ -266,7 +346,7 @@
         const before = ranked[position - 1];
         item.place = before && this.placeOf(before) === this.placeOf(item) ? before.place : position + 1;
       });
-      this.rankBeside(all.filter((item) => this.isBeside(item)), ranked);
+      all.forEach((item, position) => { if (this.isBeside(item)) item.place = position + 1; });
       const counts = new Map();
       for (const item of ranked) counts.set(item.place, (counts.get(item.place) ?? 0) + 1);
       for (const item of this.rows) {
@@ -276,26 +356,16 @@
         item.label ??= item.bold.textContent;
         item.rankText ??= item.label;
         const place = this.isBeside(item) ? `(${item.place})` : (counts.get(item.place) > 1 ? "=" : "") + item.place;
-        const now = this.placeOf(item) === null ? "–" : place;  // without a mean by the visitor's weights
-        const text = part || this.weighted ? now : item.label;
+        const text = part ? place : item.label;
         if (item.rankText !== text) { item.bold.textContent = text; item.rankText = text; }
-        const hidden = part || Boolean(this.weighted);
-        if (item.small && item.small.hidden !== hidden) item.small.hidden = hidden;
+        if (item.small && item.small.hidden !== part) item.small.hidden = part;
       }
     }
 
-    /* Rows of reported figures move no other's rank; where they are alone, they count each other. */
+    /* Rows of reported figures move no other's rank; theirs is the place among all rows. */
     isBeside(item) { return "beside" in item.rank.dataset; }
 
-    rankBeside(beside, ranked) {
-      beside.forEach((item, position) => {
-        const above = ranked.filter((other) => this.placeOf(other) < this.placeOf(item)).length;
-        item.place = 1 + (ranked.length ? above : position);
-      });
-    }
-
     placeOf(item) {
-      if (this.weighted) return this.weighted.has(item) ? -this.weighted.get(item) : null;
       item.ranked ??= item.rank.dataset.v === "" ? NaN : Number(item.rank.dataset.v);
       return Number.isNaN(item.ranked) ? null : item.ranked;
     }
@@ -303,7 +373,7 @@
     /* ---- columns ---- */
 
     columnChooser() {
-      const hasRoom = window.matchMedia("(min-width: 94rem)").matches; /* as in site.css */
+      const hasRoom = window.matchMedia("(min-width: 80rem)").matches; /* as in site.css */
       const isOff = ({ classList }) => classList.contains("off") && !(hasRoom && classList.contains("wide"));
       const read = (name) => new Set((state.get(name) ?? "").split(".").filter(Boolean));
       const hide = read("hide"), show = read("show");
@@ -322,8 +392,7 @@
           if (box.checked === optional) changed.add(key); else changed.delete(key);
           remember(optional ? "show" : "hide", [...changed].join("."));
         });
-        const name = [...head.querySelector("button").childNodes].map((node) => node.textContent).join(" ");
-        list.append(make("label", {}, box, ` ${name}`));
+        list.append(make("label", {}, box, ` ${this.nameOf(head)}`));
       });
       return chooser("Columns", list);
     }
@@ -337,9 +406,9 @@
       }
     }
 
-    /* One line a row, or all that is known of each score below it. */
+    /* One line a row, unless the table says `data-rows`, or all that is known of each score below it. */
     rowHeight() {
-      if (!this.table.classList.contains("compact")) return [];
+      if (!this.table.classList.contains("compact") || "rows" in this.table.dataset) return [];
       const button = make("button", { type: "button" }, "Details");
       const turn = (open) => {
         this.table.classList.toggle("compact", !open);
@@ -357,88 +426,6 @@
         if (column >= 0) this.sort(column, order.startsWith("-") ? "descending" : "ascending");
       }
     }
-
-    /* ---- the visitor's own weights of the disciplines ---- */
-
-    addWeights(place) {
-      const names = place.dataset.weights.split(" ");
-      const stated = (state.get("w") ?? "").split(".").map(Number);
-      const inputs = names.map((name, index) => {
-        const start = stated.length === names.length && stated[index] >= 0 ? stated[index] : 50;
-        return make("input", { type: "range", min: "0", max: "100", step: "5", value: String(start), "aria-label": `Weight of ${name}` });
-      });
-      const note = make("output", { class: "status", "aria-live": "polite" });
-      const start = place.dataset.unweighted;
-      const reset = make("button", { type: "button" }, start ? "Back to the index" : "Equal weights");
-      const update = (restored = false) => {
-        const weights = inputs.map((input) => Number(input.value));
-        const equal = weights.every((weight) => weight === weights[0]);
-        remember("w", equal ? "" : weights.join("."));
-        if (!equal) this.weigh(weights, restored); else if (this.weighted) this.unweigh();
-        const total = weights.reduce((a, b) => a + b, 0);
-        note.textContent = equal
-          ? start ?? "All disciplines weigh the same."
-          : `${names.map((n, i) => `${n} ${Math.round((100 * weights[i]) / total)} %`).join(", ")}. Intervals of ranks are not for these weights and are not shown.`;
-        reset.hidden = equal;
-      };
-      inputs.forEach((input) => input.addEventListener("input", () => update()));
-      reset.addEventListener("click", () => { inputs.forEach((input) => { input.value = "50"; }); update(); });
-      place.append(
-        make("span", { class: "muted" }, "Your own weights"),
-        ...names.map((name, index) => make("label", { class: `discipline ${name}` }, `${name} `, inputs[index])),
-        reset, note,
-      );
-      place.hidden = false;
-      update(true);
-    }
-
-    /* The mean of the percentiles in the disciplines that weigh something, for rows that have all of these. */
-    weigh(weights, restored) {
-      const total = weights.reduce((a, b) => a + b, 0);
-      const column = this.weightedColumn();
-      this.weighted = new Map();
-      for (const item of this.rows) {
-        const parts = (item.row.dataset.p ?? "").split(" ");
-        const known = weights.every((weight, i) => !weight || parts[i]);
-        const mean = known ? weights.reduce((sum, weight, i) => sum + (weight && weight * Number(parts[i])), 0) / total : null;
-        if (known) this.weighted.set(item, Math.round(mean * 1e6) / 1e6);
-        const cell = item.row.cells[column];
-        item.unweighted ??= { value: cell.dataset.v, nodes: [...cell.childNodes] };
-        cell.dataset.v = known ? String(mean) : "";
-        cell.replaceChildren(known ? mean.toFixed(1) : "–");
-        item.keys = null;
-      }
-      this.sayWeighted(column, this.heads[column].dataset.weighted);
-      this.rerank();
-      if (restored && this.orders.length) this.sort(this.orders[0][0], this.orders[0][1] < 0 ? "descending" : "ascending");
-      else this.sort(column, "descending");
-    }
-
-    unweigh() {
-      const column = this.weightedColumn();
-      for (const item of this.rows) {
-        const cell = item.row.cells[column];
-        cell.dataset.v = item.unweighted.value;
-        cell.replaceChildren(...item.unweighted.nodes);
-        item.keys = null;
-      }
-      this.weighted = null;
-      this.sayWeighted(column, "");
-      this.rerank();
-      this.sort(column, "descending");
-    }
-
-    weightedColumn() { return this.heads.findIndex((head) => "weighted" in head.dataset); }
-
-    /* What the column is called while it shows the visitor's own order. */
-    sayWeighted(column, text) {
-      const name = this.heads[column].querySelector("button").firstChild;
-      this.unweightedName ??= name.textContent;
-      name.textContent = text || this.unweightedName;
-      /* Only the front page's caption says what the order is. */
-      const order = document.querySelector("#all-caption span");
-      if (order) order.textContent = text ? "All models, by your weights" : "All models, by the index over all columns";
-    }
   }
 
   /* A table that fits its frame needs no scrolling of its own: its head then sticks to the window. */
@@ -450,15 +437,11 @@
     window.triathlonStay();
   });
 
-  let first = true;
-  for (const table of document.querySelectorAll("table[data-table]")) {
-    const board = new Board(table, first);
+  window.triathlonBoards = [...document.querySelectorAll("table[data-table]")].map((table, place) => {
+    const board = new Board(table, !place);
     if (table.classList.contains("board")) fitting.observe(table);
-    if (first && "filter" in table.dataset) {
-      board.addControls();
-      const weights = document.querySelector("[data-weights]");
-      if (weights) board.addWeights(weights);
-    }
-    first = false;
-  }
+    if (!place && "filter" in table.dataset) board.addControls();
+    return board;
+  });
+  window.triathlonView = { state, remember, make, chooser };
 })();

@@ -17,7 +17,7 @@ from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Usage
 from triathlon_site import frames
 from triathlon_site.build import build, gather
-from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost
+from triathlon_site.costs import group_boards, most_with_more_tokens, run_cost, share_that_ran
 from triathlon_site.load import FileAggregate
 
 PRICE = (100.0, 750.0)
@@ -36,6 +36,17 @@ def measured(*, passed: int = 4, uncounted: int = 0) -> FileAggregate:
         manifest=manifest,
         frame=file.frame.assign(replies=[2] * 10, cut_replies=[0] * 7 + [1, 1, 1]),
     )
+
+
+def test_programs_that_did_not_run_are_counted() -> None:
+    """Of 10 units two crashed and one had no program; a loop that broke later counts by its first program."""
+    outcomes = {"passed": 3, "failed": 3, "timed_out": 1, "crashed": 2, "no_answer": 1}
+    evolved = aggregate("m", "evolved/difficult", outcomes=outcomes)
+    assert share_that_ran([evolved]) == pytest.approx(0.7)
+    loop = aggregate("m", "loop/mbpp-plus", outcomes={"crashed": 4})
+    first = replace(loop, frame=loop.frame.assign(pass_at_1=[1.0, 1.0, 1.0, 0.0]))
+    assert share_that_ran([first]) == pytest.approx(0.75)
+    assert share_that_ran([aggregate("m", "runtime/dreval", outcomes={"failed": 4})]) is None
 
 
 def test_costs_are_summed_over_suites() -> None:

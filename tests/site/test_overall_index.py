@@ -105,6 +105,16 @@ def test_equal_models_among_others_share_their_row() -> None:
     assert [(row.rank.rank, row.rank.tied) for row in rows] == [(1, False), (2, True), (4, False), (2, True)]
 
 
+def test_some_models_are_ranked_among_themselves() -> None:
+    """Of a few models ranks and their ends count these alone; values and intervals stay."""
+    scores = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1], [0.5, 0.5]])
+    whole = compute_index(scores, np.full(2, 300.0), np.full(4, np.nan))
+    some = whole.among([1, 2])
+    assert [row.rank.rank for row in some.rows] == [1, 2]
+    assert [row.value for row in some.rows] == [whole.rows[1].value, whole.rows[2].value]
+    assert some.draws.shape == (len(whole.draws), 2) and max(row.rank.high for row in some.rows) <= 2
+
+
 @pytest.mark.parametrize("month", [f"2025-{number:02d}" for number in range(1, 13)])
 def test_models_of_one_month_have_no_date(month: str) -> None:
     """A rounding error in the mean of equal dates is not a standard deviation."""
@@ -153,7 +163,7 @@ def test_columns_have_ids_of_their_own() -> None:
 def test_the_method_page_has_the_figures_of_the_check(tmp_path: Path) -> None:
     """Cells, errors, correlations and intervals: what the benchmark prints for the committed results."""
     build(ROOT / "results", tmp_path / "_site", None, cache=tmp_path / "cache")
-    command = [sys.executable, "benchmarks/index.py", str(tmp_path / "_site/data/all-models.csv")]
+    command = [sys.executable, "benchmarks/index.py", str(tmp_path / "_site/data/all-snapshots.csv")]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     cells = re.search(r"(\d+) left out", printed)
     rules = re.findall(r"error (\S+) points, Spearman (\S+)", printed)

@@ -26,11 +26,13 @@ def choices(solved: Mapping[str, float]) -> Candidates:
     models = tuple(
         Candidate(
             name=name,
+            page=f"models/{name.lower()}.html",
             license="mit",
             openness="closed" if size is None else "open",
+            usable=True,
             context=None,
             costs={
-                **({} if size is None else {"size": float(size)}),
+                **({} if size is None else {"size": float(size), "memory": size / 2}),
                 **({"solved": solved[name]} if name in solved else {}),
             },
             scores={

@@ -14,6 +14,15 @@ def settle(page: Page) -> None:
     page.wait_for_selector("html.ready", state="attached")
 
 
+def narrow(page: Page, label: str, value: str) -> None:
+    """Sets one filter of the first table in the list that its button opens; an empty value takes it away."""
+    chooser = page.locator("details.chooser", has=page.locator("summary", has_text="Filters"))
+    if chooser.get_attribute("open") is None:
+        chooser.locator("summary").click()
+    chooser.get_by_label(label, exact=True).select_option(value)
+    page.keyboard.press("Escape")
+
+
 def names(page: Page) -> list[str]:
     """The models of the first table, in the order shown."""
     return [

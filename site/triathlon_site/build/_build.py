@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -63,6 +64,7 @@ def build(
     history: bool = False,
     url: str = "",
     docs: str = "",
+    as_of: str = "",
 ) -> BuildReport:
     """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
 
@@ -77,24 +79,25 @@ def build(
         history: whether `history.json` is brought up to date, so that the next build says what changed since.
         url: where the site will be published, for the addresses in the feed.
         docs: where the docs will be, seen from the front page; every page then links to them.
+        as_of: the day that decides which models can be used; left out, the newest one in facts and results.
 
     Raises:
-        UserError: `url` is no web address; `strict` and there is something to warn of, or nothing to show;
-            `out` cannot be written or is no site, or the results lie in it or it among them.
+        UserError: `url` is no web address; `as_of` is no day; `strict` and there is something to warn of, or
+            nothing to show; `out` cannot be written or is no site, or the results lie in it or it among them.
     """
     check_apart(results, out)
-    url = checked_url(url)
+    url, as_of = checked_url(url), checked_day(as_of)
     started = time.monotonic()
     sweep(out.resolve())
     ids = None if catalogue is None else [entry.id for entry in catalogue]
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    inputs = _inputs(results, registry, repr((ids, known, url, docs, history, epoch)))
+    inputs = _inputs(results, registry, repr((ids, known, url, docs, history, epoch, as_of)))
     last = _last_build_file(cache, out) if cache else None
     if last and not strict and (report := _unchanged(last, _state(inputs, results, out))):
         return report.model_copy(update={"seconds": time.monotonic() - started})
     with tempfile.TemporaryDirectory() as temporary:
         folder = cache or Path(temporary)
-        gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder)
+        gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder, as_of=as_of)
         site = replace(gathered, url=url, docs=docs)
         if strict and site.notices:
             lines = [notice.below(results) for notice in site.notices]
@@ -144,6 +147,22 @@ def checked_url(url: str) -> str:
     if url and not url.startswith(("https://", "http://")):
         raise UserError(f"expected the site's address, such as 'https://example.org/board/', got {url!r}")
     return url if not url or url.endswith("/") else f"{url}/"
+
+
+def checked_day(day: str) -> str:
+    """The day as it came, empty or such as `2026-11-26`.
+
+    Raises:
+        UserError: it is no day.
+    """
+    if day:
+        try:
+            date.fromisoformat(day)
+        except ValueError:
+            raise UserError(
+                f"expected a day for --as-of, such as '2026-11-26', got {day!r}; correct it or leave it out"
+            ) from None
+    return day
 
 
 def cache_folder() -> Path:

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from triathlon_site.load import (
     read_results,
     suite_ids,
 )
-from triathlon_site.models import model_infos, recorded_infos
+from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
 from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
@@ -62,6 +62,7 @@ def gather(
     catalogue: Sequence[SuiteEntry] | None = None,
     known: Catalogue = BUILT_IN,
     cache: Path | None = None,
+    as_of: str = "",
 ) -> Gathered:
     """Reads and scores everything; writes nothing but the cache.
 
@@ -71,6 +72,7 @@ def gather(
         catalogue: the suites; left out, all that there are.
         known: all that there are: the built-in ones and those of a suites.yaml.
         cache: where aggregates are kept; left out, the pages of evidence are not kept either.
+        as_of: the day that decides which models can be used; left out, the newest one in facts and results.
 
     Raises:
         UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
@@ -93,7 +95,10 @@ def gather(
     program = version("triathlon-leaderboard")
     recorded = recorded_infos(results)
     date = day or max((file.ended for file in measured.files), default="")
-    models = model_infos(registry, named, recorded)
+    published = read_published(results / "published")
+    facts: Mapping[str, ModelInfo] = published.facts if published else {}
+    as_of = as_of or max(newest_fact(facts.values()), date)
+    models = _on_day(as_of, model_infos(registry, named, recorded), facts)
     return Gathered(
         results=measured,
         boards=boards,
@@ -101,13 +106,24 @@ def gather(
         models=models,
         published_names={model: info.name for model, info in recorded.items()},
         date=date,
-        published=read_published(results / "published"),
+        as_of=as_of,
+        published=published and replace(published, facts=_on_day(as_of, facts, facts)),
         version=program,
         imported=imported_boards,
         archived=tuple(read_archived(results)),
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )
+
+
+def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
+    """The cards as of a day; the availability that the facts state counts before that of the card."""
+    return {
+        model: replace(
+            info, availability=(info.name in facts and facts[info.name].availability) or info.availability
+        ).on_day(day)
+        for model, info in models.items()
+    }
 
 
 def _day() -> str | None:
@@ -122,7 +138,7 @@ def _day() -> str | None:
     with suppress(ValueError, OverflowError):
         if epoch.isdigit():
             return datetime.fromtimestamp(int(epoch), UTC).date().isoformat()
-    raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; mend or unset it")
+    raise UserError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {epoch!r}; fix or unset it")
 
 
 def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:

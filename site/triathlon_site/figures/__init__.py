@@ -14,11 +14,10 @@ from triathlon_site.figures._grid import grid
 from triathlon_site.figures._pairs import Axis, interactive_pair_scatter, pair_scatter
 from triathlon_site.figures._plotly import (
     PLOTLY,
-    interactive_choice,
-    interactive_choice_axis,
     plotly_script,
     plotly_styles,
 )
+from triathlon_site.figures._price_score import PricePoint, price_score
 from triathlon_site.figures._radar import (
     FEWEST_AXES,
     interactive_radar,
@@ -41,6 +40,7 @@ __all__ = [
     "Border",
     "DotRow",
     "Point",
+    "PricePoint",
     "RankLine",
     "Series",
     "TokenPoint",
@@ -52,8 +52,6 @@ __all__ = [
     "curves_frame",
     "dots",
     "grid",
-    "interactive_choice",
-    "interactive_choice_axis",
     "interactive_curve",
     "interactive_curves_layout",
     "interactive_pair_scatter",
@@ -62,6 +60,7 @@ __all__ = [
     "pair_scatter",
     "plotly_script",
     "plotly_styles",
+    "price_score",
     "radar",
     "radar_frame",
     "radar_path",

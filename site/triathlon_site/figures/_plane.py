@@ -32,9 +32,21 @@ Note = tuple[str, float, float, str]
 """A name that is drawn: its text, its place, which end of the text stands there."""
 
 
-def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Note]:
-    """Each name beside its point where there is room; other names show when their point is pointed at."""
-    taken: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for _, x, y in placed]
+def labels(
+    placed: Sequence[tuple[str, float, float]],
+    taken: Sequence[tuple[float, float]] = (),
+    bounds: Box = (LEFT, -SIZE, SIZE - 2, 2 * SIZE),
+) -> Iterator[Note]:
+    """Each name beside its point where there is room; other names show when their point is pointed at.
+
+    Args:
+        placed: names and their points.
+        taken: points that no name may cover, beside those that are named.
+        bounds: where names may stand.
+    """
+    points = {*taken, *((x, y) for _, x, y in placed)}
+    boxes: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    left_end, top, right_end, base = bounds
     for full, x, y in placed:
         name = shorten(full)
         width = LETTER * len(name)
@@ -45,8 +57,9 @@ def labels(placed: Sequence[tuple[str, float, float]]) -> Iterator[Note]:
             ("middle", x, y + 16, x - width / 2),
         ):
             box = (left, text_y - 10, left + width, text_y + 3)
-            if left >= LEFT and box[2] <= SIZE - 2 and is_free(box, taken):
-                taken.append(box)
+            inside = left >= left_end and box[2] <= right_end and box[1] >= top and box[3] <= base
+            if inside and is_free(box, boxes):
+                boxes.append(box)
                 yield name, text_x, text_y, anchor
                 break
 

@@ -1,5 +1,6 @@
 """Cells of scores, as the tables of several pages show them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -71,6 +72,15 @@ def cell(
         score = replace(score, shift=None)
     has_marks = marked or any(s.grade == RECORDED or s.judged_again for s in column.scores.values())
     return Cell(score, maximum, receipt_path(column, model) if has_marks or score.apart else "")
+
+
+def marks_of(cells: Iterable[Cell]) -> set[str]:
+    """The marks beside these scores: grades that are shown, `again` for a score that was graded again here,
+    and the marks of scores in no ranking.
+    """
+    marked = [cell for cell in cells if cell.receipt or cell.reported]
+    again = {"again" for cell in marked if cell.score and cell.score.judged_again}
+    return {cell.grade for cell in marked} | {cell.apart for cell in marked if cell.apart} | again
 
 
 def receipt_path(column: ColumnScores, model: str) -> str:

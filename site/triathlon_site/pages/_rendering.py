@@ -1,6 +1,6 @@
 """The whole site as a list of pages, before anything is written."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -24,6 +24,7 @@ from triathlon_site.pages import (
 )
 from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.render import Draft, Environment, Link, Page
+from triathlon_site.scores import Board
 
 MODELS_A_SECTION: Final = 5
 Parts = Iterable[Draft | Page]
@@ -34,7 +35,9 @@ class Rendering:
 
     def __init__(self, site: Gathered, environment: Environment) -> None:
         self.site, self.environment = site, environment
-        self._links = list(_links(site))
+        self._boards = list(_board_links(site))
+        self._links = list(_links(site, self._boards))
+        self._more = list(_more_links(site))
         self._sections = _sections(site)
 
     def __len__(self) -> int:
@@ -56,6 +59,8 @@ class Rendering:
             root="../" * draft.path.count("/"),
             here=draft.path,
             links=self._links,
+            leaderboards=self._boards,
+            more=self._more,
             site=self.site,
             **draft.context.variables(),
         )
@@ -63,9 +68,10 @@ class Rendering:
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
-    models = site.results.models
+    table = front.all_models(site) if site.has_all_models else None
+    places = {row.info.id: _place(row) for row in table.rows} if table else {}
     return [
-        partial(_front, site),
+        partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
@@ -73,18 +79,25 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         ),
         partial(_data_files, site),
         *(
-            partial(page.drafts, site, models[start : start + MODELS_A_SECTION])
-            for page in (model, evidence)
-            for start in range(0, len(models), MODELS_A_SECTION)
+            partial(model.drafts, site, site.cards[start : start + MODELS_A_SECTION], places)
+            for start in range(0, len(site.cards), MODELS_A_SECTION)
+        ),
+        *(
+            partial(evidence.drafts, site, site.cards[start : start + MODELS_A_SECTION])
+            for start in range(0, len(site.cards), MODELS_A_SECTION)
         ),
         partial(evidence.imported_drafts, site),
     ]
 
 
-def _front(site: Gathered) -> Parts:
+def _place(row: front.ModelRow) -> model.ModelPlace:
+    columns = [column for column in (*front.FRONT, *front.BESIDE) if column.id in row.cells]
+    return model.ModelPlace(row.index, [(column.name, row.cells[column.id]) for column in columns], row.ran)
+
+
+def _front(site: Gathered, table: front.AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
-    if site.has_all_models:
-        table = front.all_models(site)
+    if table:
         yield from front.drafts(site, table)
         boards = {column.board for column in front.SHOWN}
         solved = solved_cost_by_name(site.boards, site.models, boards)
@@ -106,28 +119,41 @@ def reported_by_board(site: Gathered) -> Reported:
     }
 
 
-def _links(site: Gathered) -> Iterator[Link]:
-    """The links to the main pages, as every page has them."""
-    if site.has_all_models or not site.overall_pages:
-        yield Link("All models", FRONT)
+def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
+    """The links to the main pages, as the head of every page has them; none to a page without content."""
+    under = tuple(path for link in boards for path in (link.path, *link.also))
+    yield Link("Leaderboard", FRONT, under)
     if site.has_all_models:
         yield Link("Choose", choose.PATH)
-    for family, path in site.overall_pages.items():
-        yield Link(overall.TITLES[family], path)
-    pages: dict[str, list[str]] = {}
-    for one in site.boards:
-        pages.setdefault(board.heading_of(one), []).append(one.plan.page)
-    for heading, paths in pages.items():
-        yield Link(heading.capitalize(), paths[0], tuple(paths))
-    if site.boards:
-        yield Link("Tasks", "tasks.html")
-    if site.boards or site.has_all_models:
-        yield Link("Agreement", "agreement.html")
     if len(site.results.models) > 1:
         yield Link("Compare", "compare.html")
+    if site.boards:
+        yield Link("Tasks", "tasks.html")
+    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html"))
+    yield Link("Data", "data.html", ("published.html", imported.PATH))
+
+
+def _board_links(site: Gathered) -> Iterator[Link]:
+    """All models, the board of each discipline with the most models, the orders over all disciplines."""
+    if site.has_all_models:
+        yield Link("All models", FRONT)
+    headed: dict[str, list[Board]] = {}
+    for one in site.boards:
+        headed.setdefault(board.heading_of(one), []).append(one)
+    for heading, boards in headed.items():
+        fullest = max(boards, key=lambda one: len(one.models))
+        yield Link(heading.capitalize(), fullest.plan.page, tuple(one.plan.page for one in boards))
+    for family, path in site.overall_pages.items():
+        yield Link(overall.TITLES[family], path)
+
+
+def _more_links(site: Gathered) -> Iterator[Link]:
+    """The links to all other pages that stand for themselves, as the foot of every page has them."""
+    if site.boards or site.has_all_models:
+        yield Link("Agreement", "agreement.html")
     if site.published:
         yield Link("Published", "published.html")
     if site.imported:
         yield Link("Imported", imported.PATH)
-    yield Link("Method", "method.html", ("prompts.html", "core.html"))
-    yield Link("Data", "data.html")
+    if site.history.changes:
+        yield Link("What moved", changes.PATH)

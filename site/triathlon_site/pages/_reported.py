@@ -1,7 +1,7 @@
 """Scores of any grade as tables show them; figures that others published, and whose they are."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import Final, Optional
@@ -15,6 +15,7 @@ from triathlon_site.published import (
     join_models,
     published_tables,
 )
+from triathlon_site.ranking import Rank
 from triathlon_site.scores import Board
 from triathlon_site.uncertainty import Interval
 
@@ -48,8 +49,17 @@ class ShownScore:
     """Independent tasks behind the score; nan where only the column's number of tasks is known."""
     judged_again: bool = False
     """Whether it was measured, and graded again here."""
+    snapshot: str = ""
+    """Which snapshot of a product it is of, in words; empty for a model that is no product."""
     replaced: Optional["ShownScore"] = None
     """The reported figure that is not shown because of this one."""
+    rank: Rank | None = None
+    """Among the scores of one protocol; None for a reported figure, or one that is in no ranking."""
+
+    @property
+    def middle(self) -> float:
+        """The value; of a score that is only known as a range its middle, by which it is ordered."""
+        return self.value if self.upper is None else (self.value + self.upper) / 2
 
     @property
     def share(self) -> float:
@@ -61,7 +71,10 @@ class ShownScore:
         times = maximum / self.maximum
         span = self.interval and Interval(self.interval.low * times, self.interval.high * times)
         deviation = None if self.deviation is None else self.deviation * times
-        return replace(self, value=self.value * times, maximum=maximum, interval=span, deviation=deviation)
+        upper = None if self.upper is None else self.upper * times
+        return replace(
+            self, value=self.value * times, maximum=maximum, interval=span, deviation=deviation, upper=upper
+        )
 
 
 class ReportedTables:
@@ -104,6 +117,18 @@ class ReportedTables:
         places = SAME if board.plan.family == "official" else {}
         figures = ((column, self.figure(model, places.get(column.id, ()))) for column in board.plan.columns)
         return {column.id: figure.scaled(column.maximum) for column, figure in figures if figure}
+
+
+def places_beside(value: float, graded: Iterable[float], reported: Iterable[float]) -> tuple[int, int]:
+    """The place of a figure that is in no ranking: among the ranked scores, and among these and its like.
+
+    Args:
+        value: the figure.
+        graded: the scores that are ranked.
+        reported: the figures that are in no ranking, this one among them.
+    """
+    rank = 1 + sum(score > value for score in graded)
+    return rank, rank + sum(figure > value for figure in reported)
 
 
 def same_model(

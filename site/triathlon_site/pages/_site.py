@@ -1,13 +1,14 @@
 """All data that the pages are made from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from triathlon_site.history import History
 from triathlon_site.load import Archived, FileAggregate, Notice, Results
-from triathlon_site.models import Models
+from triathlon_site.models import ModelInfo, Models
+from triathlon_site.pages._cards import Doubt, ModelCard, by_published_name, cards_of, doubts_of
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
@@ -42,6 +43,8 @@ class Gathered:
     """Where the docs will be, seen from the front page; empty where they are not published with it."""
     published_names: Mapping[str, str] = field(default_factory=dict)
     """By id of a model with results, its name in the published tables, where it is certain."""
+    as_of: str = ""
+    """Day that decides which models can be used; by default the newest one in facts and results."""
 
     @property
     def has_all_models(self) -> bool:
@@ -53,12 +56,9 @@ class Gathered:
     def overall_pages(self) -> Mapping[str, str]:
         """By family of data, the page with the order over all disciplines.
 
-        The first is the front page where that is not the table of all models; where it is, our own problems
-        have a page also without results.
+        The first is the front page where that is not the table of all models.
         """
-        there = [
-            name for name in OVERALL if name in self.overalls or (name == "core" and self.has_all_models)
-        ]
+        there = [name for name in OVERALL if name in self.overalls]
         pages = {family: OVERALL[family] for family in there}
         return pages if self.has_all_models or not there else pages | {there[0]: FRONT}
 
@@ -81,6 +81,39 @@ class Gathered:
     def same(self) -> Mapping[str, JoinedModel]:
         """By id of a model with results, the published model that it certainly is."""
         return same_model(self.reported, self.published_names, self.boards)
+
+    @cached_property
+    def cards(self) -> Sequence[ModelCard]:
+        """Every model of any source once."""
+        return cards_of(self)
+
+    @cached_property
+    def card_of(self) -> Mapping[str | tuple[str, str], ModelCard]:
+        """The cards by id of a model with results, and by published table and name there."""
+        by_id: dict[str | tuple[str, str], ModelCard] = {m: card for card in self.cards for m in card.ids}
+        return by_id | dict(by_published_name(self.cards))
+
+    @cached_property
+    def published_infos(self) -> Mapping[tuple[str, str], ModelInfo]:
+        """By published table and name there: the model under its own name, with the page of its card."""
+        infos = {
+            (table, row.name): replace(self.card_of[table, row.name].info, name=joined.name)
+            for joined in self.reported.models
+            for table, row in joined.rows.items()
+        }
+        first = {table.page: table.id for table in reversed(self.reported.tables)}
+        smaller = {
+            (table.id, row.name): infos[first[table.page], row.name]
+            for table in self.reported.tables
+            for row in table.rows
+            if (first[table.page], row.name) in infos
+        }
+        return smaller | infos
+
+    @cached_property
+    def may_be(self) -> Mapping[str, Sequence[Doubt]]:
+        """By id of a card, the others that may be the same model."""
+        return doubts_of(self)
 
     @cached_property
     def files(self) -> Mapping[str, list[FileAggregate]]:

@@ -9,6 +9,7 @@ from triathlon_site.models import printable
 from triathlon_site.pages._site import Gathered
 from triathlon_site.render import Draft, PageContext
 
+PATH: Final = "changes.html"
 FEED: Final = "changes.xml"
 FEED_ID: Final = "urn:uuid:827f5f21-d8f3-5098-b38f-219a0cfbf5fe"
 MOST_NAMED: Final = 6
@@ -60,10 +61,10 @@ class FeedContext(PageContext):
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
-    """The page of changes, and its feed; nothing without results."""
-    if site.boards:
+    """The page of changes, and its feed; nothing before the first change."""
+    if site.history.changes:
         entries = [_entry(site, change) for change in site.history.changes]
-        yield Draft("changes.html", ChangesContext(entries))
+        yield Draft(PATH, ChangesContext(entries))
         yield Draft(FEED, FeedContext(entries))
 
 

@@ -10,6 +10,7 @@ from triathlon_runner.unit_pages import evidence_page, lines_page, suite_slug
 from triathlon_site.evidence import LINKS, imported_page, imported_slug
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
+from triathlon_site.pages._cards import ModelCard
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.imported import PATH, imported_files
 from triathlon_site.render import Draft, PageContext
@@ -37,11 +38,11 @@ class EvidenceContext(PageContext):
     imported: bool
 
 
-def drafts(site: Gathered, shown: Sequence[str]) -> Iterator[Draft]:
+def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
     """The pages of these models' measured results."""
-    for model in shown:
+    for model in (model for card in cards for model in card.ids):
         info = site.models[model]
-        for file in site.files[model]:
+        for file in site.files.get(model, ()):
             if not file.receipt:
                 others = [other for other in site.results.files if other.suite == file.suite]
                 yield _draft(site, info, file, info.slug, others)

@@ -23,6 +23,8 @@ from triathlon_site.tasks import FEWEST_MODELS
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
 LEVELS: Final = (1, 2, 3, 4, 5)
+NOT_RUN: Final = "not run"
+"""What manifests of recorded and imported results say of the grader's integrity: there is nothing to tell."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             manifests[file.suite].append(file.manifest)
     context = MethodContext(
         facts={suite: (len(own), _conditions(own)) for suite, own in manifests.items()},
-        integrity=sorted({manifest.grader_integrity for own in manifests.values() for manifest in own}),
+        integrity=sorted({m.grader_integrity for own in manifests.values() for m in own} - {NOT_RUN}),
         noise=suite_noise(site.results.files),
     )
     yield Draft("method.html", context)
@@ -100,11 +102,11 @@ def _conditions(manifests: Sequence[Manifest]) -> list[list[str]]:
             m.data.sha256,
             str(m.protocol),
             m.sandbox_level,
-            m.grader_integrity,
+            "" if m.grader_integrity == NOT_RUN else m.grader_integrity,
         )
         for m in manifests
     ]
-    return [sorted(set(values)) for values in zip(*rows, strict=True)]
+    return [sorted(set(filter(None, values))) for values in zip(*rows, strict=True)]
 
 
 def core_draft(results: Results) -> Draft:

@@ -8,16 +8,17 @@ from typing import ClassVar, Final
 
 from triathlon_site.costs import run_cost
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.front import is_small_and_open
 from triathlon_site.pages.model import SteepestFall, steepest
 from triathlon_site.render import Draft, PageContext
 from triathlon_site.scores import Overall, OverallRow
 
 OLD_DAYS: Final = 183
 """Days older than the newest result from which a result is marked: servers and prompts changed since."""
+SMALL_BILLIONS: Final = 10
+"""Below this size a model is one that people run themselves; the filter of sizes has the same bound."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
 
@@ -41,13 +42,6 @@ class OverallLine:
 
 
 @dataclass(frozen=True)
-class NothingMeasuredContext(PageContext):
-    """The template's data for the page where nothing was measured on our own problems."""
-
-    template: ClassVar[str] = "overall/empty"
-
-
-@dataclass(frozen=True)
 class OverallContext(PageContext):
     """The template's data for the page."""
 
@@ -63,17 +57,14 @@ class OverallContext(PageContext):
     """Whether there are two small models with open weights."""
     robust: str
     """The order by the first discipline, best first, as the page's address says it."""
-    apart: set[str]
-    """Marks of the scores that are in no ranking."""
-    graded: bool
-    """Whether some scores are recorded: cells show their grade."""
+    marks: set[str]
+    """Of the scores: those that the table explains."""
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
-    """A page a family of data; where nothing was measured on our own problems, that page says how to."""
+    """A page a family of data that has results."""
     for family, path in site.overall_pages.items():
-        overall = site.overalls.get(family)
-        yield Draft(path, _context(site, family, overall) if overall else NothingMeasuredContext())
+        yield Draft(path, _context(site, family, site.overalls[family]))
 
 
 def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
@@ -81,7 +72,7 @@ def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
     lines = [_line(site, overall, row, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
     plan = overall.boards[0].plan
-    column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline}{plan.headline.title}".lower())
+    column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline} {plan.headline.title}".lower())
     return OverallContext(
         overall=overall,
         family=family,
@@ -91,8 +82,7 @@ def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
         measured=(min(dates), max(dates)) if dates else None,
         small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
         robust=f"-{column.strip('-')}",
-        graded=any(cell.receipt for line in lines for cell in line.cells),
-        apart={cell.apart for line in lines for cell in line.cells if cell.apart},
+        marks=marks_of(cell for line in lines for cell in line.cells),
     )
 
 
@@ -111,6 +101,11 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> Ove
         old=is_old(ended, newest),
         measured=any(file.manifest and not file.receipt for file in files),
     )
+
+
+def is_small_and_open(info: ModelInfo) -> bool:
+    """Whether the weights are open and there are fewer than `SMALL_BILLIONS` of them."""
+    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
 
 
 def is_old(ended: str, newest: str) -> bool:

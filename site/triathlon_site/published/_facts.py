@@ -18,9 +18,10 @@ FACTS: Final = (
     "open_weights",
     "released",
     "context",
+    "availability",
     "price",
 )
-"""The kinds of facts, as the column `sources` names them; a price is four columns."""
+"""The kinds of facts, as the column `sources` names them; a price is five columns, an availability three."""
 
 
 @dataclass(frozen=True, slots=True)

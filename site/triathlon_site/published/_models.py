@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from triathlon_site.published._read import Published
+from triathlon_runner.errors import UserError
+from triathlon_site.published._read import Published, Snapshot
 from triathlon_site.published._tables import PublishedRow, PublishedScore, PublishedTable
 
 
@@ -15,6 +16,15 @@ class JoinedModel:
     name: str
     rows: dict[str, PublishedRow]
     """By board id."""
+    snapshot: Snapshot | None = None
+    """Of a product that the sources ran in several snapshots, or without naming one."""
+
+    def older_than(self, other: "JoinedModel") -> bool:
+        """Whether both are snapshots of one product, and one source distinguishes it from a newer one."""
+        if not (self.snapshot and other.snapshot and self.snapshot.product == other.snapshot.product):
+            return False
+        newer = bool(self.snapshot.month) and self.snapshot.month < other.snapshot.month
+        return newer and not self.rows.keys().isdisjoint(other.rows)
 
     def score(self, board: str, column: str) -> PublishedScore | None:
         """Its score in a column of a ranking; None where it has none."""
@@ -23,10 +33,13 @@ class JoinedModel:
 
 
 def join_models(published: Published, boards: Sequence[PublishedTable]) -> tuple[JoinedModel, ...]:
-    """Every model of every ranking once.
+    """Every model of every ranking once; each snapshot of a product is one of its own.
 
     Reviewed aliases join names. A ranking that `aliases.csv` has no column for uses the names of its column
     `model`, or a name that only one of the other rankings has.
+
+    Raises:
+        UserError: `products.csv` takes the names of one model for several snapshots.
     """
     named = set(published.aliases[0]) if published.aliases else set()
     by_name = {board.id: {row.name: row for row in board.models} for board in boards}
@@ -44,4 +57,23 @@ def join_models(published: Published, boards: Sequence[PublishedTable]) -> tuple
                 next(model for model in joined if model.name == row.name).rows[board.id] = row
             else:
                 joined.append(JoinedModel(row.name, {board.id: row}))
-    return tuple(joined)
+    return tuple(_as_product(model, published) for model in joined)
+
+
+def _as_product(model: JoinedModel, published: Published) -> JoinedModel:
+    """The model under its name as a snapshot of a product, where `products.csv` has it.
+
+    Raises:
+        UserError: some of its names are there and others are not, or they are of different snapshots.
+    """
+    found = {source: published.products.get((source, row.name)) for source, row in model.rows.items()}
+    first = next(filter(None, found.values()), None)
+    if first is None:
+        is_product = model.name in {one.product for one in published.products.values()}
+        return replace(model, snapshot=Snapshot(model.name, model.name, "", "")) if is_product else model
+    if wrong := [source for source, one in found.items() if one != first]:
+        raise UserError(
+            f"products.csv: expected all names of {model.name!r} to be one snapshot of {first.product!r}, got"
+            f" {model.rows[wrong[0]].name!r} of {wrong[0]!r} as {found[wrong[0]]!r}; correct one of the rows"
+        )
+    return JoinedModel(first.model, model.rows, first)

@@ -1,5 +1,6 @@
 """The CSV files of `results/published/`, and one model under the names that they give it."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,6 +12,8 @@ from triathlon_site.csv_file import Record, read_table
 from triathlon_site.models import ModelInfo, read_facts
 from triathlon_site.published._facts import FactCounts, count_facts
 
+PRODUCT_COLUMNS: Final = ("product", "model", "source", "name", "snapshot", "month")
+_MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 DOUBT_COLUMNS: Final = ("source", "name", "other_source", "other_name", "reason")
 
 
@@ -31,6 +34,20 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A product as one source ran it."""
+
+    product: str
+    """The name of the product's row in the table of all models."""
+    model: str
+    """The snapshot's own name on all pages."""
+    snapshot: str
+    """What the source states: `0613`, `Aug 2024`; empty where it states nothing."""
+    month: str
+    """Of that snapshot, such as `2024-08`; empty where the source states none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     """All tables, as text."""
 
@@ -40,6 +57,8 @@ class Published:
     """One model a row: its name in each source, empty where it is not there."""
     doubtful: tuple[Record, ...]
     """Two names that may mean one model, and why they are not joined, a pair a row."""
+    products: Mapping[tuple[str, str], Snapshot]
+    """By table and name of a model there: the product that it is a snapshot of."""
     facts: Mapping[str, ModelInfo]
     """By name of a model; empty where nobody wrote any down."""
     fact_counts: FactCounts | None
@@ -54,8 +73,8 @@ def read_published(folder: Path) -> Published | None:
 
     Raises:
         UserError: a table that cannot be read or is missing, a row with cells too few or too many, a model
-            twice in a ranking, an alias of a name that its table does not have, or a name in two rows of
-            the aliases.
+            twice in a ranking, an alias or a product of a name that its table does not have, or a name in
+            two rows of the aliases or products.
     """
     if not folder.is_dir():
         return None
@@ -74,7 +93,29 @@ def read_published(folder: Path) -> Published | None:
         known = {"", *(row["model"] for row in tables[name])}
         if unknown := [row[name] for row in aliases if row[name] not in known]:
             raise UserError(f"{folder / 'aliases.csv'}: {name}.csv has no model {unknown[0]!r}")
-    return Published(tables, sources, aliases, doubtful, read_facts(folder), count_facts(folder))
+    products = _products(folder / "products.csv", tables)
+    return Published(tables, sources, aliases, doubtful, products, read_facts(folder), count_facts(folder))
+
+
+def _products(path: Path, tables: Mapping[str, Sequence[Record]]) -> Mapping[tuple[str, str], Snapshot]:
+    """The rows of `products.csv`, by table and name there; none where there is no such file."""
+    products: dict[tuple[str, str], Snapshot] = {}
+    for row in read_table(path, PRODUCT_COLUMNS) if path.exists() else ():
+        key = row["source"], row["name"]
+        if row["name"] not in {record["model"] for record in tables.get(row["source"], ())}:
+            raise UserError(
+                f"{path}: expected a name of {row['source']}.csv, got {row['name']!r}; correct the row"
+            )
+        if key in products:
+            raise UserError(
+                f"{path}: expected {row['name']!r} of {row['source']!r} in one row, got it in two"
+            )
+        if row["month"] and not _MONTH.fullmatch(row["month"]):
+            raise UserError(
+                f"{path}: expected a month such as 2024-08 for {row['name']!r}, got {row['month']!r}"
+            )
+        products[key] = Snapshot(row["product"], row["model"], row["snapshot"], row["month"])
+    return products
 
 
 def _refuse_repeated(path: Path, column: str, rows: Sequence[Record]) -> None:

@@ -58,7 +58,8 @@ class Link:
 
     def leads_to(self, page: str) -> bool:
         """Whether `page`, or the folder that it lies in, is what this link opens."""
-        return page in self.also or self.path in (page, f"{page.partition('/')[0]}.html")
+        folder = f"{page.partition('/')[0]}.html"
+        return not {page, folder}.isdisjoint((self.path, *self.also))
 
 
 def as_script(content: Any) -> str:

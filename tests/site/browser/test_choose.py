@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.choices import choices
-from triathlon_site.figures import PLOTLY, plotly_script
+from triathlon_site.history import History
 from triathlon_site.pages.choose import PATH, ChooseContext, drafts
 from triathlon_site.render import installed_environment
 
@@ -15,6 +15,7 @@ class Site:
     """What the frame of every page asks of the site."""
 
     boards = ()
+    history = History()
     date = None
     version = "0"
     docs = ""
@@ -34,9 +35,16 @@ def address(tmp_path_factory: pytest.TempPathFactory, context: ChooseContext) ->
     (draft,) = drafts(choices({}))
     environment = installed_environment()
     html = environment.render(
-        context.template, root="", here=PATH, links=[], site=Site(), **context.variables()
+        context.template,
+        root="",
+        here=PATH,
+        links=[],
+        leaderboards=[],
+        more=[],
+        site=Site(),
+        **context.variables(),
     )
-    contents = {PATH: html.encode(), f"assets/{PLOTLY}": plotly_script()}
+    contents = {PATH: html.encode()}
     contents |= {page.path: page.bytes for page in draft.files}
     contents |= {path: environment.asset_contents[name] for name, path in environment.assets.items()}
     for path, content in contents.items():
@@ -52,7 +60,7 @@ def test_the_script_says_what_the_page_says_without_it(
     for question in context.questions:
         page.goto(f"{address}?{question.address.partition('?')[2]}")
         page.wait_for_selector("[data-shown]")
-        assert page.inner_text(".verdict") == question.sentence
+        assert page.inner_text("#choose .verdict") == question.sentence
         rows = page.locator("#choose tbody tr").all_inner_texts()
         expected = [f"{row.name}\t{row.cost}\t{row.score}\t{row.percent}" for row in question.rows]
         assert rows == expected
@@ -63,25 +71,41 @@ def test_filters_stay_in_the_address(page: Page, address: str) -> None:
     page.goto(f"{address}?score=loop&cost=size")
     page.wait_for_selector("[data-shown]")
     page.get_by_label("Size", exact=True).select_option("10")
-    expect(page.locator(".verdict")).to_contain_text("Of 4 models under 10 B with a known size, Large")
+    expect(page.locator("#choose .verdict")).to_contain_text(
+        "the smallest of the 2 usable models under 10 B that"
+    )
     assert "size=10" in page.url
     page.reload()
-    expect(page.locator(".verdict")).to_contain_text("Of 4 models under 10 B with a known size, Large")
+    expect(page.locator("#choose .verdict")).to_contain_text(
+        "the smallest of the 2 usable models under 10 B that"
+    )
     page.get_by_label("Size", exact=True).select_option("1")
-    expect(page.locator(".verdict")).to_contain_text("take a filter away")
+    expect(page.locator("#choose .verdict")).to_contain_text("take a filter away")
 
 
-def test_the_figure_shows_every_model_with_its_interval(page: Page, address: str) -> None:
-    """Plotly draws a point a model: those on the frontier and the others."""
+def test_the_points_of_the_figure_are_named_and_lead_to_pages(page: Page, address: str) -> None:
+    """A link a model, those on the frontier with a name beside; the ties with the best are shaded."""
     page.goto(f"{address}?score=loop&cost=size")
-    page.wait_for_selector(".plot .main-svg")
-    traces = page.evaluate("document.querySelector('.plot').data.map(({x, y, error_y}) => [x, y, error_y])")
-    others, line, frontier = traces
-    assert (others[0], others[1]) == ([4], [4])
-    assert (frontier[0], frontier[1]) == ([1, 4, 9, 200], [5, 7, 7.2, 9.5])
-    assert frontier[2]["array"] == pytest.approx([0.4] * 4)
-    assert line[0] == frontier[0]
+    page.wait_for_selector("[data-shown]")
+    links = page.locator("#choose svg a")
+    pages = links.evaluate_all("links => links.map((link) => link.getAttribute('href'))")
+    assert sorted(pages) == [f"models/{name}.html" for name in ("costly", "large", "middle", "small", "twin")]
+    names = page.locator("#choose svg .note").all_text_contents()
+    assert {"Costly", "Large", "Middle", "Small"} <= set(names)
+    assert page.locator("#choose svg .band").count() == 1
     expect(page.locator("figcaption")).to_contain_text("1 without a known size is left out")
+
+
+def test_any_budget_is_a_number_in_the_address(page: Page, address: str) -> None:
+    """A number of dollars or gigabytes filters, stands in the address and is kept."""
+    page.goto(f"{address}?score=loop&cost=size")
+    page.wait_for_selector("[data-shown]")
+    page.get_by_label("GPU memory at most, GB (4 bits)").fill("3")
+    page.get_by_label("GPU memory at most, GB (4 bits)").press("Enter")
+    expect(page.locator("#choose .verdict")).to_contain_text(
+        "of 3 usable models in 3 GB with 4 bits with a known"
+    )
+    assert "memory=3" in page.url
 
 
 SHIFTS = """window.shifts = [];
@@ -101,18 +125,3 @@ def test_nothing_visible_moves_while_the_page_loads(page: Page, address: str) ->
         page.wait_for_selector("[data-shown]")
         page.evaluate(NEXT_PAINT)
         assert page.evaluate("window.shifts") == []
-
-
-def test_a_strip_of_the_figure_does_not_load_plotly(page: Page, address: str) -> None:
-    """Its script is several megabytes: on a phone it is loaded when somebody scrolls to the figure."""
-    page.set_viewport_size({"width": 412, "height": 823})
-    page.goto(f"{address}?score=loop&cost=size")
-    page.wait_for_selector("[data-shown]")
-    top = page.evaluate("document.querySelector('.plot').getBoundingClientRect().top")
-    page.set_viewport_size({"width": 412, "height": round(top) + 40})
-    page.reload()
-    page.wait_for_selector("[data-shown]")
-    page.evaluate(NEXT_PAINT)
-    assert page.locator("script[src*=plotly]").count() == 0
-    page.locator(".plot").scroll_into_view_if_needed()
-    page.wait_for_selector(".plot .main-svg")

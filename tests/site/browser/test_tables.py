@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from support.visit import names, settle, visit
+from support.visit import names, narrow, settle, visit
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +76,7 @@ def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -
 def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
     """From a model's page back to the board: search, filter and order are as they were."""
     visit(page, (site / "overall-core.html").as_uri())
-    page.get_by_role("combobox", name="Licence").select_option("mit")
+    narrow(page, "Licence", "mit")
     page.get_by_label("Find a model").fill("ta")
     page.get_by_role("button", name="Model", exact=True).click()
     shown = names(page)

@@ -283,19 +283,23 @@ def check_front(site: Path, pages: Mapping[Path, PageParser]) -> None:
     if not path.exists() or not path.read_text():
         return
     exported = list(csv.DictReader(path.read_text().splitlines()))
-    rows = [row for row in pages[(site / "index.html").resolve()].tables[0].body if row.cells[0].bold]
-    by_rank = sorted(exported, key=lambda line: int(line["rank"]))
+    table = pages[(site / "index.html").resolve()].tables[0]
+    indices = [name.partition(" ")[0] for name in table.head].index("Index")
+    by_slug = {model_slug(line["id"].removeprefix("'")): line for line in exported}
     shown: dict[str, list[str]] = defaultdict(list)
-    for row, line in zip(rows, by_rank, strict=True):
-        assert row.cells[0].bold.lstrip("=") == line["rank"]
-        index, *cells = [(score, interval) for _, score, interval in scores_of(row)]
+    for row in table.body:
+        line = by_slug.pop(str(row.attributes["id"]))
+        found = {place: (score, interval) for place, score, interval in scores_of(row)}
+        index, cells = found.pop(indices), found.values()
+        assert row.cells[indices].attributes["data-r"].split(" ")[0].lstrip("=") == line["rank"]
         assert shown_as(index[0], float(line["index"]))
-        low, high = index[1].split("–")
+        low, high = index[1].partition(",")[0].split("–")
         assert -200 < float(line["index_low"]) <= float(line["index"]) <= float(line["index_high"]) < 300
         assert shown_as(low, float(line["index_low"])) and shown_as(high, float(line["index_high"]))
-        shown["index"].append(f"{index[0]} ({index[1]})")
+        shown["index"].append(f"{index[0]} ({index[1].partition(',')[0]})")
         for score, interval in cells:
             shown["cells"].append(f"{score} ({interval})")
+    assert not by_slug
     for path in (site / f"data/choose-{name}.js" for name in ("index", *(column.id for column in SHOWN))):
         score = script(path) if path.exists() else {"shown": []}
         assert set(score["shown"]) <= {*shown["index"], *shown["cells"]}, path.name
@@ -325,7 +329,7 @@ def places(pages: Mapping[str, str]) -> dict[str, list[Any]]:
             for row in sorted(content["rows"], key=lambda row: (row["model"] or "", row.get("column", ""))):
                 found[row["model"]].append([path, *(row.get(name) for name in fields)])
     for line in csv.DictReader(pages.get("data/all-models.csv", "").splitlines()):
-        place = [value for name, value in line.items() if name not in {"model", "organization"}]
+        place = [value for name, value in line.items() if name not in {"model", "id", "page", "organization"}]
         found[line["model"].lstrip("'")].append(place)
     return found
 

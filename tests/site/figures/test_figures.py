@@ -9,6 +9,7 @@ from triathlon_site.figures import (
     Border,
     DotRow,
     Point,
+    PricePoint,
     Series,
     arrows,
     bars,
@@ -17,6 +18,7 @@ from triathlon_site.figures import (
     dots,
     grid,
     pair_scatter,
+    price_score,
     radar,
     radar_path,
     scatter,
@@ -138,3 +140,18 @@ def test_a_border_parts_the_plane_of_a_scatter() -> None:
     corners = [tuple(map(float, corner.split(","))) for corner in region.split(" ")]
     assert corners == [(44, 316), (104.8, 316), (348, 72.8), (348, 316), (44, 316)]
     assert ">above it<" in figure and ">below it<" in figure
+
+
+def test_prices_against_scores_name_the_best_at_their_price() -> None:
+    """A model that is gone is a cross, a reported score a ring; a far lower score is counted alone."""
+    points = [
+        PricePoint("cheap", "models/cheap.html", 0.1, 6.5),
+        PricePoint("dear", "models/dear.html", 10.0, 8.0, hollow=True),
+        PricePoint("gone", "", 1.0, 7.9, gone=True),
+        PricePoint("beaten", "", 0.5, 6.0),
+        PricePoint("far", "", 0.2, 1.0),
+    ]
+    drawn = price_score("Prices", points, y_title="score", band=7.5)
+    assert drawn.count("<circle") == 3 and drawn.count('class="gone"') == drawn.count('class="hollow"') == 1
+    assert "; 1 lower score is left out" in drawn and 'class="band"' in drawn
+    assert '<a href="models/dear.html"><text' in drawn.replace("\n", "")

@@ -43,14 +43,14 @@ def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) 
 
 
 def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:
-    """Its correlations are those of the file of all models; page and file agree; of too few models the page
+    """Its correlations are those of the file of snapshots; page and file agree; of too few models the page
     says how many there are, and there is no page of the pair.
     """
     results = small_results(tmp_path / "results")
     shutil.copytree(PUBLISHED, results / "published")
     site = gather(results, None)
     pages = rendered_texts(site)
-    models = pd.read_csv(io.StringIO(str(pages["data/all-models.csv"])))
+    models = pd.read_csv(io.StringIO(str(pages["data/all-snapshots.csv"])))
     rows = list(csv.DictReader(io.StringIO(str(pages["data/agreement-all-models.csv"]))))
     found = {(row["Left"], row["Right"]): row for row in rows}
     row = found["Loop ASL, MBPP+", "Evolved EvoEval mean"]

@@ -36,14 +36,20 @@ def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     """The number and its interval always; a dash for no score."""
     found = Score(0.5, Interval(0.4, 0.6), 20, Rank(2, tied=True, low=1, high=3), 1, FALLEN)
     cell = Cell(found, 1.0)
-    plain = '<td class="score" data-v="0.5"><b>50.0</b><small>40.0–60.0</small>'
+    plain = '<td class="score" data-v="0.5"><b>50.0</b> <small>40.0–60.0</small>'
     assert macro("score", cell) == f"{plain}</td>"
-    assert macro("score", cell, placed=True) == f'{plain}<small class="place">rank =2</small></td>'
+    assert macro("score", cell, placed=True) == f'{plain} <small class="place">rank =2</small></td>'
     ranked = macro("score", cell, ranked=True)
     assert re.sub(r"\s+", " ", ranked) == (
-        f'{plain}<small class="place">rank =2 (1–3), tier 1, −2?</small></td>'
+        f'{plain} <small class="place">rank =2 (1–3), tier 1, −2?</small></td>'
     )
     assert "–" in macro("score", Cell(None, 1.0))
+
+
+def test_a_rank_is_heard_and_copied_in_words() -> None:
+    """The ends of its interval do not run into it."""
+    text = re.sub(r"<[^>]+>", "", macro("rank", Rank(1, tied=False, low=1, high=80)))
+    assert text == "rank 1, 1 to 80"
 
 
 def test_only_a_score_that_was_judged_again_has_the_tick() -> None:

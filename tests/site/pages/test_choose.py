@@ -11,6 +11,7 @@ import pytest
 
 from support.choices import choices
 from triathlon_site.frontier import frontier_shares
+from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages import ShownScore
@@ -37,7 +38,14 @@ def questions_of(draft: Draft) -> Sequence[Question]:
 def shown(draft: Draft) -> str:
     """The page as it is without a script."""
     return installed_environment().render(
-        draft.context.template, root="", here=PATH, links=[], site=Site(), **draft.context.variables()
+        draft.context.template,
+        root="",
+        here=PATH,
+        links=[],
+        leaderboards=[],
+        more=[],
+        site=Site(),
+        **draft.context.variables(),
     )
 
 
@@ -45,6 +53,7 @@ class Site:
     """What the frame of every page asks of the site."""
 
     boards = ()
+    history = History()
     date = None
     version = "0"
     docs = ""
@@ -60,8 +69,8 @@ def test_questions_are_answered_in_words(draft: Draft) -> None:
     """The best, who cannot be told from it, and the smallest of these, of the models with a known size."""
     sentences = {(one.score.id, one.cost.id, one.group.words): one.sentence for one in questions_of(draft)}
     assert sentences["loop", "size", "open models"] == (
-        "Of 5 open models with a known size, Costly scores highest in loop: 9.50 (9.10–9.90)."
-        " No other comes close enough to doubt it."
+        "Take Costly (200 B): of 5 usable open models with a known size it scores highest in loop,"
+        " 9.50 (9.10–9.90), and no other comes close enough to doubt it."
     )
     assert sentences["loop", "size", "open models"] in shown(draft)
 
@@ -78,7 +87,7 @@ def test_dominated_models_are_not_listed(draft: Draft) -> None:
 
 def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRow:
     """A model with a score in one column, which is known to 4 per cent either way."""
-    info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True)
+    info = ModelInfo(name, name, parameters=f"{billions}B", open_weights=True, usable=True)
     known = Interval(score - 0.04 * maximum, score + 0.04 * maximum)
     cell = ShownScore(score, maximum, known, "recorded", "", "", "")
     place = IndexRow(50.0, 40.0, 60.0, Rank(1, False, 1, 6), 1)
@@ -96,7 +105,8 @@ def test_shares_and_per_cent_are_on_one_scale() -> None:
     reported = [table_row(f"Reported {size}", f"{size}", 10.0 * size, 100.0) for size in (2, 3, 4)]
     own = [table_row("Ours", "20", 0.6, 1.0), table_row("Ours, small", "1", 0.1, 1.0)]
     found = answers_to([*reported, *own])["runtime_output", "open models"]
-    assert "Ours scores highest in runtime (CRUXEval output): 60.0 (56.0–64.0)." in found.sentence
+    assert found.sentence.startswith("Take Ours (20 B): of 5 usable open models with a known size it scores")
+    assert "highest in runtime (CRUXEval output), 60.0 (56.0–64.0), and no other" in found.sentence
     assert {row.name: row.score for row in found.rows}["Reported 4"] == "40.0 (36.0–44.0)"
 
 
@@ -104,7 +114,19 @@ def test_equally_small_models_are_named_together() -> None:
     """Where several of those that cannot be told apart are the smallest, each is named."""
     rows = [table_row(f"Model {size}", f"{max(size, 3)}", 40.0 + size / 10, 100.0) for size in range(1, 6)]
     found = answers_to(rows)["runtime_output", "open models"]
-    assert found.sentence.endswith("the smallest of these are Model 1, Model 2 and Model 3 (3 B each).")
+    assert found.sentence == (
+        "Take Model 1, Model 2 or Model 3 (3 B each): the smallest of the 5 usable open models that cannot be"
+        " told from the best in runtime (CRUXEval output), Model 5 with 40.5 (36.5–44.5)."
+    )
+
+
+def test_only_usable_models_that_ran_are_recommended() -> None:
+    """The best two, one retired and one whose replies mostly did not run, are in no sentence."""
+    rows = [table_row(f"Model {size}", f"{size}", 10.0 * size, 100.0) for size in range(1, 8)]
+    rows[6] = replace(rows[6], info=replace(rows[6].info, usable=False))
+    rows[5] = replace(rows[5], ran=0.27)
+    found = answers_to(rows)["runtime_output", "open models"]
+    assert found.sentence.startswith("Take Model 5 (5 B): of 5 usable open models with a known size")
 
 
 def test_a_model_without_a_known_cost_is_in_no_question(draft: Draft) -> None:

@@ -23,6 +23,7 @@ EXCEPTIONS: Final = {
     "published/_tables.py": "mean ranks of variants, by the runner's formula",
     "pages/published/_analyses.py": "EvoEval's analyses, by the runner's formulas",
     "pages/published/_reproduced.py": "names the programs that a missing library leaves out",
+    "costs.py": "the disciplines whose replies are programs, of which some do not run",
     "reproduction_plan.py": "a paper's suites and columns, by their names",
     "reproduction.py": "the sets that a paper's means are over",
     "reproduce_command.py": "a paper's judge is the loop's",

@@ -17,7 +17,15 @@ from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.front import AllModels, ModelRow, all_models
+from triathlon_site.pages.front import (
+    RANKED_BY,
+    AllModels,
+    ModelRow,
+    all_models,
+    default_column,
+    in_order,
+    ranks_in,
+)
 from triathlon_site.published import Published
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
@@ -69,11 +77,49 @@ def by_name(found: AllModels) -> dict[str, ModelRow]:
 def test_every_model_has_one_row(reported: AllModels) -> None:
     """All models with a figure are there, once, by the index; behind them those with REval's IC alone."""
     names = [row.name for row in reported.rows]
-    assert len(names) == len(set(names)) > 240
+    assert len(names) == len(set(names)) > 220
     ranks = [row.index.rank for row in reported.rows if row.index]
     assert [rank.rank for rank in ranks] == sorted(rank.rank for rank in ranks)
     assert ranks[0].rank == 1 and all(row.index for row in reported.rows[: len(ranks)])
     assert all(set(row.cells) == {"reval_ic"} for row in reported.rows[len(ranks) :])
+
+
+def test_snapshots_of_a_product_share_a_row(reported: AllModels) -> None:
+    """Each cell says which snapshot it is of; one that its source tells from a newer one stands apart."""
+    rows = by_name(reported)
+    cells = rows["GPT-4o"].cells
+    assert set(cells) == {"loop", "runtime_output", "evolved", "humaneval_plus", "mbpp_plus"}
+    assert cells["humaneval_plus"].note.endswith("; snapshot Aug 2024")
+    assert cells["loop"].snapshot == "snapshot not stated"
+    assert {name for name in rows if name.startswith("GPT-4-Turbo")} == {
+        "GPT-4-Turbo",
+        "GPT-4-Turbo (Nov 2023)",
+    }
+    with_three = [row for row in reported.rows if len(row.cells.keys() - {"reval_ic"}) >= 3]
+    assert len(with_three) > 45
+
+
+def test_the_index_of_a_product_is_that_of_one_snapshot(reported: AllModels) -> None:
+    """Five columns of four snapshots of GPT-4o are never one ability: its index rests on the two of one."""
+    index = by_name(reported)["GPT-4o"].index
+    assert index and index.columns == 2
+
+
+def test_doubts_are_shown_at_both_rows(reported: AllModels) -> None:
+    """A name that may be another one's model says so, and the other says it, too."""
+    rows = by_name(reported)
+    assert [doubt.card.info.name for doubt in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
+    assert [doubt.card.info.name for doubt in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
+
+
+def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: dict[str, str]) -> None:
+    """Also of a model that was only reported: index, figures of every source, availability and price."""
+    assert {row.page for row in all_models(measured).rows} <= pages.keys()
+    page = " ".join(pages["models/gpt-4o.html"].split())
+    for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
+        assert text in page
+    assert '<a href="../models/gpt-4o.html">' in pages["published/evoeval.html"]
+    assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
 def test_new_models_with_a_single_column_are_not_hidden(reported: AllModels) -> None:
@@ -111,6 +157,8 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     assert 'href="models/gpt-5.html#receipt-loop-mbpp-plus" title="measured, 2026-01-02">m</a>' in row
     assert re.search(r'reported by EVALOOOP:\s<a href="published/evaloop.html">7.77</a>', row)
     assert row.count('title="tier') == 3
+    own_rank = own.scores["gpt-5"].rank
+    assert own_rank and f'data-r="{own_rank.rank} {own_rank.low} {own_rank.high}"' in row
 
 
 def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) -> None:
@@ -124,11 +172,10 @@ def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) 
 
 
 def test_a_model_of_our_own_problems_alone_is_found_too(pages: dict[str, str]) -> None:
-    """It has a row without a rank, which leads to the board of our own problems."""
+    """It has a row without a rank; the foot of the page leads to the board of our own problems."""
     row = row_of(pages["index.html"], "ours")
-    assert '<td class="rank" data-v="">' in row and "data-p" not in row
-    assert 'href="overall-core.html#ours"' in row
-    assert 'id="ours"' in pages["overall-core.html"]
+    assert '<td class="rank" data-v="">' in row
+    assert 'id="ours"' in pages["overall-core.html"] and 'href="overall-core.html"' in pages["index.html"]
 
 
 def test_rows_say_what_filters_ask_for(pages: dict[str, str]) -> None:
@@ -140,19 +187,42 @@ def test_rows_say_what_filters_ask_for(pages: dict[str, str]) -> None:
     assert 'data-org="OpenAI"' in row and 'data-year="2025"' in row
 
 
-def test_the_first_screen_answers_in_sentences(pages: dict[str, str]) -> None:
-    """Who leads each discipline, the best open model under 10 B, how old the figures are."""
-    found = pages["index.html"].partition('<ul class="findings')[2].partition("</ul>")[0]
-    said = re.sub(r"<[^>]+>", "", found)
-    said = " ".join(said.split())
-    assert re.search(r"Loop ?(GPT-5|mine) leads MBPP\+ with ASL [\d.]+ \([\d.]+–[\d.]+\)", said)
-    assert "Higher, but not checked: Claude Opus 4 with 7.79 (7.33–8.19), as reported by EVALOOOP" in said
-    assert (
-        "GPT-4o (CRUXEval) leads CRUXEval’s outputs with 70.0 (66.6–73.1), as reported by CRUXEval, 2024-12"
-        in said
-    )
-    assert re.search(r"Under 10 B ?Best of \d+ open models: ", said)
-    assert "Measured figures are of 2026-01-02, reported figures are from 2024 to 2025-10-30." in said
+def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str]) -> None:
+    """A chart a column, best first; a figure that was only reported is a ring."""
+    page = pages["index.html"]
+    charts = page[page.index('<div class="charts">') : page.index('<div class="table-frame" id="table"')]
+    loop = charts.partition('data-by="loop"')[2].partition("</section>")[0]
+    names = [name.removesuffix(" †") for name in re.findall(r"<li><(?:a [^>]*|span)>([^<]+)<", loop)]
+    assert names[:2] == ["Claude Opus 4", "Claude Opus 4.1"] and len(names) == 8
+    opus = loop[loop.index(">Claude Opus 4") :].partition("</li>")[0]
+    assert 'class="hollow"' in opus and "7.79</b>" in opus and "(7.33–8.19), reported" in opus
+    assert charts.count('class="chart ') == 6  # five columns, and prices against scores
+    assert charts.index('data-by="loop"') < charts.index('data-by="runtime_output"')
+
+
+def test_the_order_is_that_of_the_scores(reported: AllModels) -> None:
+    """First by the discipline that most models have; the rest by the next column that they have. A month of
+    release plays no part: the index puts some pairs the other way round.
+    """
+    first = default_column(reported.rows)
+    assert first and first.id == "loop"
+    rows = in_order(reported.rows, first)
+    scores = [row.cells["loop"].middle for row in rows if "loop" in row.cells]
+    assert scores == sorted(scores, reverse=True)
+    assert all("loop" in row.cells for row in rows[: len(scores)])
+    ranks = [row.index.rank.rank for row in rows[: len(scores)] if row.index]
+    assert ranks != sorted(ranks)
+
+
+def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None:
+    """Measured models are ranked among each other; a reported figure has its place among all in brackets."""
+    rows = all_models(measured).rows
+    loop = next(column for column in RANKED_BY if column.id == "loop")
+    places = ranks_in(rows, loop)
+    assert {places[name].rank and places[name].rank.rank for name in ("GPT-5", "mine")} == {1, 2}
+    opus = places["Claude Opus 4"]
+    higher = sum(row.cells["loop"].share > 0.7786 for row in rows if "loop" in row.cells)
+    assert opus.rank is None and opus.beside and opus.among_all == higher + 1
 
 
 def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
@@ -168,7 +238,7 @@ def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
 
 
 def test_results_alone_make_a_front_page(tmp_path: Path) -> None:
-    """Without published tables the measured models stand there; a column that nobody has stays empty."""
+    """Without published tables the measured models stand there; pages without content are not there."""
     write_results(
         tmp_path / "results",
         [FakeModel("one"), FakeModel("two", -1.0)],
@@ -177,16 +247,8 @@ def test_results_alone_make_a_front_page(tmp_path: Path) -> None:
     build(tmp_path / "results", tmp_path / "_site", None)
     page = page_text(tmp_path / "_site/index.html")
     assert page.count("<tr id=") == 2
-    assert "Nothing was measured on" in page_text(tmp_path / "_site/overall-core.html")
-
-
-def test_a_leader_without_doubt_is_one_of_those_that_were_graded_here(tmp_path: Path) -> None:
-    """The sentence counts them: a higher figure that was only reported may stand right behind it."""
-    suites = [FakeSuite(one, tasks=40) for one in entries(["loop/mbpp-plus"])]
-    write_results(tmp_path / "results", [FakeModel("one", 3.0), FakeModel("two", -3.0)], suites)
-    build(tmp_path / "results", tmp_path / "_site", None)
-    page = " ".join(page_text(tmp_path / "_site/index.html").split())
-    assert "Of 2 models graded here no other comes close enough to doubt it." in page
+    assert not (tmp_path / "_site/overall-core.html").exists()
+    assert not (tmp_path / "_site/changes.html").exists() and "changes.html" not in page
 
 
 def test_without_official_results_the_front_page_is_our_own_problems(tmp_path: Path) -> None:
@@ -215,4 +277,5 @@ def test_known_facts(published: Published, reported: AllModels) -> None:
     ]
     assert len(known) >= 0.84 * sum(row.index is not None for row in reported.rows)
     names = {record["model"] for table in published.tables.values() for record in table}
-    assert set(published.facts) <= names | {alias["model"] for alias in published.aliases}
+    products = {one.model for one in published.products.values()}
+    assert set(published.facts) <= names | products | {alias["model"] for alias in published.aliases}

@@ -101,7 +101,7 @@ def test_the_data_files_have_what_the_table_shows(
 
 
 def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None:
-    """Ordered by value, the rank in brackets, without a tier, with a mark that leads to the table."""
+    """Ordered by value, the place among all in brackets, no tier, a mark that leads to the table."""
     rows = rows_of(pages["loop-mbpp-plus.html"])
     scores = [float(re.search(r'<td class="score[^>]*data-v="([^"]+)"', row)[1]) for row in rows]  # type: ignore[index]
     assert scores == sorted(scores, reverse=True) and len(rows) > 100
@@ -109,8 +109,9 @@ def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None
     assert 'href="published/evaloop.html" title="reported by EVALOOOP, 2025-10-30">p</a>' in claude
     assert 'data-grade="reported"' in claude and re.search(r"<small>7\.3\d–8\.\d\d</small>", claude)
     assert "tier" not in claude and " id=" not in claude
-    above = sum("<tr id=" in row for row in rows[: rows.index(claude)])
-    assert f'data-v="{above + 0.5}" data-beside><b>({above + 1})</b>' in claude
+    place = rows.index(claude)
+    above = sum("<tr id=" in row for row in rows[:place])
+    assert f'data-v="{above + 0.5}" data-beside><b>({place + 1})</b>' in claude
 
 
 def test_a_model_that_was_judged_here_has_one_row(pages: dict[str, str]) -> None:

@@ -1,18 +1,21 @@
 """Every fact of a model names where it was read."""
 
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from triathlon_runner.errors import UserError
+from triathlon_site.build import build, gather
 from triathlon_site.csv_file import read_table
-from triathlon_site.models import FACT_COLUMNS, read_facts
+from triathlon_site.models import FACT_COLUMNS, ModelInfo, read_facts
 from triathlon_site.published import read_published
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
 NUMBER, MONTH, ADDRESS = r"\d+(\.\d+)?", r"\d{4}-(0[1-9]|1[0-2])", r"https://\S+"
+DAY = rf"{MONTH}-(0[1-9]|[12]\d|3[01])"
 FORMS = {
     "model": ".+",
     "parameters_b": f"undisclosed|{NUMBER}",
@@ -20,12 +23,16 @@ FORMS = {
     "open_weights": "yes|no",
     "released": MONTH,
     "context": r"\d+",
+    "availability": "in use|announced|retired",
+    "availability_date": f"{MONTH}|{DAY}",
+    "availability_read": DAY,
+    "price_host": ".+",
     "card": ADDRESS,
 }
 """By column, what a cell with something in it must be."""
 PRICE = {"price_in": NUMBER, "price_out": NUMBER, "price_date": MONTH, "price_link": ADDRESS}
 """As a list price changes, it says when it was read, and where."""
-FACTS = (*FACT_COLUMNS[1:8], "price")
+FACTS = (*FACT_COLUMNS[1:9], "price")
 
 
 def test_every_committed_fact_is_one_and_has_a_source() -> None:
@@ -67,6 +74,9 @@ def test_the_committed_facts_are_counted_and_nearly_complete() -> None:
         ("price_in", "price", "expected a column 'price_in'"),
         ("Baichuan,32,", "Baichuan,32,many", "facts of 'Baichuan-M2-32B': .*'many'"),
         ("2025-08", "August", "facts of 'Baichuan-M2-32B': .*'August-01'"),
+        (",retired,", ",gone,", "facts of 'Claude 3 Haiku': expected an availability of in use, .*'gone'"),
+        (",announced,2026-12-01,", ",announced,,", "facts of 'Gemini 2.5 Flash': expected the day of an"),
+        (",2026-04-20,", ",soon,", "facts of 'Claude 3 Haiku': .*'soon-01'"),
     ],
 )
 def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -76,3 +86,40 @@ def test_an_unreadable_file_of_facts_is_refused(tmp_path: Path, old: str, new: s
     (tmp_path / "models-info.csv").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(UserError, match=rf"models-info\.csv: {message}"):
         read_facts(tmp_path)
+
+
+def test_a_model_is_usable_until_its_day_comes() -> None:
+    """Facts and day decide: the same row is usable before the day of its end and retired from it on."""
+    row = read_facts(FOLDER)["GPT-5"]
+    assert (row.on_day("2026-12-10").usable, row.on_day("2026-12-10").status) == (True, "until 2026-12-11")
+    assert (row.on_day("2026-12-11").usable, row.on_day("2026-12-11").status) == (False, "retired 2026-12-11")
+    opened = read_facts(FOLDER)["Qwen2.5-Coder-7B-Instruct"].on_day("2030-01-01")
+    assert (opened.usable, opened.status) == (True, "open weights")
+    assert ModelInfo("x", "x").on_day("2026-01-01").usable is None
+
+
+def test_every_priced_closed_model_has_an_availability() -> None:
+    """A price alone recommends nothing: beside each stands until when the model is served."""
+    closed = [info for info in read_facts(FOLDER).values() if info.price and not info.open_weights]
+    assert [info.name for info in closed if info.availability is None] == []
+    gone = [info.name for info in closed if not info.on_day("2026-11-26").usable]
+    assert len(gone) >= 25 and "Claude Opus 4" in gone and "Claude Haiku 4.5" not in gone
+
+
+def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> None:
+    """Without --as-of the newest day of the facts decides, so that the same files give the same site."""
+    shutil.copytree(FOLDER, tmp_path / "published")
+    site = gather(tmp_path, None)
+    assert site.as_of == "2026-11-26" and site.published and site.published.facts["GPT-5"].usable
+    later = gather(tmp_path, None, as_of="2027-02-01").published
+    assert later and not later.facts["GPT-5"].usable
+    with pytest.raises(UserError, match="expected a day for --as-of, such as '2026-11-26', got 'today'"):
+        build(tmp_path, tmp_path / "_site", None, as_of="today")
+
+
+def test_memory_is_that_of_the_stored_weights() -> None:
+    """Gemma 3n's "4 B" are 8 billion stored parameters: 16 GB with 16 bits each, 4 GB with 4."""
+    facts = read_facts(FOLDER)
+    assert facts["gemma-3n-E4B-it"].memory == (16, 4)
+    assert facts["gemma-3n-E4B-it"].active_billions == 4
+    assert facts["GPT-5"].memory is None

@@ -289,6 +289,44 @@ def test_an_alias_of_an_unknown_name_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("GPT-4o,evaloop,GPT-4o,,", "GPT-4o,evaloop,GPT-9,,", "expected a name of evaloop.csv, got 'GPT-9'"),
+        ("Aug 2024,2024-08", "Aug 2024,August", "expected a month such as 2024-08 for .*, got 'August'"),
+        ("0613,2023-06", "0613,2023-06\nX,X,evoeval,GPT-4,,", "expected 'GPT-4' of 'evoeval' in one row"),
+    ],
+)
+def test_a_product_of_an_unknown_name_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """A snapshot that no table has, a month that is none and a name in two rows are named with the file."""
+    for path in FOLDER.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    text = (tmp_path / "products.csv").read_text()
+    assert old in text
+    (tmp_path / "products.csv").write_text(text.replace(old, new, 1))
+    with pytest.raises(UserError, match=rf"products\.csv: {message}"):
+        read_published(tmp_path)
+
+
+def test_an_outside_name_of_a_product_is_an_undated_snapshot(published: Published) -> None:
+    """It joins the product that it names, and no dated snapshot of it."""
+    boards = published_boards(published)
+    row = replace(boards[0].models[0], name="GPT-4o")
+    outside = replace(boards[0], id="outside", rows=(row,))
+    joined = join_models(published, [*boards, outside])
+    (found,) = (one for one in joined if "outside" in one.rows)
+    assert found.snapshot is not None
+    assert (found.snapshot.product, found.snapshot.month, len(found.rows)) == ("GPT-4o", "", 1)
+
+
+def test_one_model_is_one_snapshot(published: Published) -> None:
+    """Two joined names in one snapshot of a product, or in none: else the product is named with both."""
+    products = {key: one for key, one in published.products.items() if key[0] != "cruxeval"}
+    broken = replace(published, products=products)
+    with pytest.raises(UserError, match=r"expected all names of .* to be one snapshot of 'GPT-4-Turbo'"):
+        join_models(broken, published_boards(broken))
+
+
+@pytest.mark.parametrize(
     ("row", "name", "column"),
     [("Phi,,,,,phi-2", "phi-2", "cruxeval"), ("Phi-2,,,,,gpt-4-0613", "Phi-2", "model")],
 )

@@ -38,6 +38,18 @@ def test_every_recorded_model_has_a_name(recorded: Mapping[str, ModelInfo]) -> N
     assert [name for name, count in Counter(one.name for one in named.values()).items() if count > 1] == []
 
 
+def test_the_reviewed_name_counts(recorded: Mapping[str, ModelInfo]) -> None:
+    """A model of models.yaml that has a row in names.csv is called as there; the rest is of models.yaml."""
+    registry = models_yaml.load(CHECKOUT / "models.yaml")
+    one = registry.models[0]
+    infos = model_infos(registry, [one.id], {one.id: ModelInfo(one.id, "Reviewed", organization="Nobody")})
+    assert infos[one.id].name == "Reviewed" and infos[one.id].organization != "Nobody"
+    named = recorded_infos(RESULTS)
+    assert {model: info.name for model, info in recorded.items()} == {
+        model: named[model].name for model in recorded
+    }
+
+
 def test_every_recorded_model_is_one_of_the_published(
     recorded: Mapping[str, ModelInfo], published: Published
 ) -> None:

@@ -18,7 +18,7 @@ TEMPLATES = find_templates()
 MARKUP = re.compile(r"</?[a-zA-Z!]")
 NOT_MARKUP = {"data/<board>.json, and the CSV beside it", "data/overall-<family>.json, and the CSV"}
 """Placeholders in a description, which a template escapes."""
-COMMON = {"root", "here", "links", "site", "asset", "inline", "inline_hash", "range"}
+COMMON = {"root", "here", "leaderboards", "links", "site", "asset", "inline", "inline_hash", "range"}
 """What every page may use beside its own context."""
 
 

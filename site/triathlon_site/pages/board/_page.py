@@ -9,7 +9,7 @@ from triathlon_runner.records import Outcome
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import section_path, table_files
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell
+from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board._reported import (
     Place,
@@ -32,8 +32,6 @@ class BoardRow:
     place: Place
     cells: tuple[Cell, ...]
     cost: RunCost
-    page: str
-    """The model's page, from the site's root; empty where it has none."""
     open_units: int | None = None
     """None for a model of which the board has reported figures only."""
     tasks_done: str = ""
@@ -66,8 +64,8 @@ class BoardContext(PageContext):
     rows: list[BoardRow]
     graded: bool
     """Whether some scores are recorded or reported: cells show their grade."""
-    apart: set[str]
-    """Marks of the scores that are in no ranking."""
+    marks: set[str]
+    """Of the scores: those that the table explains."""
     reported: list[tuple[str, str]]
     """Title and page of each published table that a figure comes from."""
     finding: Finding | None
@@ -100,7 +98,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
         rows=rows,
         graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
-        apart={cell.apart for row in rows for cell in row.cells if cell.apart},
+        marks=marks_of(cell for row in rows for cell in row.cells),
         reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
         finding=finding(board, models),
         figures=list(view.figures(board, board.models[: view.models_drawn], models)),
@@ -136,9 +134,9 @@ def _row(
     info = published.info if published else site.models[model]
     cost = run_cost(board.files.get(model, ()), info.price)
     if published:
-        return BoardRow(info, place, cells, cost, published.info.page if published.model else "")
+        return BoardRow(info, place, cells, cost)
     part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
-    return BoardRow(info, place, cells, cost, info.page, board.open_units(model), part)
+    return BoardRow(info, place, cells, cost, board.open_units(model), part)
 
 
 def missing_suites(board: Board, column: Column, model: str) -> str:

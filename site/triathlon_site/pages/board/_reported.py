@@ -7,9 +7,12 @@ from operator import itemgetter
 
 from triathlon_site.exports import ReportedScore
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages._reported import ShownScore, places_beside
 from triathlon_site.pages._site import Gathered
 from triathlon_site.scores import Board, ColumnScores, known_share
+
+Key = tuple[bool, float, bool]
+"""Of the order of rows: without a headline last, then by score, a reported figure behind an equal score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class Place:
     """The published model; None for a model of the board."""
     rank: int | None = None
     """Of a row that is placed by a reported figure: 1 + how many of the board's models have higher scores."""
+    among_all: int | None = None
+    """The place of such a row among all scores and figures."""
 
 
 def reported_models(site: Gathered, board: Board) -> ReportedModels:
@@ -68,7 +73,8 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
                     filled[model] = empty
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
-                info = site.models[model] if model else site.reported.facts_of(joined)
+                source, row = next(iter(joined.rows.items()))
+                info = site.models[model] if model else site.published_infos[source, row.name]
                 added.append(ReportedModel(model, info, figures))
     return ReportedModels(filled, tuple(added))
 
@@ -90,26 +96,31 @@ def places(board: Board, reported: ReportedModels) -> list[Place]:
     The board's models stay in their order: a reported figure moves none of them.
     """
     scores, column = board.headline.scores, board.headline.column.id
-    keyed: list[tuple[tuple[bool, float, bool], Place]] = []
+    middles = [score.middle for score in scores.values()]
+    filled = {m: figures[column] for m, figures in reported.filled.items() if column in figures}
+    own = {model: figure for model, figure in filled.items() if model not in scores}
+    values = [figure.value for figure in own.values()]
+    values += [row.figures[column].value for row in reported.added if column in row.figures]
+
+    def beside(figure: ShownScore, model: str, row: ReportedModel | None = None) -> tuple[Key, Place]:
+        place = Place(model, row, *places_beside(figure.value, middles, values))
+        return (False, -figure.value, True), place
+
+    keyed: list[tuple[Key, Place]] = []
     for model in board.models:
-        figure = reported.filled.get(model, {}).get(column)
         if model in scores:
             keyed.append(((False, -scores[model].middle, False), Place(model)))
-        elif figure:
-            keyed.append(((False, -figure.value, True), Place(model, rank=_rank(board, figure))))
+        elif model in own:
+            keyed.append(beside(own[model], model))
         else:
             keyed.append(((True, -known_share(model, board.columns), False), Place(model)))
     for row in reported.added:
         if figure := row.figures.get(column):
-            keyed.append(((False, -figure.value, True), Place("", row, _rank(board, figure))))
+            keyed.append(beside(figure, "", row))
         else:
             shares = [figure.share for figure in row.figures.values()]
             keyed.append(((True, -sum(shares) / len(shares), False), Place("", row)))
     return [place for _, place in sorted(keyed, key=itemgetter(0))]
-
-
-def _rank(board: Board, figure: ShownScore) -> int:
-    return 1 + sum(score.middle > figure.value for score in board.headline.scores.values())
 
 
 def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:

@@ -29,8 +29,12 @@ class FrontColumn:
     """Id of the column of that board; empty for figures that others published alone."""
     small: str = ""
     """In the table, below its title; empty for a column that only links the others in the index."""
-    data: str = ""
-    """The name of the data in a sentence."""
+    head: str = ""
+    """In the table, above `small`; empty for the name of the discipline."""
+    about: str = ""
+    """What it measures, in a few words that stand below its name."""
+    optional: bool = False
+    """Whether few models have it: the table shows it to who asks for it, and nothing is ranked by it."""
     within: str = ""
     """Its name in a sentence about such a choice."""
     maximum: float = 100.0
@@ -48,7 +52,7 @@ class FrontColumn:
     @property
     def title(self) -> str:
         """In the table; empty for a column that is not shown there."""
-        return self.discipline.capitalize() if self.small else ""
+        return (self.head or self.discipline.capitalize()) if self.small else ""
 
     @property
     def reported(self) -> Places:

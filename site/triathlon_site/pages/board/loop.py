@@ -283,7 +283,7 @@ FRONT: Final = FrontColumn(
     board="loop-mbpp-plus",
     column="loop/mbpp-plus:asl_low",
     small="ASL, MBPP+",
-    data="MBPP+",
+    about="keeps code right, ten rewrites",
     within="loop",
     maximum=10.0,
 )

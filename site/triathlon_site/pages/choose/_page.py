@@ -9,13 +9,16 @@ from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from triathlon_site.exports import csv_file
-from triathlon_site.figures import PLOTLY, interactive_choice, interactive_choice_axis, plotly_styles
-from triathlon_site.frontier import DOUBT, DRAWS
+from triathlon_site.figures import PricePoint, price_score
+from triathlon_site.frontier import DOUBT, DRAWS, not_told_apart
 from triathlon_site.pages.choose._questions import LEAST_SHARE, NAMED, Question, cost_text, questions
 from triathlon_site.pages.choose._scores import (
     COSTS,
+    INDEX,
+    PRICE,
     SCORES,
     Candidate,
     Candidates,
@@ -23,6 +26,7 @@ from triathlon_site.pages.choose._scores import (
     ScoredModels,
     scored_models,
 )
+from triathlon_site.pages.front import FRONT
 from triathlon_site.render import Draft, Page, PageContext, as_script
 
 PATH: Final = "choose.html"
@@ -38,19 +42,23 @@ class ChooseContext(PageContext):
 
     template: ClassVar[str] = "choose/page"
     questions: Sequence[Question]
-    plotly_styles: str
+    prices: Markup
+    """The scores against prices of output; empty where nothing is known of either."""
     draws: int = DRAWS
     least_share: float = LEAST_SHARE
-    plotly: str = PLOTLY
     data: str = DATA
     table: str = TABLE
 
 
 def drafts(candidates: Candidates) -> Iterator[Draft]:
-    """The page with its data files."""
+    """The page with its data files; first of the scores is the discipline's that most models have."""
     scored = [models for score in SCORES if (models := scored_models(candidates, score)) is not None]
+    first = {column.discipline: column.id for column in reversed(FRONT)}.values()
+    scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.models)))
     costs = [cost for cost in COSTS if any(cost.id in model.costs for model in candidates.models)]
-    context = ChooseContext(questions(scored), " ".join(plotly_styles()))
+    context = ChooseContext(
+        questions(scored[0]) if scored else [], _prices(scored[0]) if scored else Markup("")
+    )
     shown = list({id(model): model for of in scored for model in of.models}.values())
     files = (
         _index(shown, scored, costs),
@@ -60,13 +68,32 @@ def drafts(candidates: Candidates) -> Iterator[Draft]:
     yield Draft(PATH, context, files)
 
 
+def _prices(scored: ScoredModels) -> Markup:
+    """Usable models with a known price; shaded: those that cannot be told from the best."""
+    frame = scored.frontier(PRICE, lambda model: model.usable is True and model.mostly_ran)
+    if frame.empty:
+        return Markup("")
+    alike = not_told_apart(scored.draws[:, frame.index], int(frame["value"].to_numpy().argmax()))
+    points = [
+        PricePoint(name, page, price, value)
+        for name, page, price, value in zip(
+            *(frame[field] for field in ("model", "page", "cost", "value")), strict=True
+        )
+    ]
+    title = f"Price against {scored.score.title}: {len(points)} models"
+    return price_score(title, points, y_title=scored.score.title, band=float(frame["value"][alike].min()))
+
+
 def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     content = {
         "models": [
             {
                 "name": model.name,
+                "page": model.page,
                 "license": model.license,
                 "open": model.openness,
+                "usable": model.usable is True,
+                "ran": model.mostly_ran,
                 "context": model.context,
                 **{cost.id: model.costs.get(cost.id) for cost in costs},
                 "shown": {
@@ -76,10 +103,7 @@ def _index(models: Sequence[Candidate], scores: Sequence[ScoredModels], costs: S
             for model in models
         ],
         "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
-        "costs": [
-            asdict(cost) | {"axis": interactive_choice_axis(cost.title, logarithmic=cost.id != "released")}
-            for cost in costs
-        ],
+        "costs": [asdict(cost) for cost in costs],
         "leastShare": LEAST_SHARE,
         "named": NAMED,
         "doubt": DOUBT,
@@ -100,7 +124,6 @@ def _draws(models: Sequence[Candidate], scored: ScoredModels) -> Page:
         "low": scored.frame["low"].round(4).tolist(),
         "high": scored.frame["high"].round(4).tolist(),
         "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
-        "figure": interactive_choice(scored.score.title),
     }
     return Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
 
@@ -114,7 +137,9 @@ def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
     frames = []
     for scored in scores:
         for cost in costs:
-            frame = scored.frontier(cost).drop(columns="shown").round({"value": 4, "low": 4, "high": 4})
+            frame = (
+                scored.frontier(cost).drop(columns=["shown", "page"]).round({"value": 4, "low": 4, "high": 4})
+            )
             if cost.id == "released":
                 frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
             frame.insert(1, "score", scored.score.id)

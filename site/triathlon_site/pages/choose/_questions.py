@@ -10,7 +10,6 @@ import pandas as pd
 
 from triathlon_site.frontier import not_told_apart
 from triathlon_site.pages.choose._scores import (
-    INDEX,
     PRICE,
     SIZE,
     Candidate,
@@ -18,7 +17,6 @@ from triathlon_site.pages.choose._scores import (
     ChoiceScore,
     ScoredModels,
 )
-from triathlon_site.pages.front import SHOWN
 
 LEAST_SHARE: Final = 0.05
 """Models with a smaller share are not listed, unless they are on the frontier by their scores."""
@@ -44,6 +42,8 @@ class FrontierRow:
     """One model of a frontier, as the page shows it."""
 
     name: str
+    page: str
+    """From the site's root."""
     cost: str
     score: str
     """With its interval."""
@@ -86,48 +86,51 @@ USUAL: Final = (
     (SIZE, Group("open models", (("open", "open"),), _open)),
     (SIZE, Group("open models under 10 B", (("open", "open"), ("size", "10")), _small)),
 )
-"""The cost and the group of models in each usual question about a score."""
-ASKED: Final = {INDEX, *{column.discipline: column.id for column in reversed(SHOWN)}.values()}
-"""Scores that the usual questions are about: the index, and the first column of each discipline."""
+"""The cost and the group of models in each usual question; all are of models that can be used."""
 
 
-def questions(scores: Sequence[ScoredModels]) -> list[Question]:
-    """The usual questions about each score, without those that fewer than FEWEST models could answer."""
+def questions(scored: ScoredModels) -> list[Question]:
+    """The usual questions about one score, without those that fewer than FEWEST models could answer."""
     asked = [
-        (scored, cost, group, scored.frontier(cost, group.holds))
-        for scored in scores
-        if scored.score.id in ASKED
+        (scored, cost, group, scored.frontier(cost, lambda one, group=group: _fits(one, group)))  # type: ignore[misc]
         for cost, group in USUAL
     ]
     return [_question(*question) for question in asked if len(question[-1]) >= FEWEST]
 
 
+def _fits(model: Candidate, group: Group) -> bool:
+    return model.usable is True and model.mostly_ran and group.holds(model)
+
+
 def _question(scored: ScoredModels, cost: ChoiceCost, group: Group, frontier: pd.DataFrame) -> Question:
-    """The frontier by cost; in words, who scores best, who is as good, and which of these cost least."""
+    """The frontier by cost; in one sentence, which model of those that tie with the best costs least."""
     score, best = scored.score, int(frontier["value"].to_numpy().argmax())
     rivals = not_told_apart(scored.draws[:, frontier.index], best)
     shown = frontier.assign(rival=rivals).sort_values("cost", kind="stable")
     listed = shown[shown["undominated"] | (shown["frontier_share"] >= LEAST_SHARE)]
-    fields = (listed[name] for name in ("model", "cost", "shown", "frontier_share"))
+    fields = (listed[name] for name in ("model", "page", "cost", "shown", "frontier_share"))
     rows = [
-        FrontierRow(name, cost_text(cost, value), text, share)
-        for name, value, text, share in zip(*fields, strict=True)
+        FrontierRow(name, page, cost_text(cost, value), text, share)
+        for name, page, value, text, share in zip(*fields, strict=True)
     ]
-    text = (
-        f"Of {len(frontier)} {group.words} with a known {cost.noun}, {frontier['model'].iloc[best]} scores"
-        f" highest in {score.short}: {frontier['shown'].iloc[best]}."
+    tied = shown[shown["rival"] | (shown.index == frontier.index[best])]
+    cheapest = tied[tied["cost"] == tied["cost"].min()]
+    paid = cost_text(cost, cheapest["cost"].iloc[0]) + (" each" if len(cheapest) > 1 else "")
+    first, shown_best = frontier["model"].iloc[best], frontier["shown"].iloc[best]
+    take = f"Take {_listed(list(cheapest['model']), 'or')} ({paid}):"
+    highest = (
+        f"of {len(frontier)} usable {group.words} with a known {cost.noun} it scores highest in {score.short}"
     )
-    is_best = shown.index == frontier.index[best]
-    alike = shown[shown["rival"] & ~is_best]
-    if alike.empty:
-        return Question(score, cost, group, f"{text} No other comes close enough to doubt it.", rows)
-    equal = pd.concat([alike, shown[is_best]])
-    cheapest = equal[equal["cost"] == equal["cost"].min()]
-    paid = cost_text(cost, cheapest["cost"].iloc[0])
-    first = list(cheapest["model"])
-    least = f"is {first[0]} ({paid})" if len(first) == 1 else f"are {_listed(first)} ({paid} each)"
-    others = f"{_listed(list(alike['model']))} cannot be told from it"
-    return Question(score, cost, group, f"{text} {others}; the {cost.least} of these {least}.", rows)
+    if len(tied) == 1:
+        rest = f"{highest}, {shown_best}, and no other comes close enough to doubt it."
+    elif list(cheapest["model"]) == [first]:
+        rest = f"{highest}, {shown_best}, and is the {cost.least} of the {len(tied)} that tie with it."
+    else:
+        rest = (
+            f"the {cost.least} of the {len(tied)} usable {group.words} that cannot be told from the best in"
+            f" {score.short}, {first} with {shown_best}."
+        )
+    return Question(score, cost, group, f"{take} {rest}", rows)
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
@@ -140,8 +143,8 @@ def cost_text(cost: ChoiceCost, value: float) -> str:
     return cost.unit.format(text)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`A, B and 4 others`."""
+def _listed(names: Sequence[str], word: str) -> str:
+    """`A, B or 4 others`."""
     if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} others"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return f"{', '.join(names[:NAMED])} {word} {len(names) - NAMED} others"
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -26,9 +26,13 @@ class Candidate:
     """One model."""
 
     name: str
+    page: str
+    """From the site's root."""
     license: str
     openness: str
     """`open`, `closed` or empty where it is not known."""
+    usable: bool | None
+    """Whether it can be used on the day of the site; None where that is not known."""
     context: int | None
     """Tokens."""
     costs: Mapping[str, float]
@@ -36,6 +40,8 @@ class Candidate:
     scores: Mapping[str, ShownScore]
     """By id of a column of the index, where there is one."""
     index: IndexRow
+    mostly_ran: bool = True
+    """Whether its scores are of its skill, not of replies in a form that nothing could run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +80,8 @@ class ChoiceCost:
 
 
 SCORES: Final = (
-    ChoiceScore(INDEX, "Index over all columns", "the index"),
     *(ChoiceScore(of.id, of.name, of.within, of.maximum) for of in FRONT),
+    ChoiceScore(INDEX, "Index over all columns", "the index"),
 )
 PRICE: Final = ChoiceCost(
     "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"
@@ -83,7 +89,9 @@ PRICE: Final = ChoiceCost(
 SIZE: Final = ChoiceCost("size", "Parameters, billions", "smallest", "size", "{} B")
 COSTS: Final = (
     PRICE,
+    ChoiceCost("input", "List price of input, $ per million tokens", "cheapest", "price", "${} / M in"),
     SIZE,
+    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "smallest", "size", "{} GB"),
     ChoiceCost("active", "Active parameters, billions", "smallest", "size", "{} B active"),
     ChoiceCost("released", "Released", "first", "date", "{}"),
     ChoiceCost(
@@ -99,8 +107,8 @@ class ScoredModels:
     score: ChoiceScore
     models: list[Candidate]
     frame: pd.DataFrame
-    """A row a model: its name as `model`, its score as `value` with the interval `low` to `high`, and all
-    three as pages show them as `shown`."""
+    """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
+    and all three as pages show them as `shown`."""
     draws: NDArray[np.float64]
     """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
 
@@ -124,12 +132,15 @@ def candidates(table: AllModels, solved: Mapping[str, float]) -> Candidates:
     models = tuple(
         Candidate(
             name=row.name,
+            page=row.page,
             license=row.info.license or "",
             openness=OPENNESS[row.info.open_weights],
+            usable=row.info.usable,
             context=row.info.context,
             costs=_costs(row, solved),
             scores=row.cells,
             index=row.index,
+            mostly_ran=row.mostly_ran,
         )
         for row in table.rows
         if row.index
@@ -146,6 +157,8 @@ def _costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
     year, _, month = (info.released or "")[:7].partition("-")
     costs = {
         "price": info.price[1] if info.price else None,
+        "input": info.price[0] if info.price else None,
+        "memory": info.memory[1] if info.memory else None,
         "size": info.billions,
         "active": info.active_billions or info.billions,
         "released": 12.0 * int(year) + int(month) - 1 if month else None,
@@ -187,6 +200,7 @@ def scored_models(candidates: Candidates, score: ChoiceScore) -> ScoredModels | 
         draws = interval_draws(values.tolist(), intervals, score.maximum, score.id)
     names = [model.name for model in models]
     frame = pd.DataFrame({"model": names, "value": values, "low": ends[:, 0], "high": ends[:, 1]})
+    frame["page"] = [model.page for model in models]
     frame["shown"] = [f"{value} ({low}–{high})" for value, low, high in texts]
     low, high = float(draws.min()), float(draws.max())
     stepped = np.asarray(np.round((draws - low) / ((high - low) or 1.0) * STEPS))

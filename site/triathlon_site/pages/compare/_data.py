@@ -19,7 +19,7 @@ from triathlon_site.figures import (
     interactive_radar_layout,
     radar_path,
 )
-from triathlon_site.models import Models
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
@@ -31,8 +31,17 @@ INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
 
 
-def files(boards: Sequence[Board], models: Models, curves: Mapping[str, list[float]]) -> Iterator[Page]:
-    """The index, then a file for each model; `curves` are the degradation curves."""
+def files(
+    boards: Sequence[Board], models: Models, curves: Mapping[str, list[float]], reported: Sequence[str]
+) -> Iterator[Page]:
+    """The index, then a file for each model.
+
+    Args:
+        boards: the scores.
+        models: cards by id.
+        curves: degradation curves by id.
+        reported: names of the models of which there are reported figures alone.
+    """
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
     }
@@ -41,13 +50,25 @@ def files(boards: Sequence[Board], models: Models, curves: Mapping[str, list[flo
     ids = list(dict.fromkeys(model for board in boards for model in board.models))
     paths = {model: f"data/compare/{models[model].slug}.js" for model in ids}
     index = {
-        "models": [{"id": m, "name": models[m].name, "page": models[m].page, "data": paths[m]} for m in ids],
+        "models": [
+            {
+                "id": model,
+                "name": models[model].name,
+                "page": models[model].page,
+                "data": paths[model],
+                "facts": _facts(models[model]),
+            }
+            for model in ids
+        ],
+        "facts": ["Price out, $/M", "Price in, $/M", "Size", "Licence"],
+        "reported": list(reported),
         "columns": [
             {
                 "id": name,
                 "title": formats.sentence(dimension_title(board, column)),
                 "solving": column.column.parts[0][0] if _is_solving(column) else None,
                 "ranked": column.column.ranked,
+                "maximum": formats.in_unit(column.column.maximum, column.column.maximum),
             }
             for name, (board, column) in columns.items()
         ],
@@ -79,6 +100,12 @@ def files(boards: Sequence[Board], models: Models, curves: Mapping[str, list[flo
             ],
         }
         yield Page(paths[model], f"window.triathlonModel({as_script(content)});\n")
+
+
+def _facts(info: ModelInfo) -> list[str]:
+    """In the order of the index's titles; empty where one is not known."""
+    price_in, price_out = (f"{price:g}" for price in info.price) if info.price else ("", "")
+    return [price_out, price_in, info.parameters or "", info.license or ""]
 
 
 def degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:

@@ -74,7 +74,9 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         }
         context = CompareContext(" ".join(plotly_styles()), _frames(site.boards, curves), by_family)
         yield Draft("compare.html", context)
-    yield from files(site.boards, site.models, curves)
+    measured = {id(joined) for joined in site.same.values()}
+    reported = sorted(joined.name for joined in site.reported.models if id(joined) not in measured)
+    yield from files(site.boards, site.models, curves, reported)
 
 
 def _frames(boards: Sequence[Board], curves: Mapping[str, list[float]]) -> list[Figure]:

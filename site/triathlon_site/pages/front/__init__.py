@@ -1,19 +1,23 @@
-"""The front page: every model of any grade of evidence in one table."""
+"""The front page: the best of each discipline in pictures, every model of any source in one table."""
 
-from triathlon_site.pages.front._columns import CORRELATED, FRONT, SHOWN
-from triathlon_site.pages.front._findings import is_small_and_open
+from triathlon_site.pages.front._columns import BESIDE, CORRELATED, FRONT, RANKED_BY, SHOWN
 from triathlon_site.pages.front._page import EmptyContext, drafts
+from triathlon_site.pages.front._ranks import default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow, all_models, model_rows
 
 __all__ = [
+    "BESIDE",
     "CORRELATED",
     "FRONT",
+    "RANKED_BY",
     "SHOWN",
     "AllModels",
     "EmptyContext",
     "ModelRow",
     "all_models",
+    "default_column",
     "drafts",
-    "is_small_and_open",
+    "in_order",
     "model_rows",
+    "ranks_in",
 ]

@@ -11,4 +11,5 @@ FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
 SHOWN: Final = tuple(column for column in FRONT if column.title)
 BESIDE: Final = tuple(column for column in CORRELATED if column.title and not column.column)
 """Published figures that stand beside the columns of the index, because they are another quantity."""
-DISCIPLINES: Final = tuple(dict.fromkeys(column.discipline for column in SHOWN))
+RANKED_BY: Final = tuple(column for column in SHOWN if not column.optional)
+"""Columns that the table can be ranked by, in the order of the choice."""

@@ -1,7 +1,7 @@
-"""The front page: all models in one table, ordered by the overall index, and its findings in sentences."""
+"""The front page: the best of each discipline in pictures, and all models in one table."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import pandas as pd
@@ -11,20 +11,18 @@ from triathlon_site.overall_index import CENTRE, POINTS
 from triathlon_site.pages._site import FRONT as PATH
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
-from triathlon_site.pages.compare import compared_families
-from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
-from triathlon_site.pages.front._findings import (
-    ColumnLead,
-    IndexLead,
-    ages,
-    discipline_leads,
-    index_lead,
-)
+from triathlon_site.pages.front._charts import Chart, charts, prices
+from triathlon_site.pages.front._columns import BESIDE, FRONT, RANKED_BY, SHOWN
+from triathlon_site.pages.front._ranks import FrontRank, default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow
-from triathlon_site.pages.model import SteepestFall, steepest
-from triathlon_site.render import Draft, Page, PageContext
+from triathlon_site.render import Draft, Figure, Page, PageContext
 
 TABLE: Final = "data/all-models.csv"
+SNAPSHOTS: Final = "data/all-snapshots.csv"
+"""A line a snapshot, none with cells of two: what the index was fitted to."""
+INDEX: Final = "index"
+TOP: Final = 20
+"""Rows of which the first line counts those that can no longer be used."""
 
 
 @dataclass(frozen=True)
@@ -40,69 +38,106 @@ class FrontContext(PageContext):
 
     template: ClassVar[str] = "front/page"
     rows: Sequence[ModelRow]
-    leads: Mapping[str, Sequence[ColumnLead]]
-    """By discipline."""
-    first: IndexLead | None
-    small_open: IndexLead | None
-    ages: Mapping[str, tuple[str, str, bool]]
-    linking: Sequence[str]
-    """Titles of the columns that only link the others."""
-    steepest_fall: SteepestFall | None
-    core: Sequence[str]
-    """The models that have results on our own problems."""
-    neighbours: str
-    """Address of the comparison of neighbours; empty where there are no two models to compare."""
-    ranges: bool
-    """Whether some score is only known as a range."""
+    """In the order of the column that the page is ranked by at first."""
     columns: Sequence[FrontColumn]
     """Those that some model has a cell in."""
-    disciplines: Sequence[str] = DISCIPLINES
+    ranked_by: Collection[str]
+    """Ids of the columns that the table can be ranked by."""
+    first: str
+    """Id of the column that the page is ranked by at first; `index` where no discipline has a score."""
+    ranks: Mapping[str, Mapping[str, FrontRank]]
+    """By id of a column, then by name of a model."""
+    charts: Sequence[Chart]
+    prices: Figure | None
+    dates: tuple[str, str] | None
+    """The oldest and the newest date of a cell."""
+    retired: int
+    """Of the first `TOP` rows, those that can no longer be used."""
+    marks: Collection[str]
+    """Grades of the cells, and `again` where one was graded again here."""
+    compared: Collection[str]
+    """Ids of the models that the page of comparisons has."""
+    ranges: bool
+    """Whether some score is only known as a range."""
+    linking: Sequence[str]
+    """Titles of the columns that only link the others in the index."""
     centre: float = CENTRE
     points: float = POINTS
+    top: int = TOP
     table: str = TABLE
 
 
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     """The front page and its CSV file."""
-    compared = compared_families(site.overalls)
-    family = next((family for family in ("official", "core") if family in compared), "")
+    first = default_column(table.rows)
+    rows = in_order([_on_one_scale(row) for row in table.rows], first)
+    cells = [cell for row in rows for cell in row.cells.values()]
+    dates = sorted(cell.date for cell in cells if cell.date)
+    columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
+    ranked_by = [column for column in RANKED_BY if column in columns]
     context = FrontContext(
-        rows=table.rows,
-        columns=[c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in table.rows)],
-        leads=discipline_leads(site, table),
-        first=index_lead(table),
-        small_open=index_lead(table, small_open=True),
-        ages=ages(table.rows),
+        rows=rows,
+        columns=columns,
+        ranked_by=[column.id for column in ranked_by],
+        first=first.id if first else INDEX,
+        ranks={column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
+        charts=list(charts(site, rows)),
+        prices=prices(rows, first),
+        dates=(dates[0], dates[-1]) if dates else None,
+        retired=sum(row.info.usable is False for row in rows[:TOP]),
+        marks={cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
+        compared=site.results.models if len(site.results.models) > 1 else (),
+        ranges=any(cell.upper is not None for cell in cells),
         linking=[column.name for column in FRONT if column not in SHOWN],
-        steepest_fall=steepest([board for board in site.boards if board.plan.family == "official"]),
-        core=[m for board in site.boards if board.plan.family == "core" for m in board.models],
-        neighbours=f"compare.html#neighbours-{family}" if family else "",
-        ranges=any(cell.upper is not None for row in table.rows for cell in row.cells.values()),
     )
-    yield Draft(PATH, context, (_csv(table),))
+    yield Draft(PATH, context, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
 
 
-def _csv(table: AllModels) -> Page:
-    """All figures as CSV, scores as shares of their maximum: what benchmarks/index.py reads."""
-    lines: list[dict[str, Any]] = []
-    for row in table.rows:
-        if place := row.index:
-            line = {
-                "model": row.name,
-                "organization": row.info.organization or "",
-                "released": row.info.released or "",
-                "index": round(place.value, 2),
-                "index_low": round(place.low, 2),
-                "index_high": round(place.high, 2),
-                "rank": place.rank.rank,
-                "rank_low": place.rank.low,
-                "rank_high": place.rank.high,
-                "columns": place.columns,
-            }
-            for name, cell in row.cells.items():
-                line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
-            lines.append(line)
-    frame = pd.DataFrame(lines)
+def _on_one_scale(row: ModelRow) -> ModelRow:
+    """The row with each cell on the scale of its column: scores are shares of 1, figures often per cent."""
+    maxima = {column.id: column.maximum for column in (*SHOWN, *BESIDE)}
+    cells = {name: cell.scaled(maxima[name]) for name, cell in row.cells.items() if name in maxima}
+    return replace(row, cells=cells)
+
+
+def _index_ranks(rows: Sequence[ModelRow]) -> Mapping[str, FrontRank]:
+    return {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
+
+
+def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
+    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index."""
+    counted = {column.id for column in FRONT}
+    frame = pd.DataFrame([_line(row) for row in rows if counted & row.cells.keys()])
     names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
     columns = [*frame.columns, *(name for name in names if name not in frame)]
-    return csv_file(TABLE, frame.reindex(columns=columns))
+    return csv_file(path, frame.reindex(columns=columns))
+
+
+def _line(row: ModelRow) -> dict[str, Any]:
+    info, place = row.info, row.index
+    line: dict[str, Any] = {
+        "model": row.name,
+        "id": info.id,
+        "organization": info.organization or "",
+        "parameters": info.parameters or "",
+        "licence": info.license or "",
+        "released": info.released or "",
+        "availability": info.status,
+        "price_in": info.price[0] if info.price else None,
+        "price_out": info.price[1] if info.price else None,
+        "page": row.page,
+        "newest_result": row.date,
+    }
+    if place:
+        line |= {
+            "index": round(place.value, 2),
+            "index_low": round(place.low, 2),
+            "index_high": round(place.high, 2),
+            "rank": place.rank.rank,
+            "rank_low": place.rank.low,
+            "rank_high": place.rank.high,
+            "columns": place.columns,
+        }
+    for name, cell in row.cells.items():
+        line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+    return line

@@ -1,24 +1,25 @@
 """Every model of any source once, with its scores and its place in the index."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
-import pandas as pd
 
-from triathlon_runner.records import RECORDED
+from triathlon_site.costs import share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
+from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
 from triathlon_site.pages._cells import receipt_path
-from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages._reported import REPORTED, ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
-from triathlon_site.pages.front._columns import BESIDE, DISCIPLINES, FRONT, SHOWN
-from triathlon_site.published import JoinedModel
-from triathlon_site.ranking import percentiles
+from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
+
+LEAST_RAN: Final = 0.7
+"""Below this share of programs that ran a model has a flag, and no chart puts it forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +30,29 @@ class ModelRow:
     """With its source where two rows have the name, because it is not certain that they are one model."""
     info: ModelInfo
     page: str
-    """Its page, from the site's root; empty where nothing was measured or recorded."""
+    """Its page, from the site's root."""
     cells: dict[str, ShownScore]
     """By id of a column."""
     date: str
     """Day or month of its newest result or figure; empty where it is not known."""
     index: IndexRow | None = None
     """None for a model without a cell in a column of the index."""
-    percentiles: tuple[float | None, ...] = ()
-    """Mean over the columns of each discipline that it has, in the order of `DISCIPLINES`."""
     open_units: int = 0
     """Planned units that have no result: the columns that lack them have no score here."""
+    may_be: Sequence[Doubt] = ()
+    """Rows that may be the same model."""
+    ran: float | None = None
+    """Share of the replies that were programs which ran; None where no programs were asked for here."""
+
+    @property
+    def mostly_ran(self) -> bool:
+        """Whether its scores are of its skill, not of replies in a form that nothing could run."""
+        return self.ran is None or self.ran >= LEAST_RAN
 
     @property
     def has(self) -> list[str]:
-        """The disciplines that it has a cell in."""
-        return list(dict.fromkeys(column.discipline for column in SHOWN if column.id in self.cells))
+        """The columns, and disciplines, that it has a cell in, as the table heads them."""
+        return list(dict.fromkeys(column.title.lower() for column in SHOWN if column.id in self.cells))
 
     @property
     def grades(self) -> list[str]:
@@ -60,55 +68,59 @@ class AllModels:
     """In the order of the index; models without a cell in its columns last, by name."""
     index: Index | None
     """Of the rows that have a cell, in their order; None where no row has one."""
+    snapshots: Sequence[ModelRow] = ()
+    """What the index was fitted to: a row a snapshot."""
 
 
 def all_models(site: Gathered) -> AllModels:
-    """The table of all models."""
-    rows = model_rows(site)
+    """The table of all models: a row for each card.
+
+    The index compares snapshots: a row has that of its snapshot with the most columns.
+    """
     counted = {column.id for column in FRONT}
-    ranked, index = _ranked([row for row in rows if counted & row.cells.keys()])
-    others = [row for row in rows if not counted & row.cells.keys()]
+    cards = [(card, rows) for card, rows in _card_rows(site, (*FRONT, *BESIDE)) if rows]
+    scored = [row for _, rows in cards for _, row in rows if counted & row.cells.keys()]
+    place_of = {id(row): place for place, row in enumerate(scored)}
+    leads = [
+        max(
+            (row for _, row in rows if id(row) in place_of),
+            key=lambda row: len(counted & row.cells.keys()),
+            default=None,
+        )
+        for _, rows in cards
+    ]
+    merged = [_merged(site, card, rows) for card, rows in cards]
+    index = _index(scored)
+    if index:
+        index = index.among([place_of[id(lead)] for lead in leads if lead])
+    ranked, index = _ranked([row for row, lead in zip(merged, leads, strict=True) if lead], index)
+    others = [row for row, lead in zip(merged, leads, strict=True) if not lead]
     others.sort(key=lambda row: (not row.cells, row.name.lower()))
-    return AllModels((*_with_percentiles(ranked), *others), index)
+    return AllModels((*ranked, *others), index, scored)
 
 
 def model_rows(site: Gathered, columns: Sequence[FrontColumn] = (*FRONT, *BESIDE)) -> list[ModelRow]:
-    """Every model with its cells in these columns, in no order and without an index."""
-    rows = list(_rows(site, columns))
-    counts = Counter(row.name for row, _ in rows)
+    """Every snapshot of every model with its cells in these columns, in no order and without an index."""
+    rows = [(one, row) for _, rows in _card_rows(site, columns) for one, row in rows]
+    counts = Counter(row.name for _, row in rows)
     return [
-        replace(row, name=f"{row.name} ({source})") if counts[row.name] > 1 else row for row, source in rows
+        replace(row, name=f"{row.name} ({one.source})") if counts[row.name] > 1 else row for one, row in rows
     ]
 
 
-def _rows(site: Gathered, columns: Sequence[FrontColumn]) -> Iterator[tuple[ModelRow, str]]:
-    """Each model with its source, which distinguishes it from another model of the same name."""
-    tables = site.reported
+def _card_rows(
+    site: Gathered, columns: Sequence[FrontColumn]
+) -> Iterator[tuple[ModelCard, list[tuple[ModelSnapshot, ModelRow]]]]:
+    """The snapshots of each card that have results or a figure in these columns, the newest first."""
     scored = [scores for column in columns if (scores := _scores(site, column))]
     suites = {suite for scores in scored for suite in scores.column.suites}
-    ids: dict[int | str, list[str]] = defaultdict(list)
-    """Models with results, by the published model that they are, else by name or id."""
-    for model in site.results.models:
-        name = site.published_names.get(model) or f"id {model}"
-        ids[id(site.same[model]) if model in site.same else name].append(model)
-    for joined in tables.models:
-        own = ids.pop(id(joined), [])
-        row = _row(site, own, tables.facts_of(joined), joined, columns, suites)
-        if own or row.cells:
-            yield row, tables.boards[next(iter(joined.rows))].title
-    for key, own in ids.items():
-        info = tables.facts.get(str(key)) or site.models[own[0]]
-        row = _row(site, own, info, None, columns, suites)
-        yield row, "recorded" if row.grades == [RECORDED] else "measured here"
+    for card in site.cards:
+        rows = [(one, _row(site, one, columns, suites)) for one in card.snapshots]
+        yield card, [(one, row) for one, row in rows if one.ids or row.cells]
 
 
 def _row(
-    site: Gathered,
-    ids: Sequence[str],
-    info: ModelInfo,
-    joined: JoinedModel | None,
-    columns: Sequence[FrontColumn],
-    suites: Collection[str],
+    site: Gathered, one: ModelSnapshot, columns: Sequence[FrontColumn], suites: Collection[str]
 ) -> ModelRow:
     """The model's scores, and reported figures in the columns where it has none.
 
@@ -116,22 +128,32 @@ def _row(
     """
     cells = {}
     for column in columns:
-        reported = site.reported.figure(joined, column.reported) if joined else None
-        score = next((cell for model in ids if (cell := _score(site, column, model))), None)
+        reported = site.reported.figure(one.joined, column.reported) if one.joined else None
+        score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
-    if ids:
-        card = site.models[ids[0]]
-        open_fields: dict[str, Any] = {
-            field.name: getattr(info, field.name)
-            for field in fields(card)
-            if getattr(card, field.name) is None
-        }
-        info = replace(card, **open_fields)
-    dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in ids)]
-    opened = sum(file.open_units for model in ids for file in site.files[model] if file.suite in suites)
+    dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
+    opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
+    return ModelRow(one.info.name, one.info, one.info.page, cells, max(dates, default=""), open_units=opened)
+
+
+def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
+    """One row of a card's snapshots: in each column a score graded here, else the newest figure."""
+    cells: dict[str, ShownScore] = {}
+    for snapshot, row in rows:
+        for name, cell in row.cells.items():
+            if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
+                note = "; ".join(filter(None, (cell.note, snapshot.label)))
+                cells[name] = replace(cell, note=note, snapshot=snapshot.label)
     return ModelRow(
-        info.name, info, info.page if ids else "", cells, max(dates, default=""), open_units=opened
+        name=card.info.name,
+        info=card.info,
+        page=card.info.page,
+        cells=cells,
+        date=max(row.date for _, row in rows),
+        open_units=sum(row.open_units for _, row in rows),
+        may_be=site.may_be.get(card.info.id, ()),
+        ran=share_that_ran([file for model in card.ids for file in site.files[model]]),
     )
 
 
@@ -162,6 +184,7 @@ def _score(site: Gathered, column: FrontColumn, model: str) -> ShownScore | None
         upper=score.upper,
         tasks=min(column.tasks, _independent_tasks(scores, model)),
         judged_again=score.judged_again,
+        rank=score.rank,
     )
 
 
@@ -174,16 +197,22 @@ def _independent_tasks(column: ColumnScores, model: str) -> int:
     return len(seeds) or column.apart[model].tasks
 
 
-def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
-    """The rows in the order of the index, and the index in the same order."""
+def _index(rows: Sequence[ModelRow]) -> Index | None:
+    """The index of rows that have a cell in one of its columns, in their order."""
     if not rows:
-        return [], None
+        return None
     cells = [[row.cells.get(column.id) for column in FRONT] for row in rows]
     shares = np.array([[cell.share if cell else np.nan for cell in row] for row in cells])
     counts = np.array([[cell.tasks if cell else np.nan for cell in row] for row in cells])
     tasks = np.where(np.isnan(counts), [column.tasks for column in FRONT], counts)
     released = np.array([_released(row.info.released or "") for row in rows])
-    index = compute_index(shares, tasks, released)
+    return compute_index(shares, tasks, released)
+
+
+def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRow], Index | None]:
+    """The rows in the order of their index, and the index in the same order."""
+    if index is None:
+        return [], None
     places = [(place.rank.rank, row.name.lower()) for place, row in zip(index.rows, rows, strict=True)]
     order = sorted(range(len(rows)), key=places.__getitem__)
     ordered = replace(index, rows=tuple(index.rows[place] for place in order), draws=index.draws[:, order])
@@ -193,19 +222,3 @@ def _ranked(rows: Sequence[ModelRow]) -> tuple[list[ModelRow], Index | None]:
 def _released(day: str) -> float:
     """The date in years; the middle of a year without a month, nan for an empty text."""
     return int(day) + 0.5 if len(day) == 4 else years(day[:7])
-
-
-def _with_percentiles(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """The rows with their mean percentile in each discipline, which visitors can weight."""
-    if not rows:
-        return []
-    shares = pd.DataFrame(
-        [[cell.share if (cell := row.cells.get(c.id)) else np.nan for c in SHOWN] for row in rows],
-        columns=[column.discipline for column in SHOWN],
-        dtype=float,
-    )
-    means = shares.apply(percentiles, raw=True).T.groupby(level=0).mean().T[list(DISCIPLINES)]
-    return [
-        replace(row, percentiles=tuple(None if np.isnan(share) else share for share in shares))
-        for row, shares in zip(rows, means.to_numpy().tolist(), strict=True)
-    ]

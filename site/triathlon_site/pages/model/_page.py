@@ -1,6 +1,6 @@
 """The page of one model: its card, its scores and the receipt of each; and the page of all its units."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -16,11 +16,13 @@ from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import ScoreNoise, score_noise
+from triathlon_site.pages._cards import Doubt, ModelCard
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import missing_suites, view_of
 from triathlon_site.pages.model._drops import Drop, drops_of
 from triathlon_site.pages.model._falls import Fall, falls_of
+from triathlon_site.pages.model._numbers import ModelPlace, ReportedNumber, reported_numbers
 from triathlon_site.pages.model._profile import Profile, profile
 from triathlon_site.pages.model._recordings import BesideRecording, beside_recordings
 from triathlon_site.ranking import FEWEST_RANKED
@@ -55,6 +57,12 @@ class ModelContext(PageContext):
 
     template: ClassVar[str] = "model/page"
     info: ModelInfo
+    card: ModelCard
+    """All snapshots of it, this one among them."""
+    place: ModelPlace | None
+    """In the table of all models; None where there is none."""
+    numbers: list[ReportedNumber]
+    may_be: Sequence[Doubt]
     servers: str
     """Which servers answered, from the manifests."""
     overall: list[tuple[str, OverallRow, int]]
@@ -89,20 +97,30 @@ class UnitsContext(PageContext):
     imported: bool
 
 
-def drafts(site: Gathered, shown: Sequence[str]) -> Iterator[Draft]:
-    """The pages of these models, two each."""
+def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, ModelPlace]) -> Iterator[Draft]:
+    """The pages of these models: one each, and for each with results one of all its units.
+
+    Args:
+        site: all data.
+        cards: the models.
+        places: by id of a card, what the table of all models shows of it.
+    """
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
-    for model in shown:
-        info = site.models[model]
+    for card, model in [(one, model) for one in cards for model in one.ids or [one.info.id]]:
+        info = card.info if model == card.info.id else site.models[model]
         # in the order of the catalogue, a suite's variants behind it
         files = sorted(
-            site.files[model],
+            site.files.get(model, ()),
             key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite),
         )
         boards = [board for board in site.boards if model in board.models]
         badges = list(badges_of(info, boards, site.overalls))
         context = ModelContext(
             info=info,
+            card=card,
+            place=places.get(card.info.id),
+            numbers=list(reported_numbers(site, card)),
+            may_be=site.may_be.get(card.info.id, ()),
             servers="; ".join(sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})),
             overall=[
                 (family, row, ranked)
@@ -125,7 +143,8 @@ def drafts(site: Gathered, shown: Sequence[str]) -> Iterator[Draft]:
             badges=badges,
         )
         yield Draft(info.page, context, badge_files(badges))
-        yield unit_draft(info, files, info.units_page, info.page)
+        if files:
+            yield unit_draft(info, files, info.units_page, info.page)
 
 
 def _model_board(site: Gathered, board: Board, model: str) -> ModelBoard:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from markupsafe import Markup
 
 from triathlon_site.figures import Series, radar
 from triathlon_site.models import Models
@@ -76,6 +77,8 @@ def _between_boards(model: str, overalls: Mapping[str, Overall]) -> Iterator[Con
 def _radar(model: str, boards: Sequence[Board], models: Models) -> Figure:
     """Every dimension that the model has; grey: the median of all models."""
     axes = [(board, column) for board, column in dimensions(boards) if model in column.scores]
+    if not axes:
+        return Figure(Markup(""), "")
     shares = [
         {name: 100 * score.value / column.column.maximum for name, score in column.scores.items()}
         for _, column in axes

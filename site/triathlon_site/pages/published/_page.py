@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_site.exports import latex_table, published_files, table_files
+from triathlon_site.models import ModelInfo
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.published import _reproduced
 from triathlon_site.pages.published._analyses import analyses, figures, remarks
@@ -28,7 +29,7 @@ class PublishedContext(PageContext):
     template: ClassVar[str] = "published/page"
     siblings: list[Link]
     boards: Mapping[str, PublishedTable]
-    lines: list[tuple[JoinedModel, float | None]]
+    lines: list[tuple[JoinedModel, ModelInfo, float | None]]
     """Each model with its mean percentile over the sources that have it, where there are two or more."""
     doubtful: Sequence[Mapping[str, str]]
     """Names that may be one model, and were not joined."""
@@ -42,6 +43,8 @@ class PublishedPaperContext(PageContext):
     title: str
     siblings: list[Link]
     tables: Sequence[PublishedTable]
+    infos: Mapping[str, Mapping[str, ModelInfo]]
+    """By id of a table, then by name there; a row that is no model, such as a mean, is left out."""
     remarks: Mapping[str, list[str]]
     """By id of a table, sentences that are computed from it."""
     figures: list[Figure]
@@ -64,7 +67,11 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
         pages.setdefault(table.page, []).append(table)
     titles = [Link(tables[0].title, page) for page, tables in pages.items()]
     siblings = [Link("All sources", "published.html"), *titles, *_reproduced.links(site)]
-    lines = _joined_lines(site.reported.models, boards)
+    lines = [
+        (model, site.published_infos[source, model.rows[source].name], percentile)
+        for model, percentile in _joined_lines(site.reported.models, boards)
+        for source in list(model.rows)[:1]
+    ]
     yield Draft("published.html", PublishedContext(siblings, boards, lines, site.published.doubtful))
     for page, tables in pages.items():
         yield _paper(site, page, tables, siblings)
@@ -84,6 +91,14 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
         tables[0].title,
         siblings,
         tables,
+        {
+            table.id: {
+                row.name: site.published_infos[table.id, row.name]
+                for row in table.rows
+                if (table.id, row.name) in site.published_infos
+            }
+            for table in tables
+        },
         {table.id: list(remarks(table)) for table in tables},
         [figure for table in tables for figure in figures(table)],
         sections,

@@ -45,7 +45,7 @@ FRONT: Final = (
         board="evolved-official",
         column="evolved:average",
         small="EvoEval mean",
-        data="EvoEval",
+        about="solves changed problems",
         within="evolved",
     ),
     FrontColumn(
@@ -54,11 +54,22 @@ FRONT: Final = (
         164,
         "evolved-official",
         "evolved/humaneval-plus:pass@1",
+        small="pass@1",
+        head="HumanEval+",
+        about="solves 164 short tasks at once",
         within="HumanEval+",
         published=(("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),  # the newer board first
     ),
     FrontColumn(
-        "mbpp_plus", "MBPP+ pass@1", 378, "evolved-official", "evolved/mbpp-plus:pass@1", within="MBPP+"
+        "mbpp_plus",
+        "MBPP+ pass@1",
+        378,
+        "evolved-official",
+        "evolved/mbpp-plus:pass@1",
+        small="pass@1",
+        head="MBPP+",
+        about="solves 378 short tasks at once",
+        within="MBPP+",
     ),
 )
 EVOLVED = DisciplineView(

@@ -212,7 +212,7 @@ OUTPUT: Final = FrontColumn(
     board="runtime-cruxeval-output",
     column="runtime/cruxeval-output:pass@1",
     small="CRUXEval output",
-    data="CRUXEval’s outputs",
+    about="says what a program returns",
     within="runtime (CRUXEval output)",
 )
 INPUT: Final = FrontColumn(
@@ -231,7 +231,7 @@ CONSISTENCY: Final = FrontColumn(
     board="runtime-dreval",
     column="runtime/dreval:ic",
     small="DREval IC",
-    data="DREval",
+    optional=True,
     within="runtime (DREval)",
 )
 REVAL: Final = FrontColumn(
@@ -241,6 +241,7 @@ REVAL: Final = FrontColumn(
     board="runtime-dreval",
     column="",  # REval's code has other right answers than ours
     small="IC, published by REval",
+    optional=True,
     in_index=False,
     published=(("reval", "ic"),),
 )
