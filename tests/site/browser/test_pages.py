@@ -37,7 +37,6 @@ MAIN = (
     "method.html",
     "prompts.html",
     "core.html",
-    "changes.html",
     "choose.html",
     "data.html",
     "models/alpha.html",

@@ -46,6 +46,12 @@ def test_rank_and_tier_stand_where_they_are_asked_for() -> None:
     assert "–" in macro("score", Cell(None, 1.0))
 
 
+def test_a_rank_is_heard_and_copied_in_words() -> None:
+    """The ends of its interval do not run into it."""
+    text = re.sub(r"<[^>]+>", "", macro("rank", Rank(1, tied=False, low=1, high=80)))
+    assert text == "rank 1, 1 to 80"
+
+
 def test_only_a_score_that_was_judged_again_has_the_tick() -> None:
     """The letter is that of the grade in both cases; the title says the rest in words."""
     score = Score(0.5, Interval(0.4, 0.6), 20)
