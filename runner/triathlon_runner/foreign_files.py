@@ -114,6 +114,21 @@ def parse_foreign_json(text: bytes) -> Any:
         raise ValueError(str(error)) from None
 
 
+def json_document(content: bytes) -> Any:
+    """Returns the value of a file that is one JSON document; None for lines, of which each is a document."""
+    start, _, rest = content.strip().partition(b"\n")
+    if content.lstrip()[:1] not in {b"[", b"{"} or (rest and _parsed(start) is not None):
+        return None
+    return _parsed(content)
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return parse_foreign_json(text)
+    except ValueError:
+        return None
+
+
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -6,6 +6,7 @@ commands of the runner, `triathlon --help` and `triathlon --version` need none o
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -23,7 +24,9 @@ from triathlon_site.selection import Wanted
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
+    from triathlon_site.scores import Board
 
+_Row = dict[str, Any]
 _WIDE: Final = 110
 """Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
@@ -112,7 +115,12 @@ def build_command(
         screen.print_message(f"warning: {notice.below(results)}")
     if hint := about_commands(results, report.notices):
         screen.print_message(hint)
-    if not report.units:
+    if not report.units and report.imported_units:
+        screen.print_message(
+            f"all {counted(report.imported_units, 'unit')} are imported: they stand on"
+            f" {out / 'imported.html'}, without ranks; `triathlon run` measures"
+        )
+    elif not report.units:
         screen.print_message(
             "warning: there are no results yet: the site says so; `triathlon run` makes some"
         )
@@ -168,11 +176,16 @@ def scores_command(
 ) -> None:
     """Every model, suite and metric with interval, tasks and open units: the numbers of the site.
 
-    Ranks are among all models, whichever are shown.
+    Ranks are among all models, whichever are shown. Imported results stand apart and have none.
     A column of several suites is shown where --suites names all of them.
     """
     from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.exports import noise_records, records, score_frame  # noqa: PLC0415  see above
+    from triathlon_site.exports import (  # noqa: PLC0415  see above
+        imported_records,
+        noise_records,
+        records,
+        score_frame,
+    )
 
     listed, known = load_models(models_file), known_suites(models_file)
     gathered = gather(results, listed, known=known, cache=cache_folder())
@@ -183,16 +196,20 @@ def scores_command(
         print_error(hint)
     wanted = _wanted(models, suites, listed, known, gathered)
     rows = records(score_frame(gathered.boards, gathered.models))
-    if rows:
-        wanted.check((row["model"] for row in rows), (suite for row in rows for suite in row["suites"]))
-    rows = [row for row in rows if wanted.includes(row["model"], row["suites"])]
+    imported = imported_records(gathered.imported, gathered.models)
+    if every := [*rows, *imported]:
+        wanted.check((row["model"] for row in every), (suite for row in every for suite in row["suites"]))
+    rows, imported = (
+        [row for row in group if wanted.includes(row["model"], row["suites"])] for group in (rows, imported)
+    )
     if as_json:
         noise = noise_records(gathered.results.files)
         noise = [record for record in noise if wanted.includes(record["model"], [record["suite"]])]
         said = [notice.model_dump() for notice in notices]
-        console().print_json(data={"schema": 1, "scores": rows, "noise": noise, "notices": said})
+        document = {"schema": 1, "scores": rows, "imported": imported, "noise": noise, "notices": said}
+        console().print_json(data=document)
     else:
-        _print_tables(gathered, rows)
+        _print_tables(gathered, rows, imported)
 
 
 def _export_formats(incomplete: str) -> list[str]:
@@ -215,7 +232,7 @@ def export_command(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="every-eval-ever, hf-eval-results, evalplus, lm-eval or inspect.",
+            help="every-eval-ever, hf-eval-results, evalplus or inspect.",
             autocompletion=_export_formats,
         ),
     ],
@@ -259,6 +276,11 @@ def _score(row: dict[str, Any]) -> str:
     return low if upper is None or f"{upper:.4g}" == low else f"{low}–{upper:.4g}"
 
 
+def _of_whole(row: dict[str, Any]) -> str:
+    """Of how many tasks an imported score is a part or the whole."""
+    return f" of {row['tasks_in_suite']}" if row.get("tasks_in_suite") else ""
+
+
 def _rank(row: dict[str, Any]) -> str:
     """With its interval; a column that is not ranked (a rank would say nothing) has a dash."""
     if row["rank"] is None:
@@ -274,36 +296,25 @@ def _wanted(
     gathered: "Gathered",
 ) -> Wanted:
     """What `--models` and `--suites` choose; a model whose files are empty is known, too."""
-    ids = {*(listed.ids if listed else ()), *(file.model for file in gathered.results.files)}
+    imported = (model for board in gathered.imported for model in board.models)
+    ids = {*(listed.ids if listed else ()), *(file.model for file in gathered.results.files), *imported}
     return Wanted(names(models), names(suites), ids, known.ids)
 
 
-def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
+def _print_tables(gathered: "Gathered", rows: list[_Row], imported: list[_Row]) -> None:
     screen = console()
     narrow = screen.width < _WIDE
-    if not rows:
+    if not rows and not imported:
         raise UserError(
             "no results to show; run `triathlon run` first, or name their folder with --results, or other"
             " --models and --suites"
         )
     for board in gathered.boards:
-        rows_of_board = [row for row in rows if row["board"] == board.plan.id]
-        if not rows_of_board:
-            continue
-        has_open = any(row["open_units"] for row in rows_of_board)
+        has_open = any(row["open_units"] for row in rows if row["board"] == board.plan.id)
         counts = ("open",) * has_open if narrow else ("tasks", "open")
-        numbers = ("score", "95 %", "rank", *counts)
-        shown = table("model", "column", *numbers, right=numbers, whole=numbers)
-        shown.title, shown.title_justify = f"{board.plan.discipline}, {board.plan.title}", "left"
-        shown.columns[0].max_width = _NAME_WIDTH if narrow else None
-        shown.columns[1].min_width = _TITLE_WIDTH
-        for row in rows_of_board:
-            rank = _rank(row).partition(" ")[0] if narrow else _rank(row)
-            cells = {"tasks": row["tasks"], "open": row["open_units"]}
-            interval = f"{row['low']:.4g}–{row['high']:.4g}"
-            counted_cells = (str(cells[name]) for name in counts)
-            shown.add_row(row["model"], row["title"], _score(row), interval, rank, *counted_cells)
-        screen.print(shown)
+        _print_board(board, rows, ("rank", *counts), "")
+    for board in gathered.imported:
+        _print_board(board, imported, ("tasks",), "imported: ")
     if any(row["open_units"] for row in rows):
         screen.print_message(
             "A score with open units leaves them out, and has no rank until they are there: `triathlon run`"
@@ -314,3 +325,27 @@ def _print_tables(gathered: "Gathered", rows: list[dict[str, Any]]) -> None:
             f"Left out at {screen.width} columns: tasks, open units where a table has none, and the intervals"
             f" of ranks. See them in a window of {_WIDE} columns or more, in a pipe, or with --json."
         )
+
+
+def _print_board(board: "Board", rows: list[_Row], counts: Sequence[str], prefix: str) -> None:
+    """Prints the rows of one board, if there are any; `counts`: the columns behind the interval."""
+    screen = console()
+    narrow = screen.width < _WIDE
+    rows = [row for row in rows if row["board"] == board.plan.id]
+    if not rows:
+        return
+    numbers = ("score", "95 %", *counts)
+    shown = table("model", "column", *numbers, right=numbers, whole=numbers)
+    shown.title, shown.title_justify = f"{prefix}{board.plan.discipline}, {board.plan.title}", "left"
+    shown.columns[0].max_width = _NAME_WIDTH if narrow else None
+    shown.columns[1].min_width = _TITLE_WIDTH
+    for row in rows:
+        cells = {
+            "rank": _rank(row).partition(" ")[0] if narrow else _rank(row),
+            "tasks": f"{row['tasks']}{_of_whole(row)}",
+            "open": row["open_units"],
+        }
+        interval = f"{row['low']:.4g}–{row['high']:.4g}"
+        counted_cells = (str(cells[name]) for name in counts)
+        shown.add_row(row["model"], row["title"], _score(row), interval, *counted_cells)
+    screen.print(shown)

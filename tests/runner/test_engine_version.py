@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "dfaa8f73b691f3b6b4f8373c0bdce90f3db02403280bdbebec30a819f611eb7e")
+DECIDED = (2, "bd5e1c138e281f3d251b90ce4d346f02dcf6d21ed8b270795f2988334d575992")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import sys
 import zipfile
@@ -14,10 +15,12 @@ import pyarrow as pa
 import pytest
 
 from triathlon_runner import foreign_files
+from triathlon_runner.datasets.official import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below, parse_foreign_json, read_file, read_members
 from triathlon_runner.grading._samples import read_samples
 from triathlon_runner.imports import FORMATS
+from triathlon_runner.imports._livecodebench import read_livecodebench
 
 TEXT = '{"task_id": "a", "solution": "x = \'ä\'"}\n'
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -65,8 +68,21 @@ def test_grade_and_import_read_the_same(tmp_path: Path, packing: str) -> None:
     path = tmp_path / "samples"
     path.write_bytes(PACKERS[packing](TEXT.encode("utf-16")))
     (imported,) = imported_from("evalplus", path)
-    (graded,), broken = read_samples(path, {})
+    (graded,), broken = read_samples(path, [])
     assert (imported.program, broken) == (graded.program, [])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_problems_and_arrays_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    """A file of problems with MBPP's numbers, and LiveCodeBench's array, as Windows writes them."""
+    path = tmp_path / "file.json"
+    tests = ["assert c([1]) == 1", "assert c([]) == 0"]
+    row = {"task_id": 2, "text": "Count.", "code": "def c(x):\n    return len(x)", "test_list": tests}
+    path.write_text(json.dumps(row | {"test_setup_code": "", "challenge_test_list": []}), encoding)
+    (problem,) = problem_file(path)
+    assert problem.task_id == "Mbpp/2"
+    path.write_text(json.dumps([{"question_id": "q", "graded_list": [True], "code_list": ["x"]}]), encoding)
+    assert read_livecodebench(path).questions == 1
 
 
 @pytest.mark.parametrize("packing", [name for name in PACKERS if name != "plain"])
@@ -180,6 +196,6 @@ def test_no_link_in_a_folder_is_followed(tmp_path: Path, kind: str) -> None:
     (folder / "t" / "1.py").write_text("x = 1")
     link, target = (folder / "t/0.py", secret / "t/0.py") if kind == "file" else (folder / "u.py", secret)
     link.symlink_to(target)
-    for read in (lambda: list(files_below(folder)), lambda: read_samples(folder, {})):
+    for read in (lambda: list(files_below(folder)), lambda: read_samples(folder, [])):
         with pytest.raises(UserError, match="got a link at"):
             read()

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
 from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
-from support.site import entries, small_results
+from support.site import entries, imported_results, small_results
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
 from triathlon_site.build import build
@@ -74,6 +74,24 @@ def test_scores_of_some_models_and_suites(tmp_path: Path, monkeypatch: pytest.Mo
         assert said in str(CliRunner().invoke(app, ["scores", option, name]).exception)
         export = CliRunner().invoke(app, ["export", "evalplus", "--out", "exported", option, name])
         assert said in str(export.exception)
+
+
+def test_imported_results_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scores` shows them without ranks and as parts of their suites; `build`, strict too, says where."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    imported_results(tmp_path / "results")
+    path = tmp_path / "results/imported/runs/foreign/evolved/core-seeds.manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks_in_suite": 30}))
+    shown = CliRunner().invoke(app, ["scores"], env={"COLUMNS": "80"})
+    assert shown.exit_code == 0 and "imported: evolved" in shown.output
+    assert "12 of 30" in shown.output and "rank" not in shown.output.partition("Left out")[0]
+    document = json.loads(CliRunner().invoke(app, ["scores", "--json", "--models", "foreign"]).stdout)
+    row = document["imported"][0]
+    assert (row["model"], row["tasks"], row["tasks_in_suite"], row["rank"]) == ("foreign", 12, 30, None)
+    built = CliRunner().invoke(app, ["build", "--strict"])
+    assert built.exit_code == 0 and "all 24 units are imported: they stand on" in built.output
+    assert "All results were <a" in (tmp_path / "_site/index.html").read_text()
 
 
 def test_scores_name_damaged_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ _LISTED = ("missing", "broken", "refused", "open")
     )
 )
 def grade(
-    samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or JSON lines.")],
+    samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
     suite: Annotated[
         str | None,
         typer.Option(help="Grade against the problems of this suite.", autocompletion=complete_suites),
@@ -129,6 +129,8 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
         f"graded at sandbox level {report.level};"
         f" {counted(report.reused, 'verdict')} kept from an earlier call"
     )
+    if report.agreement.compared:
+        yield f"the samples' own verdicts: {report.agreement}"
     counts = [len(passed) for passed in report.samples().values()]
     for k in ks:
         if fewer := sum(count < k for count in counts):
@@ -165,6 +167,11 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
         },
         "unknown": dict(report.unknown),
         **{name: getattr(report, name) for name in _LISTED},
+        "their_verdicts": {
+            "compared": report.agreement.compared,
+            "equal": report.agreement.equal,
+            "differing": report.agreement.differing,
+        },
         "kept": report.reused,
         "sandbox_level": report.level,
     }

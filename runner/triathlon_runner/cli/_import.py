@@ -31,6 +31,7 @@ from triathlon_runner.imports import (
     model_of,
     read_source,
     settings_of,
+    with_filter,
 )
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
@@ -92,6 +93,14 @@ def import_command(
             " results/recorded/sources.yaml. What was filed before is replaced.",
         ),
     ] = None,
+    log_filter: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            metavar="NAME",
+            help="Of an lm-eval log with several filters, the one to read; left out: the first.",
+        ),
+    ] = None,
     address: Annotated[
         str | None,
         typer.Option(
@@ -120,9 +129,9 @@ def import_command(
         return
     if address is not None:
         raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
-    log_format = FORMATS[format_name]
+    log_format = with_filter(FORMATS[format_name], log_filter)
     source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(log_format, logs_at(log_format, paths), model, kind, source)
+    logs = _logs(log_format, logs_at(log_format, paths, suite), model, kind, source)
     catalogue, screen, any_left_out = catalogue_beside(), console(), False
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
@@ -137,7 +146,7 @@ def import_command(
                 caching_grader = CachingGrader(grader, cache)
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     report = await _import(log_format, log, source, built, folder, caching_grader)
-                    _show(report, screen)
+                    _show(report, log.path, screen)
                     any_left_out = any_left_out or bool(report.left_out)
 
     asyncio.run(import_all())
@@ -177,7 +186,8 @@ def _logs(
     """
     if model is not None and len(paths) > 1:
         raise UserError(
-            f"expected one log with --model, got {len(paths)}; leave it out: each is filed under its name"
+            f"expected one log with --model, got {len(paths)} ({_names(paths)}); name one of them, or leave"
+            " --model out: each is filed under its name"
         )
     logs = []
     for path in paths:
@@ -192,8 +202,15 @@ def _logs(
             ) from None
     for (model_id, _), count in Counter((log.row.id, log.suite) for log in logs).items():
         if count > 1:
-            raise UserError(f"expected one log a model, got {count} of {model_id!r}; name one of them")
+            of_model = _names([log.path for log in logs if log.row.id == model_id])
+            raise UserError(
+                f"expected one log a model, got {count} of {model_id!r} ({of_model}); name one of them"
+            )
     return logs
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(first_of([path.name for path in paths], _SHOWN))
 
 
 async def _import(
@@ -212,19 +229,27 @@ async def _import(
     return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
 
 
-def _show(report: ImportReport, screen: Screen) -> None:
+def _show(report: ImportReport, log: Path, screen: Screen) -> None:
     """Prints what became of one log's units."""
     outcomes = ", ".join(f"{count} {name}" for name, count in report.outcomes.most_common())
-    imported = f"{counted(report.units, 'unit')} imported into {report.lines}: {outcomes}"
+    imported = f"{counted(report.units, 'unit')} of {log.name} imported into {report.lines}: {outcomes}"
     if not report.written:
         imported = f"nothing was written to {report.lines}: call again for what could not be graded"
     screen.print_message(imported if report.units else "nothing was imported")
-    if report.compared:
-        screen.print_message(f"{report.equal} of {counted(report.compared, 'verdict')} equal the authors'")
+    if report.units:
+        score = f"{report.score} over " if report.score else ""
+        rest = report.tasks_in_suite - report.tasks
+        missing = f": {rest} have no sample in the log" if rest else ""
+        screen.print_message(f"{score}{report.tasks} of {counted(report.tasks_in_suite, 'task')}{missing}")
+    if report.status:
+        screen.print_message(f"the log says of itself: {report.status}")
+    if report.agreement.compared:
+        screen.print_message(f"the log's own verdicts: {report.agreement}")
     for line in first_of([f"left out {name}: {why}" for name, why in report.left_out.items()], _SHOWN):
         screen.print_message(line)
-    for why, count in Counter(report.left_out.values()).most_common() if len(report.left_out) > 1 else ():
-        screen.print_message(f"{count} × {why}")
+    for why, count in Counter(report.left_out.values()).most_common():
+        if count > 1:
+            screen.print_message(f"{count} × {why}")
     if report.left_out:
         whole = report.units + len(report.left_out)
         screen.print_message(f"{len(report.left_out)} of {counted(whole, 'unit')} left out, as listed above")

@@ -4,30 +4,51 @@ from triathlon_runner.grading._answer_keys import ReferenceFailedError, stored_c
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.grading._compare import agree, shown
-from triathlon_runner.grading._grade_samples import UNKNOWN_TASK, GradeOptions, GradeReport, grade_samples
+from triathlon_runner.grading._grade_samples import (
+    UNKNOWN_TASK,
+    GradeOptions,
+    GradeReport,
+    base_outcome,
+    grade_samples,
+)
 from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._program_grader import Fault, Grader, ProgramGrader, grade_results
-from triathlon_runner.grading._samples import BrokenRow, sample_rows, task_of_folder
+from triathlon_runner.grading._samples import BrokenRow, sample_rows
+from triathlon_runner.grading._task_names import UNKNOWN, TaskNames
+from triathlon_runner.grading._their_verdicts import (
+    NO_VERDICT,
+    Agreement,
+    Comparison,
+    TheirVerdict,
+    their_verdict,
+)
 
 __all__ = [
+    "NO_VERDICT",
     "TEST_LIMITS",
+    "UNKNOWN",
     "UNKNOWN_TASK",
+    "Agreement",
     "BrokenRow",
     "ClassGrader",
     "CodeTestGrader",
+    "Comparison",
     "Fault",
     "GradeOptions",
     "GradeReport",
     "Grader",
     "ProgramGrader",
     "ReferenceFailedError",
+    "TaskNames",
+    "TheirVerdict",
     "UngradableError",
     "agree",
+    "base_outcome",
     "grade_by_tests",
     "grade_results",
     "grade_samples",
     "sample_rows",
     "shown",
     "stored_cpu_seconds",
-    "task_of_folder",
+    "their_verdict",
 ]

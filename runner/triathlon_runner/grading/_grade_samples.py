@@ -22,6 +22,7 @@ from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Sample, read_samples
+from triathlon_runner.grading._their_verdicts import Agreement, Comparison
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.metrics import pass_at_k_of
@@ -73,6 +74,8 @@ class GradeReport:
     """Tasks of these samples."""
     reused: int = 0
     """Verdicts of an earlier run on the same program, problem and tests, by the same grader."""
+    agreement: Agreement = field(default_factory=Agreement)
+    """With the verdicts that the samples had."""
     level: str = ""
 
     @property
@@ -147,7 +150,7 @@ async def grade_samples(
         SandboxError: nothing can be executed here.
     """
     known = {problem.task_id: problem for problem in problems}
-    wanted, broken = read_samples(samples, known)
+    wanted, broken = read_samples(samples, problems)
     keys = {name: memo_key("graded line", problem, options.inputs) for name, problem in known.items()}
     heads = [_head(sample, keys) for sample in wanted]
     earlier = _earlier_lines(options.out)
@@ -186,10 +189,22 @@ async def grade_samples(
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(grade_some())
     report.lines = [line for line in lines if line is not None]
+    for sample, line in zip(wanted, lines, strict=True):
+        if line is not None and sample.task_id in known:
+            _compare(sample, line, report)
     if options.out is not None:
         stay = _lines_that_stay(earlier, report.lines, options.model)
         replace_file(options.out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
+
+
+def _compare(sample: Sample, line: Line, report: GradeReport) -> None:
+    """Counts whether a line's outcome is the verdict that came with the sample, on the same inputs."""
+    theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
+    if report.inputs == "all" and sample.theirs.plus is not None:
+        theirs, outcome = sample.theirs.plus, str(line["outcome"])
+    if theirs is not None:
+        report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
 
 
 def _lines_that_stay(earlier: Sequence[Line], lines: Sequence[Line], model: str) -> list[Line]:
@@ -223,11 +238,11 @@ async def _verdict_fields(
         report.open_tasks.add(sample.task_id)
         return None
     line = verdict.model_dump(mode="json")
-    return {**line, "base_outcome": _base_outcome(verdict, problem)} if report.splits else line
+    return {**line, "base_outcome": base_outcome(verdict, problem)} if report.splits else line
 
 
-def _base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
-    """How the program ended on the base inputs, which come first: grading stops at the first failure."""
+def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
+    """Returns how a program ended on the base inputs, which come first: the first failure ends grading."""
     failing = verdict.failing
     past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
     return str(Outcome.PASSED if past_base else verdict.outcome)

@@ -1,22 +1,27 @@
 """Samples made elsewhere, as `grade` and `import` read them: folders of programs, and files in JSON.
 
-A folder holds `<task>/<n>.py`; a file holds a line a sample, an array of samples, or EvalPlus' results. What
-is wrong with a sample is reported about that sample and never ends the command.
+A folder holds `<task>/<n>.py`; a file holds a line a sample, an array of samples, EvalPlus' results, or a
+list of programs for each task (bigcode's generations.json). What is wrong with a sample is reported about
+that sample and never ends the command.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import files_below, parse_foreign_json, read_file
+from triathlon_runner.foreign_files import files_below, json_document, parse_foreign_json, read_file
+from triathlon_runner.grading._task_names import TaskNames, position_name
+from triathlon_runner.grading._their_verdicts import NO_VERDICT, TheirVerdict, their_verdict
+from triathlon_runner.syntax import parse_or_none
 
-_TASK_FOLDER = re.compile(r"(.+)_(\d+)")
+_TASK_FOLDER: Final = re.compile(r".+_\d+")
 """EvalPlus and EvoEval write a task's id as a folder's name, with `_` for `/`."""
+_FENCE: Final = re.compile(r"^```", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class Sample:
     program: str
     fault: str = ""
     """Why there is nothing to execute: shown as the detail of the outcome `no_answer`."""
+    theirs: TheirVerdict = NO_VERDICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class SampleRow:
     """A sample as it lies on disk."""
 
     task_id: str
-    """Of a folder its path, below the folder of the samples."""
+    """Of a folder its path, below the folder of the samples; of a list its `position_name`."""
     text: str
     completes: bool = False
     """Whether the text continues the problem's prompt."""
@@ -56,7 +62,7 @@ class BrokenRow:
     """What was expected, and what came."""
 
 
-def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> tuple[list[Sample], list[str]]:
+def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sample], list[str]]:
     """All samples of a folder or a file in its order, and what is wrong with places that hold none.
 
     Raises:
@@ -65,32 +71,24 @@ def read_samples(path: Path, problems: Mapping[str, AnyProblem]) -> tuple[list[S
     if not path.exists():
         raise UserError(f"expected samples (a folder or a .jsonl file) at {str(path)!r}, there is nothing")
     broken: list[str] = []
-    names = {task_id.replace("/", "_"): task_id for task_id in problems}
+    names, by_id = TaskNames(problems), {problem.task_id: problem for problem in problems}
     numbers: Counter[str] = Counter()
     samples = []
     for row in sample_rows(path):
         if isinstance(row, BrokenRow):
             broken.append(f"{row.where}: {row.fault}")
             continue
-        task_id = _id_of(row.task_id, problems, names)
-        problem = problems.get(task_id)
+        task_id = names.find(row.task_id, row.text).task_id or row.task_id
+        problem = by_id.get(task_id)
         # A completion continues the prompt; a class is always written whole.
         prompt = problem.prompt if row.completes and problem and not isinstance(problem, ClassProblem) else ""
         fault = row.fault or ("" if row.text.strip() else "empty")
-        samples.append(Sample(task_id, numbers[task_id], "" if fault else prompt + row.text, fault))
+        program = "" if fault else prompt + row.text
+        samples.append(Sample(task_id, numbers[task_id], program, fault, their_verdict(row.fields)))
         numbers[task_id] += 1
     if not samples and not broken:
         raise UserError(f"expected samples in {str(path)!r}: folders `<task>/<n>.py` or JSON lines, got none")
     return samples, broken
-
-
-def _id_of(name: str, problems: Collection[str], names: Mapping[str, str]) -> str:
-    """The task that a name stands for: a folder has `_` for `/`, MBPP's problems are known by number, too."""
-    if name in problems:
-        return name
-    if f"Mbpp/{name}" in problems:
-        return f"Mbpp/{name}"
-    return names.get(name.replace("/", "_"), names.get(name.rpartition("/")[2], name))
 
 
 def sample_rows(path: Path) -> Iterator[SampleRow | BrokenRow]:
@@ -99,7 +97,24 @@ def sample_rows(path: Path) -> Iterator[SampleRow | BrokenRow]:
     Raises:
         UserError: it cannot be read, or holds something else than samples, which is named.
     """
-    return _in_folder(path) if path.is_dir() else _in_file(path)
+    if path.is_dir():
+        yield from _in_folder(path)
+        return
+    rows = list(_in_file(path))
+    _check_no_replies(path, [row for row in rows if isinstance(row, SampleRow)])
+    yield from rows
+
+
+def _check_no_replies(path: Path, rows: Sequence[SampleRow]) -> None:
+    """Refuses a file most of whose samples are replies: all would crash, which says nothing of the model."""
+    if any(their_verdict(row.fields) != NO_VERDICT for row in rows):
+        return  # they were graded as they are, so they are graded so here
+    replies = sum(bool(_FENCE.search(row.text)) and not parse_or_none(row.text) for row in rows)
+    if 2 * replies > len(rows):
+        raise UserError(
+            f"{path}: expected programs, got replies with code fences in {replies} of {len(rows)} samples,"
+            " such as EvalPlus' raw replies (*.raw.jsonl); give what `evalplus.sanitize` makes of them"
+        )
 
 
 def _in_folder(folder: Path) -> Iterator[SampleRow]:
@@ -118,12 +133,6 @@ def _in_folder(folder: Path) -> Iterator[SampleRow]:
             yield SampleRow(task_id, "", fault=f"not UTF-8: {error}")
 
 
-def task_of_folder(name: str) -> str:
-    """The task that a folder of programs is called after: `HumanEval/0` for `HumanEval_0`."""
-    named = _TASK_FOLDER.fullmatch(name.rpartition("/")[2])
-    return f"{named[1]}/{named[2]}" if named else name
-
-
 def _order(file: Path) -> tuple[str, int, str]:
     """By which files are ordered: `10.py` comes behind `9.py`."""
     return file.parent.as_posix(), int(file.stem) if file.stem.isdecimal() else 0, file.name
@@ -131,40 +140,30 @@ def _order(file: Path) -> tuple[str, int, str]:
 
 def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
     content = read_file(path)
-    document = _document(content)
+    document = json_document(content)
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
-        rows = [(f"eval, {task}", row) for task, found in document["eval"].items() for row in _list(found)]
+        rows = [
+            (f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row)
+            for task, found in document["eval"].items()
+            for row in _list(found)
+        ]
     elif isinstance(document, dict) and "task_id" in document:
         rows = [("the sample", document)]
     elif isinstance(document, dict):
         keys = ", ".join(sorted(document)[:6])
         raise UserError(f"{path}: expected a line a sample, got one JSON document with the keys {keys}")
     elif isinstance(document, list) and document and all(isinstance(row, list) for row in document):
-        raise UserError(
-            f"{path}: expected samples with a task_id, got lists of programs by position, such as bigcode's"
-            " generations.json; write a line for each, with the task_id of the problem at its position"
-        )
+        rows = [
+            (f"list {number}", {"task_id": position_name(number), "solution": program})
+            for number, programs in enumerate(document)
+            for program in programs
+        ]
     elif isinstance(document, list):
         rows = [(f"sample {number}", row) for number, row in enumerate(document, start=1)]
     else:
         yield from _in_lines(content)
         return
     yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
-
-
-def _document(content: bytes) -> Any:
-    """The value of a file that is one JSON document; None for lines, one of which is a document itself."""
-    start, _, rest = content.strip().partition(b"\n")
-    if rest and _parsed(start) is not None:
-        return None
-    return _parsed(content) if content.lstrip()[:1] in {b"[", b"{"} else None
-
-
-def _parsed(text: bytes) -> Any:
-    try:
-        return parse_foreign_json(text)
-    except ValueError:
-        return None
 
 
 def _list(value: Any) -> list[Any]:

@@ -1,6 +1,6 @@
 """Other people's logs become our records: their replies, graded here, marked with where they come from."""
 
-from triathlon_runner.imports._formats import FORMATS, Format, logs_at, model_of
+from triathlon_runner.imports._formats import FORMATS, Format, logs_at, model_of, with_filter
 from triathlon_runner.imports._grade import graded_again
 from triathlon_runner.imports._import import ImportReport, import_log, settings_of
 from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
@@ -25,4 +25,5 @@ __all__ = [
     "model_of",
     "read_source",
     "settings_of",
+    "with_filter",
 ]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import parse_foreign_json, read_file
+from triathlon_runner.foreign_files import json_document, parse_foreign_json, read_file
+from triathlon_runner.grading import NO_VERDICT, TheirVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +15,16 @@ class ForeignProgram:
     """A program that is graded as it is."""
 
     task_id: str
+    """As the log has it: an id, a folder, a number or a position."""
     program: str
     prompt: str = ""
+    about: str = ""
+    """What the log has of the task, such as its row of the data set."""
     completes: bool = False
     """Whether `program` continues the problem's prompt, and is executed behind it."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
-    base_passed: bool | None = None
-    """The authors' verdict on the base inputs; None where the log has none."""
-    plus_passed: bool | None = None
-    """The same on all inputs."""
+    theirs: TheirVerdict = NO_VERDICT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class ForeignReply:
     """A reply, from which the program or answer is extracted as in a run."""
 
     task_id: str
+    """As the log has it."""
     text: str
     prompt: str = ""
-    passed: bool | None = None
-    """The authors' verdict; None where the log has none."""
+    theirs: TheirVerdict = NO_VERDICT
     error: str = ""
     """Why the log has no reply; empty where it has one."""
     cut: bool = False
@@ -70,12 +71,26 @@ Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the objects of a JSONL file, each with the words for its place: `samples.jsonl, line 3`.
+    """Yields the objects of a JSONL file or an array, each with the words for its place: `s.jsonl, line 3`.
 
     Raises:
         UserError: a line that is no JSON object; names the line.
     """
-    for number, line in enumerate(read_file(path).splitlines(), start=1):
+    content = read_file(path)
+    document = json_document(content)
+    if isinstance(document, list):
+        yield from (
+            (where, object_of(row, where))
+            for where, row in ((f"{path}, entry {n}", row) for n, row in enumerate(document, start=1))
+        )
+        return
+    if isinstance(document, dict) and b"\n" in content.strip():
+        keys = ", ".join(sorted(document)[:6])
+        raise UserError(
+            f"{path}: expected an object a line, got one JSON document with the keys {keys}; name the file of"
+            " the samples (lm-evaluation-harness: samples_*.jsonl)"
+        )
+    for number, line in enumerate(content.splitlines(), start=1):
         if line.strip():
             where = f"{path}, line {number}"
             yield where, as_object(line, where)
@@ -97,12 +112,8 @@ def as_object(text: bytes, where: str) -> dict[str, Any]:
 
 
 def task_name(value: Any) -> str | None:
-    """Returns a task's id as the data sets have it: MBPP's number 2 becomes `Mbpp/2`; None for no id."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"Mbpp/{value}"
-    if isinstance(value, str):
-        return f"Mbpp/{value}" if value.isdecimal() else value
-    return None
+    """Returns a task's id or number as a text; None for no id."""
+    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else None
 
 
 def object_of(value: Any, where: str) -> dict[str, Any]:

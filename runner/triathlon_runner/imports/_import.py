@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import itertools
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +16,9 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignReply
+from triathlon_runner.grading import UNKNOWN, Agreement, Grader, TaskNames
+from triathlon_runner.imports._compare import compare
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.llm import ModelKind
@@ -24,7 +26,7 @@ from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
-from triathlon_runner.suites import Suite
+from triathlon_runner.suites import Programs, Suite
 from triathlon_runner.verify import NotInEvidenceError
 
 T = TypeVar("T")
@@ -47,10 +49,15 @@ class ImportReport:
     """Units of `left_out` that could not be graded."""
     written: bool = False
     """Whether the results were written."""
-    compared: int = 0
-    """Units on which the authors published a verdict, where recorded results are filed."""
-    equal: int = 0
-    """Units of `compared` on which our verdict is the same."""
+    agreement: Agreement = field(default_factory=Agreement)
+    """With the verdicts that the log has."""
+    tasks: int = 0
+    """Tasks of the suite with a unit."""
+    tasks_in_suite: int = 0
+    score: str = ""
+    """The headline metric over these tasks, in words."""
+    status: str = ""
+    """How the log says that it is no whole one."""
 
 
 async def import_log(
@@ -86,24 +93,46 @@ async def import_log(
         units = list(log_format.read(path))
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
-        report = ImportReport(lines)
-        records = await grade_all(
+        report = ImportReport(lines, status=log_format.status(path))
+        pairs = await grade_all(
             units, work, report, lambda unit, n: _graded(unit, n, work, grader), on_progress
         )
+        records = [record for _, record in pairs]
         report.units, report.written = len(records), bool(records)
         report.outcomes = Counter(record.outcome.value for record in records)
-        if records:  # without records nothing is written, so that a mended log can still be imported
+        for unit, record in pairs:
+            comparison = compare(unit, work, record.outcome, record)
+            report.agreement.add(record.task_id, record.sample, comparison)
+        if records:  # without records nothing is written, so that a fixed log can still be imported
             task_ids = {record.task_id for record in records}
+            report.tasks, report.tasks_in_suite = len(task_ids), len(work.built.tasks)
+            report.score = _headline(work, records)
             fields = manifest_fields(work, task_ids, report.outcomes)
-            text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
-            folder.write_manifest(_manifest(log_format, path, work.row.kind, fields))
-            replace_file(lines, text)
+            _write(folder, lines, records, _manifest(log_format, path, work.row.kind, fields, report))
     return report
 
 
-async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
+def _write(folder: ResultsFolder, lines: Path, records: Sequence[UnitRecord], manifest: Manifest) -> None:
+    """Writes lines and manifest, or neither: every command would warn of a manifest without its lines."""
+    text = "".join(record.model_dump_json(by_alias=True) + "\n" for record in records)
+    folder.write_manifest(manifest)
     try:
-        return await graded(foreign, sample, work, grader, work.protocol)
+        replace_file(lines, text)
+    except BaseException:
+        folder.manifest(manifest.model, manifest.suite).unlink(missing_ok=True)
+        raise
+
+
+def _headline(work: Work, records: Sequence[UnitRecord]) -> str:
+    """Returns the headline metric in words: `pass@1 0.6951`; empty for a suite without one."""
+    metric = next((metric for metric in work.built.entry.metrics if metric.headline), None)
+    score = metric.score(records) if metric else math.nan
+    return "" if metric is None or math.isnan(score) else f"{metric.title} {score:.4g}"
+
+
+async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> tuple[Foreign, UnitRecord]:
+    try:
+        return foreign, await graded(foreign, sample, work, grader, work.protocol)
     except NotInEvidenceError:
         if isinstance(foreign, ForeignLoop):
             raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
@@ -125,12 +154,11 @@ async def grade_all(
     limit = asyncio.Semaphore(_AT_ONCE)
     done = itertools.count(1)
     position = {task.task_id: number for number, task in enumerate(work.built.tasks)}
+    suite = work.built.suite
+    names = TaskNames(suite.functions() if isinstance(suite, Programs) else ())
 
     async def grade_one(unit: Foreign, sample: int) -> list[T]:
         name = f"{unit.task_id} #{sample}" if sample else unit.task_id
-        if unit.task_id not in position:
-            report.left_out[name] = "the suite has no such task"
-            return []
         async with limit:
             try:
                 return [await grade(unit, sample)]
@@ -144,14 +172,30 @@ async def grade_all(
     gradings = []
     for number, unit in enumerate(units, start=1):
         if isinstance(unit, ForeignReply) and unit.error:
-            name = f"{unit.task_id}, sample {number} of the log"
-            report.left_out[name] = unit.error
+            report.left_out[f"{unit.task_id}, sample {number} of the log"] = unit.error
             continue
-        sample = samples[unit.task_id]
-        samples[unit.task_id] += 1
-        gradings.append((position.get(unit.task_id, 0), sample, grade_one(unit, sample)))
+        task_id, why_not = _task(unit, names)
+        if task_id not in position:
+            earlier = samples[unit.task_id]
+            samples[unit.task_id] += 1
+            report.left_out[f"{unit.task_id} #{earlier}" if earlier else unit.task_id] = why_not
+            continue
+        sample = samples[task_id]
+        samples[task_id] += 1
+        gradings.append((position[task_id], sample, grade_one(replace(unit, task_id=task_id), sample)))
     gradings.sort(key=lambda grading: grading[:2])
     return [result for results in await run_all(grading for *_, grading in gradings) for result in results]
+
+
+def _task(unit: Foreign, names: TaskNames) -> tuple[str, str]:
+    """Returns the task of the suite that a unit is about, and why it may be about none."""
+    if isinstance(unit, ForeignProgram | ForeignReply):
+        text, about = (
+            (unit.program, unit.about) if isinstance(unit, ForeignProgram) else (unit.text, unit.prompt)
+        )
+        found = names.find(unit.task_id, text, about)
+        return found.task_id or unit.task_id, found.why_not or UNKNOWN
+    return unit.task_id, UNKNOWN
 
 
 def manifest_fields(work: Work, task_ids: set[str], outcomes: Counter[str]) -> dict[str, Any]:
@@ -189,8 +233,13 @@ def settings_of(log_format: Format, path: Path, suite: Suite) -> dict[str, str]:
     return {"imported": log_format.name, "sha256": digest, "asked": asked, "graded": graded}
 
 
-def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str, Any]) -> Manifest:
+def _manifest(
+    log_format: Format, path: Path, kind: ModelKind, fields: dict[str, Any], report: ImportReport
+) -> Manifest:
     now = datetime.now(UTC).isoformat(timespec="seconds")
+    origin = {"format": log_format.name, "file": path.name, "sha256": _digest(path), "status": report.status}
+    if report.agreement.compared:
+        origin["verdicts"] = str(report.agreement)
     return Manifest(
         **fields,
         python_versions=(python_version(),),
@@ -203,7 +252,7 @@ def _manifest(log_format: Format, path: Path, kind: ModelKind, fields: dict[str,
         usage=Usage(),
         cost_usd=None,
         identity={"kind": kind},
-        origin={"format": log_format.name, "file": path.name, "sha256": _digest(path)},
+        origin=origin,
         started=now,
         ended=now,
     )

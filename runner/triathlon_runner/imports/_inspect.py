@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import members, read_file, read_members
+from triathlon_runner.grading import NO_VERDICT, TheirVerdict
 from triathlon_runner.imports._foreign import (
     Foreign,
     ForeignReply,
@@ -16,6 +17,9 @@ from triathlon_runner.imports._foreign import (
 
 _SHOWN: Final = 200
 """Characters of an error's message that are shown."""
+_RIGHT: Final = ("C", 1)
+_WRONG: Final = ("I", 0)
+"""Values of a score."""
 _CUT: Final = ("max_tokens", "model_length")
 """Reasons to stop that are a limit of tokens."""
 
@@ -27,17 +31,52 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
         UserError: the file is no such log.
     """
     for sample in _samples(path):
-        task, error, prompt = task_name(sample.get("id")) or "", sample.get("error"), sample.get("input")
+        task, error, prompt = task_name(sample.get("id")) or "", sample.get("error"), _prompt(sample)
         output = object_of(sample.get("output"), f"{path}, sample {task!r}, output")
         if error is None and output.get("choices"):
             text, cut = _reply(output, f"{path}, sample {task!r}")
-            yield ForeignReply(task, text, prompt if isinstance(prompt, str) else "", cut=cut)
+            yield ForeignReply(task, text, prompt, theirs=_score(sample.get("scores")), cut=cut)
         elif error is None:
-            yield ForeignReply(task, "", error="it has no reply: its output has no choices")
+            limit = sample.get("limit")
+            met = f" (it met its limit: {limit.get('type')})" if isinstance(limit, dict) else ""
+            yield ForeignReply(task, "", error=f"it has no reply: its output has no choices{met}")
         else:
             message = str(error.get("message") if isinstance(error, dict) else error)
             first_line = message.partition("\n")[0][:_SHOWN]
             yield ForeignReply(task, "", error=f"it ended in an error: {first_line}")
+
+
+def inspect_status(path: Path) -> str:
+    """Returns the status of a log that is no `success`, such as `cancelled`; empty for one that is."""
+    names = members(path)
+    if names is None:
+        header = as_object(read_file(path), str(path))
+    elif "header.json" in names:
+        (content,) = read_members(path, ["header.json"])
+        header = as_object(content, f"{path}, header.json")
+    else:
+        return "started"  # the header is written last
+    status = header.get("status")
+    return status if isinstance(status, str) and status != "success" else ""
+
+
+def _prompt(sample: dict[str, Any]) -> str:
+    """Returns the text of an input, which may be a list of messages."""
+    asked = sample.get("input")
+    if isinstance(asked, str):
+        return asked
+    messages = asked if isinstance(asked, list) else ()
+    contents = [message.get("content") for message in messages if isinstance(message, dict)]
+    return "\n".join(content for content in contents if isinstance(content, str))
+
+
+def _score(scores: Any) -> TheirVerdict:
+    """Returns what the scorers of a sample say, where they agree."""
+    if not isinstance(scores, dict):
+        return NO_VERDICT
+    values = [score.get("value") for score in scores.values() if isinstance(score, dict)]
+    verdicts = {True if value in _RIGHT else False if value in _WRONG else None for value in values}
+    return TheirVerdict(verdicts.pop()) if len(verdicts) == 1 else NO_VERDICT
 
 
 def _samples(path: Path) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import read_file
-from triathlon_runner.grading import BrokenRow, sample_rows, task_of_folder
+from triathlon_runner.grading import BrokenRow, TheirVerdict, sample_rows, their_verdict
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -36,9 +36,7 @@ _CRUXEVAL_NAME: Final = re.compile(
 def read_evalplus(path: Path) -> Iterator[Foreign]:
     """Samples as `grade` reads them: `task_id` with `solution`, or `completion` of the prompt; and folders.
 
-    A row may name its data set (`subset`) and the authors' verdicts (`base_status` and `plus_status`, `pass`
-    for one that passed, or `published` with both). EvalPlus' `plus_status` is about added inputs alone: all
-    inputs are passed where both say so.
+    A row may name its data set (`subset`) and the authors' verdicts.
 
     Raises:
         UserError: the file holds something else.
@@ -50,34 +48,32 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
             yield ForeignReply(row.task_id, "", error=row.fault)
         else:
             where, subset = f"{path}, sample {number}", row.fields.get("subset")
-            base, plus = _passed(row.fields, "base_status"), _passed(row.fields, "plus_status")
             yield ForeignProgram(
-                task_name(row.task_id if row.fields else task_of_folder(row.task_id)) or row.task_id,
+                row.task_id,
                 row.text,
                 completes=row.completes,
                 subset="" if subset is None else text_of(row.fields, "subset", where),
-                base_passed=base,
-                plus_passed=None if plus is None else plus and base is not False,
+                theirs=their_verdict(row.fields),
             )
 
 
-def _passed(row: Mapping[str, Any], name: str) -> bool | None:
-    """Returns the authors' verdict; None where the row has none."""
-    published = row.get("published", row)
-    status = published.get(name) if isinstance(published, dict) else None
-    return None if status is None else status == "pass"
-
-
-def read_lm_eval(path: Path) -> Iterator[Foreign]:
+def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
     """`doc` is the data set's row; `filtered_resps` the programs that were tested, one a repeat.
 
-    A log has each reply once for each filter: the programs of the first are read. `resps` are the replies.
+    A log has each reply once for each filter: the programs of the chosen one are read; where none is chosen
+    those of the first, and the others are named. `resps` are the replies.
 
     Raises:
-        UserError: a line of another shape.
+        UserError: a line of another shape, or no line of the chosen filter.
     """
     first: Any = None
-    for where, row in json_lines(path):
+    rows = list(json_lines(path))
+    if chosen is not None:
+        filters = dict.fromkeys(str(row.get("filter")) for _, row in rows)
+        rows = [(where, row) for where, row in rows if row.get("filter") == chosen]
+        if not rows:
+            raise UserError(f"{path}: expected --filter as one of {', '.join(filters)}, got {chosen!r}")
+    for where, row in rows:
         doc = row.get("doc")
         task_id = task_name(doc.get("task_id")) if isinstance(doc, dict) else None
         if not isinstance(doc, dict) or task_id is None:
@@ -89,13 +85,28 @@ def read_lm_eval(path: Path) -> Iterator[Foreign]:
                 f"{where}: expected programs in filtered_resps, got {row.get('filtered_resps')!r:.80}"
             )
         if row.get("filter") != first:
-            why = f"it is of the filter {row.get('filter')!r}; {first!r}, the first of the log, is read"
+            why = (
+                f"it is of the filter {row.get('filter')!r}; {first!r}, the first of the log, is read, and"
+                " --filter chooses another"
+            )
             yield from (ForeignReply(task_id, "", error=why) for _ in programs)
             continue
         replies = _texts(row.get("resps")) or []
         prompt, name = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
         for program, reply in zip_longest(programs, replies[: len(programs)], fillvalue=""):
-            yield ForeignProgram(task_id, _unless_lost(program, reply, name, prompt), prompt)
+            yield ForeignProgram(
+                task_id,
+                _unless_lost(program, reply, name, prompt),
+                prompt,
+                about=json.dumps(doc, ensure_ascii=False),
+                theirs=_share_passed(row),
+            )
+
+
+def _share_passed(row: Mapping[str, Any]) -> TheirVerdict:
+    """Returns the verdict on all programs of a row; none where only some of them passed."""
+    shares = [value for key, value in row.items() if re.fullmatch("pass(@|_at_)1", key)]
+    return TheirVerdict(bool(shares[0]) if shares and shares[0] in (0, 1) else None)
 
 
 def _unless_lost(program: str, reply: str, entry_point: str, prompt: str) -> str:
@@ -228,7 +239,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
         verdicts = _verdicts(scored.get(task_id), texts, asks_input=asks_input)
         for text, passed in zip(texts, verdicts, strict=True):
             # The file has the answers alone, also where the prompt asked for a chain of thought first.
-            yield ForeignReply(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", passed=passed)
+            yield ForeignReply(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", theirs=TheirVerdict(passed))
 
 
 def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> list[bool | None]:

@@ -11,6 +11,8 @@ from typing import Any, Final, Literal
 from triathlon_runner.concurrency import OnProgress, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
+from triathlon_runner.grading import Comparison
+from triathlon_runner.imports._compare import compare
 from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
 from triathlon_runner.imports._formats import Format
 from triathlon_runner.imports._grade import graded
@@ -27,11 +29,12 @@ from triathlon_runner.records import (
     RecordedLine,
     RecordedManifest,
     RecordedTask,
+    UnitRecord,
     Verdict,
 )
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import RecordedFile, ResultsFolder
-from triathlon_runner.suites import Programs
+from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError
 
 _RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
@@ -54,8 +57,8 @@ class _GradedUnit:
 
     foreign: Foreign
     line: RecordedLine
-    compared: bool
-    """Whether the authors published a verdict on it."""
+    comparison: Comparison | None
+    """With the verdict that the authors published; None where they published none."""
 
 
 async def import_recording(
@@ -99,8 +102,12 @@ async def import_recording(
     )
     report.units = len(graded_units)
     report.outcomes = Counter(graded_unit.line.outcome.value for graded_unit in graded_units)
-    report.compared = sum(graded_unit.compared for graded_unit in graded_units)
-    report.equal = report.compared - sum(graded_unit.line.differs for graded_unit in graded_units)
+    for graded_unit in graded_units:
+        report.agreement.add(graded_unit.line.task_id, graded_unit.line.sample, graded_unit.comparison)
+    report.tasks, report.tasks_in_suite = (
+        len({line.line.task_id for line in graded_units}),
+        len(work.built.tasks),
+    )
     if graded_units and not report.ungraded:
         line_holds: Literal["sample", "task"] = "task" if entry.default_samples > 1 else "sample"
         lines = _by_task(graded_units) if line_holds == "task" else [unit.line for unit in graded_units]
@@ -133,6 +140,7 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
 async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _GradedUnit:
     """Grades one unit."""
     outcome, loops, from_programs = Outcome.FAILED, None, 0
+    record: UnitRecord | None = None
     parents: tuple[str, ...] = ()
     try:
         if isinstance(unit, ForeignReply):
@@ -143,12 +151,13 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
             if isinstance(record, LoopRecord):
                 loops, from_programs = record.sustained_loops, record.loops_from_programs
             parents = record.parents if isinstance(record, EvolvedRecord) else ()
-        same = _same(unit, work, outcome, loops)
+        comparison = compare(unit, work, outcome, record)
     except NotInEvidenceError:
         if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
             raise
         # Its last program failed there and passes here. The recording has no further reply: its count stays.
-        loops, same = unit.sustained_loops, False
+        loops = unit.sustained_loops
+        comparison = Comparison(counted(loops, "loop"), "more", equal=False)
     line = RecordedLine(
         task_id=unit.task_id,
         sample=sample,
@@ -157,9 +166,9 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         loops_from_programs=from_programs,
         parents=parents,
         program=_hash(_text(unit)),
-        differs=same is False,
+        differs=comparison is not None and not comparison.equal,
     )
-    return _GradedUnit(unit, line, same is not None)
+    return _GradedUnit(unit, line, comparison)
 
 
 async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrader) -> Outcome:
@@ -176,20 +185,6 @@ async def _outcome_of_answer(unit: ForeignReply, work: Work, grader: CachingGrad
 
     question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
     return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
-
-
-def _same(unit: Foreign, work: Work, outcome: Outcome, loops: int | None) -> bool | None:
-    """Whether the authors' verdict equals ours; None where they published none."""
-    if isinstance(unit, ForeignLoop):
-        return None if unit.sustained_loops is None else unit.sustained_loops == loops
-    if isinstance(unit, ForeignReply):
-        return None if unit.passed is None else unit.passed == (outcome is Outcome.PASSED)
-    if not isinstance(unit, ForeignProgram):
-        return None
-    suite = work.built.suite
-    uses_all_inputs = isinstance(suite, Programs) and suite.inputs == "all" and unit.plus_passed is not None
-    passed = unit.plus_passed if uses_all_inputs else unit.base_passed
-    return None if passed is None else passed == (outcome is Outcome.PASSED)
 
 
 def _text(unit: Foreign) -> str:
@@ -217,7 +212,7 @@ def _manifest(
             file=recording.path.name,
             sha256=hashlib.sha256(recording.path.read_bytes()).hexdigest(),
             engine_version=ENGINE_VERSION,
-            compared=report.compared,
-            equal=report.equal,
+            compared=report.agreement.compared,
+            equal=report.agreement.equal,
         ),
     )

@@ -23,7 +23,7 @@ from triathlon_site.build._gather import gather
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
 from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
-from triathlon_site.pages import Gathered, Rendering
+from triathlon_site.pages import Gathered, Rendering, imported_files
 from triathlon_site.render import find_templates, installed_environment
 
 PROCESSES: Final = 2
@@ -39,6 +39,7 @@ class BuildReport(Strict):
     pages: int
     models: int
     units: int
+    imported_units: int
     seconds: float
     notices: tuple[Notice, ...]
 
@@ -107,7 +108,7 @@ def build(
                 f" said to count do so in a build without --strict:\n" + "\n".join(lines)
             )
         if not site.units:
-            check_empty(results, out, strict=strict)
+            check_empty(results, out, strict=strict and not site.imported)
         processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
         rendering = Rendering(site, installed_environment())
         pages = write_site(out, rendering, evidence_files(site), processes=processes)
@@ -117,6 +118,7 @@ def build(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
+        imported_units=sum(file.units for file in imported_files(site.imported)),
         seconds=time.monotonic() - started,
         notices=notices,
     )

@@ -50,7 +50,7 @@ def check_apart(results: Path, out: Path) -> None:
 def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
     """Refuses to replace a site with models by one without: a failed run must not empty a published site.
 
-    `strict`: refuses a site without results in any case.
+    `strict`: refuses a site without any results, too.
 
     Raises:
         UserError: naming both, and what to do.

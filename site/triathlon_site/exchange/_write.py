@@ -66,7 +66,6 @@ EXPORTS: Final[Mapping[str, Export]] = {
         _hugging_face.files,
     ),
     "evalplus": Export("EvalPlus samples: task_id, solution", _samples.evalplus, _samples.fault),
-    "lm-eval": Export("lm-evaluation-harness: samples_*.jsonl", _samples.lm_eval, _samples.fault),
     "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _samples.fault),
 }
 """By the name that the command takes."""

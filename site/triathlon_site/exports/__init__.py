@@ -3,7 +3,14 @@
 from triathlon_site.exports._badges import Badge, badge_files, badges_of
 from triathlon_site.exports._core import core_files
 from triathlon_site.exports._files import csv_file, data_files, published_files, section_path, table_files
-from triathlon_site.exports._frames import Reported, ReportedScore, noise_records, records, score_frame
+from triathlon_site.exports._frames import (
+    Reported,
+    ReportedScore,
+    imported_records,
+    noise_records,
+    records,
+    score_frame,
+)
 from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, DataFormat, data_formats
 
@@ -19,6 +26,7 @@ __all__ = [
     "csv_file",
     "data_files",
     "data_formats",
+    "imported_records",
     "latex_table",
     "noise_records",
     "published_files",

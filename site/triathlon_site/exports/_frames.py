@@ -81,6 +81,18 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(frame.columns, row, strict=True)) for row in rows]
 
 
+def imported_records(boards: Sequence[Board], models: Models) -> list[dict[str, Any]]:
+    """Returns the scores of imported results: without ranks, and with the number of the suites' tasks."""
+    unranked = dict.fromkeys((*_rank_fields(None), "tier", "rank_shift", "rank_shift_significant"))
+    rows = []
+    for board in boards:
+        for row in records(score_frame([board], models)):
+            files = [file for file in board.files[row["model"]] if file.suite in row["suites"]]
+            tasks_in_suite = sum(file.task_counts[1] for file in files)
+            rows.append(row | unranked | {"grade": "imported", "tasks_in_suite": tasks_in_suite})
+    return rows
+
+
 def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
     """The noise budget of each model and suite with several samples a task, on the score's own scale."""
     return records(

@@ -116,6 +116,11 @@ class FileAggregate:
         return self.manifest.ended[:10] if self.manifest else ""
 
     @property
+    def task_counts(self) -> tuple[int, int]:
+        """How many tasks there are units of, and how many the suite has (0 where that is not known)."""
+        return self.frame["task"].nunique(), self.manifest.tasks_in_suite if self.manifest else 0
+
+    @property
     def units(self) -> int:
         """How many units count."""
         return len(self.frame)

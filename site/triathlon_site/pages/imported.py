@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from triathlon_site.evidence import imported_page
@@ -27,6 +27,14 @@ class ImportedRow:
     outcomes: Counter[str]
     units: str
     """The page of all its units."""
+
+    @property
+    def part(self) -> str:
+        """Of how many tasks the scores are, where that is not all: `30 of 164 tasks`; else empty."""
+        tasks, whole = (
+            sum(counts) for counts in zip(*(file.task_counts for file in self.files), strict=True)
+        )
+        return f"{tasks} of {whole} tasks" if tasks < whole else ""
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,6 @@ def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
 def _row(site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str) -> ImportedRow:
     info, files = site.models[model], board.files[model]
     outcomes = sum((Counter(file.outcomes) for file in files), Counter[str]())
-    return ImportedRow(
-        info, [cell(column, model) for column in columns], files, outcomes, imported_page(info.slug)
-    )
+    # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
+    cells = [replace(cell(column, model), receipt="") for column in columns]
+    return ImportedRow(info, cells, files, outcomes, imported_page(info.slug))

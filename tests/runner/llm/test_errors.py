@@ -130,7 +130,7 @@ ERRORS = [
     # mistral
     # vllm
     (401, "", "Unauthorized", KEY),
-    (404, "NotFoundError", "The model `m` does not exist.", MODEL),
+    (404, "NotFoundError", "The model `wrong` does not exist. Valid aliases: smol, smol-alias.", MODEL),
     (400, "BadRequestError",
      "As of transformers v4.44, default chat template is no longer allowed, so you must "
      "provide a chat template if the tokenizer does not define one.", KIND),
@@ -165,6 +165,12 @@ ERRORS = [
     (400, "budget_exceeded", "Budget has been exceeded! Team=x", QUOTA),
     (422, "budget_exceeded", "Budget has been exceeded!", QUOTA),
     (429, "rate_limit_error", "No deployments available for selected model.", "throttled"),
+    (429, "throttling_error", "litellm.RateLimitError: this is a mock rate limit error", "throttled"),
+    (400, "",
+     "/chat/completions: Invalid model name passed in model=wrongname. Call `/v1/models` to view available "
+     "models for your key.", MODEL),
+    (500, "internal_server_error",
+     "litellm.InternalServerError: InternalServerError: OpenAIException - Connection error.", "again"),
     # templates without a system role
     (400, "BadRequestError", "System role not supported", MERGE),
     (400, "", "Only user and assistant roles are supported!", MERGE),
@@ -223,6 +229,8 @@ def test_advice() -> None:
     bare = OpenAI(base_url="http://127.0.0.1:1", model="m")
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", bare)
     assert "name that: with `key_env: NAME`" in meaning(401, "", bare)
+    no_database = {"error": {"message": "No connected db.", "type": "no_db_connection", "code": "400"}}
+    assert "a request without a key was not accepted" in meaning(400, no_database, bare)
     moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
     assert "the server gave no reason" in meaning(403, "", bare)
     assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved

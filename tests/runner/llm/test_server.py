@@ -1,5 +1,6 @@
 """Who is behind an address, as servers of each kind tell it."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from support.model_server import ModelServer
 from support.server_replies import Asked, Response, Said, Status
 from triathlon_runner.llm import (
     Chat,
+    EndpointStats,
     Limits,
     Message,
     ModelUnavailableError,
@@ -16,6 +18,11 @@ from triathlon_runner.llm import (
     ServerUnreachableError,
     open_model,
 )
+from triathlon_runner.llm._api import Unreachable
+from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._queue import RequestQueue
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import HttpReply
 
 LOADED = {"name": "m:latest", "model": "m:latest", "digest": "9f13ba12", "context_length": 4096}
 OLLAMA: dict[str, Any] = {
@@ -157,6 +164,28 @@ async def test_an_alias_is_seen_from_the_first_reply() -> None:
             with pytest.raises(ModelUnavailableError, match=r'`served_as: \["smol"\]`'):
                 await model.ask(Chat((Message("user", "q"),)), Sampling(8))
     assert server.count == 1
+
+
+async def test_a_busy_server_is_asked_until_it_lists_its_models() -> None:
+    """What it serves must not depend on how long it took: a list that came too late is asked for again."""
+    tries: list[str] = []
+    too_late = Unreachable("no whole reply within 10 s")
+    too_late.was_sent = True
+
+    class Busy:
+        async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
+            tries.append(path)
+            if len(tries) < 3:
+                raise too_late
+            return HttpReply(200, json.dumps(VLLM["GET /v1/models"]).encode(), {})
+
+    config, lines = OpenAI(base_url="http://127.0.0.1:1/v1", model="m"), list[str]()
+    limits = Limits(first_wait=0.001, longest_wait=0.001)
+    queue = RequestQueue(limits, EndpointStats(), say=lines.append)
+    server = await Endpoint(config, Busy(), queue, Secrets(config)).identify_server("instruct")
+    queue.close()
+    assert (server.identity, tries) == ("server vllm, context 8192", ["/models"] * 3)
+    assert "/models: no whole reply within 10 s; trying again" in lines[0]
 
 
 async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:

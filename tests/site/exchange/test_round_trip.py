@@ -53,7 +53,7 @@ def test_every_eval_ever_comes_back(place: SmallRun, tmp_path: Path, suite: str)
     assert repr(scores(place, "imported", suite)) == repr(scores(place, "", suite))
 
 
-@pytest.mark.parametrize("form", ["evalplus", "lm-eval", pytest.param("inspect", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", ["evalplus", pytest.param("inspect", marks=pytest.mark.slow)])
 def test_programs_come_back(place: SmallRun, tmp_path: Path, form: str) -> None:
     """Programs, and the replies of inspect_ai's logs, are judged as before: outcomes and scores are equal."""
     if form == "inspect":

@@ -65,7 +65,7 @@ def test_a_name_cannot_leave_the_json(tmp_path: Path) -> None:
 def test_exports_are_linked(site: Path) -> None:
     """Every format of `triathlon export` stands there with its command; scores are files of the site."""
     page = (site / "data.html").read_text()
-    for name in ("every-eval-ever", "hf-eval-results", "evalplus", "lm-eval", "inspect"):
+    for name in ("every-eval-ever", "hf-eval-results", "evalplus", "inspect"):
         assert f"<code>triathlon export {name} --out exported</code>" in page
     links = re.findall(r'href="(data/[^"]+)"', page)
     assert {"data/every-eval-ever.zip", "data/core/problems.jsonl", "data/core/croissant.json"} <= set(links)

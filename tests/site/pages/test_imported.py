@@ -1,5 +1,6 @@
 """Imported and archived results: on the site, and in no ranking."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -42,6 +43,21 @@ def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
         assert 'href="../../imported.html"' in page and 'href="../../imported/weak.html"' in page
     measured = (out / "evidence/weak/evolved-core-seeds-1.html").read_text()
     assert 'href="../../models/weak.html"' in measured and "imported" not in measured
+
+
+def test_a_part_and_the_logs_own_verdicts_are_shown(tmp_path: Path) -> None:
+    """Beside the score of how many tasks it is; beside the log its status and whose verdicts differ."""
+    results = imported_results(small_results(tmp_path / "results"))
+    path = results / "imported/runs/foreign/evolved/core-seeds.manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["origin"] |= {"status": "cancelled", "verdicts": "equal in 11 of 12; <a>: theirs passed"}
+    path.write_text(json.dumps(manifest | {"tasks_in_suite": 30}))
+    build_small(tmp_path)
+    assert "models/foreign.html" not in (tmp_path / "_site/imported.html").read_text()
+    page = page_text(tmp_path / "_site/imported.html")
+    assert page.count(" of 30 tasks") == 1 and "12 of 30 tasks" in page
+    assert "the log says of itself: cancelled" in page
+    assert "the log’s own verdicts: equal in 11 of 12; &lt;a&gt;: theirs passed" in page
 
 
 def test_a_fault_in_an_import_is_named(tmp_path: Path) -> None:
