@@ -175,7 +175,8 @@ def write_facts(results: Path, row: str) -> None:
     (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
     (results / "published").mkdir()
     head = "model,organization,parameters_b,active_b,licence,open_weights,released,context,availability"
-    head += ",availability_date,availability_read,price_in,price_out,price_host,price_date,price_link,card,sources"
+    head += ",availability_date,availability_read,price_in,price_out"
+    head += ",price_host,price_date,price_link,card,sources"
     (results / "published/models-info.csv").write_text(f"{head}\n{row}\n")
 
 
