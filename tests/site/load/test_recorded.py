@@ -177,8 +177,9 @@ def write_facts(results: Path, row: str) -> None:
     (results / "recorded").mkdir(parents=True)
     (results / "recorded/names.csv").write_text("id,name\nother,Other 7B\nsecond,Unheard of\n")
     (results / "published").mkdir()
-    head = "model,organization,parameters_b,active_b,licence,open_weights,released,context,price_in,price_out"
-    head += ",price_date,price_link,card,sources"
+    head = "model,organization,parameters_b,active_b,licence,open_weights,released,context,availability"
+    head += ",availability_date,availability_read,price_in,price_out"
+    head += ",price_host,price_date,price_link,card,sources"
     (results / "published/models-info.csv").write_text(f"{head}\n{row}\n")
 
 
@@ -192,7 +193,7 @@ def test_a_recorded_model_has_a_name_on_the_site(tmp_path: Path) -> None:
 
 def test_facts_of_recorded_models(tmp_path: Path) -> None:
     """They come from models-info.csv by name; what it does not say stays unknown."""
-    write_facts(tmp_path, f"Other 7B,Nobody,7,,mit,yes,2024-01,,,,,,https://example.org,{SOURCES}")
+    write_facts(tmp_path, f"Other 7B,Nobody,7,,mit,yes,2024-01,,,,,,,,,,https://example.org,{SOURCES}")
     found = recorded_infos(tmp_path)
     other = found["other"]
     assert (other.name, other.organization, other.parameters, other.billions) == (
