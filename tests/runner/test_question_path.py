@@ -62,6 +62,7 @@ STEPS: Final = {
     "predict-input": (2, 5, 7),
 }
 """Which steps of the document each kind of question takes."""
+APART: Final = "apart.py"
 MARKUP: Final = "replies/_markup.py"
 EXECUTED: Final = 5
 """The step in which an assertion is executed: in the sandbox it takes the path of a program."""
@@ -171,7 +172,7 @@ def rightly(kind: QuestionKind, truth: str) -> str:
 
 @pytest.mark.parametrize("style", STYLES)
 async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
-    """From question to score: 8 files for coverage and path, 12 for a state, 17 for the output."""
+    """From question to score: 9 files for coverage and path, 13 for a state, 18 for the output."""
     source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source.build(sandbox)
@@ -184,9 +185,12 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
             scores = [metric.score(records) for metric in METRICS]
         assert scores[0] == score
     passed = {kind: follower.passed(kind) for kind in KINDS}
-    passed["path"].add(MARKUP)  # read there too: a reply about the path is followed from `_answer` on only
+    passed["path"] |= {
+        APART,
+        MARKUP,
+    }  # passed there too: a reply about the path is followed from `_answer` on only
     assert passed == {kind: documented(kind) for kind in KINDS}
-    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [8, 12, 8, 17]
+    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [9, 13, 9, 18]
 
 
 @dataclass
@@ -213,7 +217,7 @@ class Predictor:
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Asked, right: str, style: Style
 ) -> None:
-    """From question to score a prediction of an output goes through 17 files, of an input through 15."""
+    """From question to score a prediction of an output goes through 18 files, of an input through 16."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
     follower = QuestionFollower()
@@ -226,4 +230,4 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
         assert scores[0] == score
     kind = f"predict-{asked}"
     assert follower.passed(kind) == documented(kind)
-    assert len(documented(kind) - SANDBOX) == {"output": 17, "input": 15}[asked]
+    assert len(documented(kind) - SANDBOX) == {"output": 18, "input": 16}[asked]

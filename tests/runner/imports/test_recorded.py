@@ -106,7 +106,6 @@ def test_a_folder_of_recordings_is_filed_without_texts(place: SmallRun, tmp_path
         "sample": 0,
         "outcome": found[FIRST.task_id]["outcome"],
         "sustained_loops": 1,
-        "loops_from_programs": 0,
         "program": programs,
     }
     assert found[SECOND.task_id]["sustained_loops"] == 0

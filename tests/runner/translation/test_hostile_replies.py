@@ -1,5 +1,6 @@
 """No reply ends a run: hostile ones through extraction and judgement of the translation loop."""
 
+import asyncio
 import itertools
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,41 +21,46 @@ QUICK = 6_000
 EXPECTED = (None, True, 1, 1.5, "a", [1.5], {"a": 1})
 
 
-def feed(reply: Reply, language: Language, phrasing: Phrasing) -> None:
+async def feed(reply: Reply, language: Language, phrasing: Phrasing) -> None:
     """A reply becomes a program or an outcome."""
-    program, outcome = phrasing.program(reply, language, TASK)
+    program, outcome = await phrasing.program(reply, language, TASK)
     assert bool(program) is (outcome is None)
 
 
-def feed_all(replies: Iterable[str]) -> int:
+async def feed_all(replies: Iterable[str]) -> int:
     """Every reply in one language after the other, in turns."""
     ways = itertools.cycle(itertools.product(Language, PHRASINGS, (Finish.STOP, Finish.LENGTH)))
     count = 0
     for text, (language, phrasing, finish) in zip(replies, ways, strict=False):
-        feed(Reply(text=text, finish=Finish.STOP), language, phrasing)
-        feed(Reply(text=text, finish=finish), language, phrasing)
+        await feed(Reply(text=text, finish=Finish.STOP), language, phrasing)
+        await feed(Reply(text=text, finish=finish), language, phrasing)
         count += 1
     return count
 
 
-def test_ten_thousand_replies() -> None:
+async def feed_in_all_ways(text: str) -> None:
+    """One reply in every language, of both kinds of model."""
+    for language, phrasing in itertools.product(Language, PHRASINGS):
+        await feed(Reply(text=text), language, phrasing)
+
+
+async def test_ten_thousand_replies() -> None:
     """Each of the corpus becomes a program or an outcome of the model."""
-    assert feed_all(text for text in hostile_replies.replies() if len(text) < QUICK) > 10_000
+    assert await feed_all(text for text in hostile_replies.replies() if len(text) < QUICK) > 10_000
 
 
 @pytest.mark.slow
-def test_the_longest_replies_too() -> None:
+async def test_the_longest_replies_too() -> None:
     """Those of a megabyte, in every language."""
     longest = [text for text in hostile_replies.replies() if len(text) >= QUICK]
-    feed_all(text for text in longest for _ in range(11))
+    await feed_all(text for text in longest for _ in range(11))
 
 
 @settings(max_examples=300, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile_replies.generated())
 def test_generated_replies(text: str) -> None:
     """Parts of the corpus put together at random."""
-    for language, phrasing in itertools.product(Language, PHRASINGS):
-        feed(Reply(text=text), language, phrasing)
+    asyncio.run(feed_in_all_ways(text))
 
 
 @pytest.mark.slow
@@ -62,8 +68,7 @@ def test_generated_replies(text: str) -> None:
 @given(hostile_replies.generated())
 def test_many_generated_replies(text: str) -> None:
     """The same for longer."""
-    for language, phrasing in itertools.product(Language, PHRASINGS):
-        feed(Reply(text=text), language, phrasing)
+    asyncio.run(feed_in_all_ways(text))
 
 
 async def test_hostile_programs_are_judged() -> None:

@@ -223,11 +223,11 @@ def test_a_row_that_is_linked_to_is_marked_whole(page: Page, site: Path) -> None
 
 def test_evidence_has_the_pages_head_and_programs_as_they_are(page: Page, site: Path) -> None:
     """Links to the main pages, the switch of colours, prompts in letters of one width."""
-    visit(page, (site / "evidence/steady-1/loop-core-1.html").as_uri())
+    visit(page, f"{(site / 'evidence/steady-1/loop-core.html').as_uri()}#u0")
     for name in ("Leaderboard", "Method", "Data"):
         expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Dark")).to_be_visible()
-    font = page.locator(".sentence").first.evaluate("text => getComputedStyle(text).fontFamily")
+    font = page.locator("#unit .sentence").first.evaluate("text => getComputedStyle(text).fontFamily")
     assert "mono" in font
 
 
