@@ -333,4 +333,4 @@ def test_a_score_that_is_known_as_a_range_shows_both_ends(
     results = str(Path(__file__).parents[2] / "results")
     call = ["scores", "--results", results, "--suites", "loop/mbpp-plus", "--models", "claude-opus-4"]
     shown = CliRunner().invoke(app, call, env={"COLUMNS": "120"})
-    assert "ASL 7.782–7.787 7.354–8.19" in " ".join(shown.output.split()), shown.output
+    assert "ASL 7.782–7.787 7.333–8.191 1 (1–9)" in " ".join(shown.output.split()), shown.output

@@ -136,7 +136,7 @@ def test_every_board_sorts_by_every_column(page: Page, site: Path, path: str) ->
         for direction in ("first", "second"):
             heads.nth(place).locator("button").click()
             assert page.evaluate(ORDERED, place), f"{path}: column {place}, {direction} press"
-    found = page.locator("output.status[aria-live=polite]").last
+    found = page.locator("output.status", has_text="models").first
     whole = found.inner_text()
     page.get_by_label(re.compile("^Find a ")).fill("no such name anywhere")
     expect(found).to_have_text(re.compile(rf"^0 of {whole.split()[0]} "))
