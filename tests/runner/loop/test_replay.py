@@ -19,8 +19,6 @@ from triathlon_runner.records import LoopRecord
 
 pytestmark = pytest.mark.official
 
-AGREEMENT = 0.995
-"""Share of tasks whose sustained loops must agree with the recording."""
 ASL_TOLERANCE = 0.02
 
 HAIKU: Final = "loop-claude-haiku-3.5"
@@ -98,7 +96,6 @@ async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, ke
     assert found.keys() == recorded.keys()
     different = {task for task, loops in recorded.items() if loops != found[task]}
     assert different <= DIFFERENT[name]
-    assert 1 - len(different) / len(recorded) >= AGREEMENT
     span, own = asl(list(records.values())), span_of(recorded)
     assert span.low == pytest.approx(own.low, abs=ASL_TOLERANCE)
     assert span.high == pytest.approx(own.high, abs=ASL_TOLERANCE)
