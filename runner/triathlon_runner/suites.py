@@ -257,6 +257,11 @@ class SuiteEntry:
         """Whether texts of tasks and replies stay out of the site."""
         return self.user_data is not None and self.user_data.private
 
+    @property
+    def seed_suites(self) -> tuple[str, ...]:
+        """The suites that may hold its seeds: `-plus` has the same problems with more inputs."""
+        return (self.seeds, f"{self.seeds}-plus") if self.seeds else ()
+
     def sampling_of(self, kind: ModelKind) -> Sampling:
         """Returns how a model of this kind is asked, before its row of models.yaml changes anything."""
         if kind == "base" and self.base_stop is not None:

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "bd5e1c138e281f3d251b90ce4d346f02dcf6d21ed8b270795f2988334d575992")
+DECIDED = (2, "4d43b8ea5a921fbf49468800833e0f488931f0b25830e3479b6d75a3244c2b5a")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -189,22 +189,23 @@ async def grade_samples(
             for _ in range(options.jobs or len(os.sched_getaffinity(0))):
                 group.create_task(grade_some())
     report.lines = [line for line in lines if line is not None]
-    for sample, line in zip(wanted, lines, strict=True):
-        if line is not None and sample.task_id in known:
-            _compare(sample, line, report)
+    _compare(wanted, lines, report)
     if options.out is not None:
         stay = _lines_that_stay(earlier, report.lines, options.model)
         replace_file(options.out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
 
 
-def _compare(sample: Sample, line: Line, report: GradeReport) -> None:
-    """Counts whether a line's outcome is the verdict that came with the sample, on the same inputs."""
-    theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
-    if report.inputs == "all" and sample.theirs.plus is not None:
-        theirs, outcome = sample.theirs.plus, str(line["outcome"])
-    if theirs is not None:
-        report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
+def _compare(samples: Sequence[Sample], lines: Sequence[Line | None], report: GradeReport) -> None:
+    """Counts whether each line's outcome is the verdict that came with its sample, on the same inputs."""
+    for sample, line in zip(samples, lines, strict=True):
+        if line is None or line["outcome"] == UNKNOWN_TASK:
+            continue
+        theirs, outcome = sample.theirs.base, str(line.get("base_outcome", line["outcome"]))
+        if report.inputs == "all" and sample.theirs.plus is not None:
+            theirs, outcome = sample.theirs.plus, str(line["outcome"])
+        if theirs is not None:
+            report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
 
 
 def _lines_that_stay(earlier: Sequence[Line], lines: Sequence[Line], model: str) -> list[Line]:

@@ -104,10 +104,8 @@ async def import_recording(
     report.outcomes = Counter(graded_unit.line.outcome.value for graded_unit in graded_units)
     for graded_unit in graded_units:
         report.agreement.add(graded_unit.line.task_id, graded_unit.line.sample, graded_unit.comparison)
-    report.tasks, report.tasks_in_suite = (
-        len({line.line.task_id for line in graded_units}),
-        len(work.built.tasks),
-    )
+    report.tasks = len({graded_unit.line.task_id for graded_unit in graded_units})
+    report.tasks_in_suite = len(work.built.tasks)
     if graded_units and not report.ungraded:
         line_holds: Literal["sample", "task"] = "task" if entry.default_samples > 1 else "sample"
         lines = _by_task(graded_units) if line_holds == "task" else [unit.line for unit in graded_units]

@@ -30,7 +30,7 @@ from triathlon_site.figures._rank_shift import RankLine, rank_shift
 from triathlon_site.figures._rows import DotRow, arrows, dots
 from triathlon_site.figures._scatter import Border, Point, scatter
 from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
-from triathlon_site.figures._template import PALETTE
+from triathlon_site.figures._template import PALETTE, round_ticks
 
 __all__ = [
     "FEWEST_AXES",
@@ -65,6 +65,7 @@ __all__ = [
     "radar_frame",
     "radar_path",
     "rank_shift",
+    "round_ticks",
     "scatter",
     "score_by_tokens",
 ]

@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from triathlon_site.figures._plane import labels
-from triathlon_site.figures._template import draw
+from triathlon_site.figures._template import draw, round_ticks
 
 WIDTH: Final = 440
 HEIGHT: Final = 206
@@ -68,7 +68,7 @@ def price_score(
     points = [point for point in priced if point.score >= LOWEST_SHARE * best]
     low = min(point.score for point in points)
     prices = _price_ticks([point.price for point in points])
-    scores = _score_ticks(low, best)
+    scores = round_ticks(low, best, 5)
     placed = [(point, _across(point.price, prices), _up(point.score, scores)) for point in points]
     named = sorted(placed, key=lambda one: (not _is_frontier(one[0], points), -one[0].score))[:NAMED]
     edges = {"left": LEFT, "right": RIGHT, "top": TOP, "base": BASE, "size": HEIGHT}
@@ -109,14 +109,6 @@ def _price_ticks(prices: Sequence[float]) -> list[float]:
     if len(ticks) <= _MOST_TICKS:
         return ticks
     return [10.0**power for power in range(first, last + 1)]
-
-
-def _score_ticks(low: float, high: float) -> list[float]:
-    """Round numbers, at most six, from below the scores to above."""
-    steps = (step * 10.0**power for power in range(-2, 3) for step in (1, 2, 5))
-    step = next(step for step in steps if math.ceil(high / step) - math.floor(low / step) <= 5)
-    first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
-    return [round(number * step, 6) for number in range(first, last + 1)]
 
 
 def _across(price: float, ticks: Sequence[float]) -> float:

@@ -3,6 +3,7 @@
 Modules of this folder compute places, in pixels; `templates/figures/` has the markup.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -26,3 +27,11 @@ def draw(template: str, title: str, width: float, height: float, **parts: Any) -
 def quarter_ticks(start: float, end: float, maximum: float = 100) -> list[tuple[str, float]]:
     """The numbers of an axis from 0 to the maximum, and where each stands between its ends."""
     return [(f"{share * maximum:g}", start + share * (end - start)) for share in QUARTERS]
+
+
+def round_ticks(low: float, high: float, intervals: int, least: float = 0.01) -> list[float]:
+    """Round numbers from below `low` to above `high`, `least` or more apart, at most so many intervals."""
+    steps = (step * 10.0**power for power in range(-2, 3) for step in (1, 2, 5))
+    step = next(s for s in steps if s >= least and math.ceil(high / s) - math.floor(low / s) <= intervals)
+    first, last = math.floor(low / step), max(math.ceil(high / step), math.floor(low / step) + 1)
+    return [round(number * step, 6) for number in range(first, last + 1)]

@@ -201,14 +201,11 @@ class _Reader:
         return *read_records(file, self.entries[file.suite].record), *read_manifest(file)
 
     def _seeds_of(self, file: RunFile) -> list[RunFile]:
-        """The same model's files on the problems that this suite's were evolved from, its seeds first.
-
-        `-plus` has the same problems with more inputs; most models are asked one of the two.
-        """
-        seeds = self.entries[file.suite].seeds
-        if seeds is None or seeds == file.suite:
+        """The same model's files on the problems that this suite's were evolved from, its seeds first."""
+        entry = self.entries[file.suite]
+        if entry.seeds == file.suite:
             return []
-        suites = (suite for suite in (seeds, f"{seeds}-plus") if suite in self.entries)
+        suites = (suite for suite in entry.seed_suites if suite in self.entries)
         files = [replace(file, suite=suite) for suite in suites if suite != file.suite]
         return [found for found in files if not unreadable(found.path, found.root)]
 

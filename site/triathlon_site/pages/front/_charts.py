@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, floor
 from typing import Final
 
-from triathlon_site.figures import PALETTE, PricePoint, price_score
+from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
 from triathlon_site.pages._reported import REPORTED, ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
@@ -20,8 +19,7 @@ FEWEST_FOR_BAND: Final = 5
 """Models of one protocol from which on the chart shows which cannot be told from the best."""
 FEWEST_FOR_PRICES: Final = 5
 """Points from which on prices against scores are a picture."""
-_STEPS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-_MOST_TICKS: Final = 4
+_MOST_INTERVALS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +103,7 @@ def _axis(cells: Sequence[ShownScore]) -> list[float]:
     """Round numbers from below every interval to above."""
     lows = [cell.interval.low if cell.interval else cell.middle for cell in cells]
     highs = [cell.interval.high if cell.interval else cell.middle for cell in cells]
-    low, high = min(lows), max(highs)
-    step = next((s for s in _STEPS if ceil(high / s) - floor(low / s) <= _MOST_TICKS), _STEPS[-1])
-    first, last = floor(low / step), max(ceil(high / step), floor(low / step) + 1)
-    return [round(number * step, 6) for number in range(first, last + 1)]
+    return round_ticks(min(lows), max(highs), _MOST_INTERVALS, least=0.1)
 
 
 def _page(site: Gathered, column: FrontColumn, cells: Sequence[ShownScore]) -> str:

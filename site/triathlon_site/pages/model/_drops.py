@@ -68,11 +68,10 @@ def _sets(board: Board, model: str) -> Iterator[Drop]:
     """From the problems that a set was evolved from to the set."""
     single = {c.column.suites[0]: c for c in board.shown if len(c.column.suites) == 1}
     for entry in board.plan.suites:
-        if entry.seeds in (None, entry.id) or entry.id not in single or entry.id == f"{entry.seeds}-plus":
+        if not entry.seeds or entry.id in entry.seed_suites or entry.id not in single:
             continue
-        seeds = next(
-            (s for s in (f"{entry.seeds}-plus", entry.seeds) if s in single and single[s].shown(model)), ""
-        )
+        known = (suite for suite in reversed(entry.seed_suites) if suite in single)
+        seeds = next((suite for suite in known if single[suite].shown(model)), "")
         shares = [_share(single[suite], model) for suite in (seeds, entry.id) if suite]
         if len(shares) < 2 or None in shares:
             continue

@@ -20,7 +20,6 @@ LINE_KINDS: Final = {
 """Kinds of lines, with their names in a sentence."""
 _BRANCH: Final = re.compile(r"\s*(if|elif|else|for|while|try|except|finally|match|case|with)\b")
 _RETURN: Final = re.compile(r"\s*return\b")
-_CHAIN_SCORES: Final = {"1111": 1.0, "1110": 0.5, "1100": 0.25, "1000": 0.125}
 
 
 def runtime_summary(records: Sequence[RuntimeRecord]) -> Mapping[str, Any]:
@@ -81,10 +80,10 @@ def _most_consistency(records: Sequence[RuntimeRecord]) -> float | None:
     """IC if every cut reply had been right; None where none was cut."""
     scores, cut = [], False
     for record in records:
-        output = record.output
-        for one in record.statements:
-            answers = [*(getattr(one, step) for step in STEPS), output]
-            right = [answer.correct or mistake(answer) == "cut" for answer in answers]
-            cut |= any(mistake(answer) == "cut" for answer in answers)
-            scores.append(_CHAIN_SCORES.get(pattern(right), 0.0))
+        for one, chain in zip(record.statements, chains(record), strict=True):
+            answers = [*(getattr(one, step) for step in STEPS), record.output]
+            were_cut = [mistake(answer) == "cut" for answer in answers]
+            cut |= any(were_cut)
+            covered, state, path, output = map(any, zip(chain.right, were_cut, strict=True))
+            scores.append(chain._replace(right=(covered, state, path, output)).score)
     return 100 * sum(scores) / len(scores) if cut and scores else None
