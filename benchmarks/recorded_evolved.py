@@ -61,7 +61,7 @@ def solutions(path: Path, name: str) -> Sequence[tuple[ForeignProgram, bool]]:
     programs = []
     for row in read_evalplus(path):
         if isinstance(row, ForeignProgram) and row.subset.removeprefix("EvoEval_") == subset:
-            official = row.plus_passed if name == PLUS else row.base_passed
+            official = row.theirs.plus if name == PLUS else row.theirs.base
             if official is not None:
                 programs.append((row, official))
     return programs

@@ -219,7 +219,7 @@ def test_a_figure_that_was_not_checked_moves_no_rank(measured: Gathered) -> None
     rows = all_models(measured).rows
     loop = next(column for column in RANKED_BY if column.id == "loop")
     places = ranks_in(rows, loop)
-    assert {places[name].rank and places[name].rank.rank for name in ("GPT-5", "mine")} == {1, 2}
+    assert {rank.rank for name in ("GPT-5", "mine") if (rank := places[name].rank)} == {1, 2}
     opus = places["Claude Opus 4"]
     higher = sum(row.cells["loop"].share > 0.7786 for row in rows if "loop" in row.cells)
     assert opus.rank is None and opus.beside and opus.among_all == higher + 1
