@@ -24,6 +24,7 @@ from triathlon_runner.cli._result_rows import (
     rows_of,
     show_rows,
 )
+from triathlon_runner.cli._verify import StoredFile, built_suite, show_report, verify_stored
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
@@ -43,9 +44,10 @@ from triathlon_runner.store import (
 )
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import console, counted, first_of
+from triathlon_runner.verify import compact_file
 
 results_app = group_of_commands(
-    "results", "What was measured: list, archive, diff.", "triathlon results list"
+    "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
 
 
@@ -107,27 +109,78 @@ def archive_command(
     Replies that are in the cache are not asked for again.
     """
     folder = ResultsFolder(results)
-    wanted_models, wanted_suites = names(models), names(suites)
-    if wanted_models is None and wanted_suites is None and not outdated:
+    if models is None and suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
-    states = _states(folder, models_file, data) if outdated else {}
-    chosen = [
-        (model, suite)
-        for model, suite in folder.files()
-        if (wanted_models is None or model in wanted_models)
-        and (wanted_suites is None or suite in wanted_suites)
-        and (not outdated or any(finding.short == OUTDATED for finding in states[model, suite]))
-    ]
-    if not chosen and not outdated:
-        stored_models = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
-        raise UserError(
-            f"no results file matches --models and --suites; there are results of: {stored_models}"
-        )
+    chosen = _chosen(folder, models, suites)
+    if outdated:
+        states = _states(folder, models_file, data)
+        chosen = [file for file in chosen if any(finding.short == OUTDATED for finding in states[file])]
     for model, suite in chosen:
         with folder.locked(model):
             archived = archive(folder, model, suite)
         console().print_message(f"{model} {suite}: {archived.lines}")
     console().print_message(f"{counted(len(chosen), 'results file')} archived")
+
+
+@results_app.command(
+    "compact", epilog=examples("triathlon results compact --models my-model --suites evolved/humaneval-plus")
+)
+def compact_command(
+    models: Models = None,
+    suites: Suites = None,
+    models_file: ModelsFile = Common.models_file,
+    results: Results = Common.results,
+    data: Data = None,
+) -> None:
+    """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
+
+    Each file is graded again first. One that does not follow from its replies is not kept; the whole files
+    stay where they are.
+
+    Exit code 0: each is kept; 1: some do not follow.
+    """
+    folder = ResultsFolder(results)
+    folder.check_is_there()
+    catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
+    chosen = _chosen(folder, models, suites)
+
+    async def compact_all() -> int:
+        kept = 0
+        async with open_local_grader() as grader:
+            for suite, files in groupby(sorted(chosen, key=lambda file: file[1]), key=lambda file: file[1]):
+                built = await built_suite(catalogue, store, None, suite, grader)
+                for model, _ in files:
+                    report = await verify_stored(StoredFile(folder, model, suite), built, grader)
+                    manifest = folder.read_manifest(model, suite)
+                    show_report(report, screen)
+                    if report.follows and manifest is not None and isinstance(built, BuiltSuite):
+                        file = compact_file(folder, built.entry, manifest, report)
+                        screen.print_message(f"  kept without texts: {file.lines}")
+                        kept += 1
+        return kept
+
+    raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
+
+
+def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> list[FileId]:
+    """Returns the results files of these models and suites; of all where none is named.
+
+    Raises:
+        UserError: names were given, and there is no such file.
+    """
+    wanted_models, wanted_suites = names(models), names(suites)
+    chosen = [
+        (model, suite)
+        for model, suite in folder.files()
+        if (wanted_models is None or model in wanted_models)
+        and (wanted_suites is None or suite in wanted_suites)
+    ]
+    if not chosen and (models or suites):
+        stored_models = ", ".join(sorted({model for model, _ in folder.files()})) or "none"
+        raise UserError(
+            f"no results file matches --models and --suites; there are results of: {stored_models}"
+        )
+    return chosen
 
 
 @results_app.command("diff", epilog=examples("triathlon results diff old/results results"))

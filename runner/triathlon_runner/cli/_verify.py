@@ -71,7 +71,7 @@ _LISTED = [
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class StoredFile:
     """One results file, measured or imported."""
 
     folder: ResultsFolder
@@ -123,8 +123,8 @@ def verify(
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     root, wanted_models, wanted_suites = ResultsFolder(results), names(models), names(suites)
-    stored: list[_Stored | RecordedFile] = [
-        _Stored(folder, model, suite)
+    stored: list[StoredFile | RecordedFile] = [
+        StoredFile(folder, model, suite)
         for folder in (root, ResultsFolder(root.root / IMPORTED))
         for model, suite in folder.files()
     ]
@@ -152,7 +152,7 @@ def verify(
     ]
 
     async def verify_all() -> list[FileReport]:
-        files = [file for file in chosen if isinstance(file, _Stored)]
+        files = [file for file in chosen if isinstance(file, StoredFile)]
         reports = []
         async with open_grader(executor, ray_address, screen.print_message) as grader:
             for suite in dict.fromkeys(file.suite for file in files):
@@ -161,9 +161,9 @@ def verify(
                     with file.folder.locked(file.model) if update else nullcontext():
                         rows = listed().models if update else ()
                         price = next((row.price for row in rows if row.id == file.model), None)
-                        reports.append(await _verify_file(file, built, grader, price, only, update=update))
+                        reports.append(await verify_stored(file, built, grader, price, only, update=update))
                     if not as_json and (reports[-1].units or not only):
-                        _show(reports[-1], screen)
+                        show_report(reports[-1], screen)
         return reports
 
     reports = asyncio.run(verify_all())
@@ -209,15 +209,25 @@ async def built_suite(
         return str(error)
 
 
-async def _verify_file(
-    stored: _Stored,
+async def verify_stored(
+    stored: StoredFile,
     built: BuiltSuite | str,
     grader: Grader,
-    price: Price | None,
-    only: Collection[str],
+    price: Price | None = None,
+    only: Collection[str] = (),
     *,
-    update: bool,
+    update: bool = False,
 ) -> FileReport:
+    """Returns what grading a file again shows; what keeps that from being done stands in the report, too.
+
+    Args:
+        stored: The file.
+        built: Its suite, or why it cannot be built.
+        grader: Executes.
+        price: For the costs of a file that is brought up to date.
+        only: Tasks to which this is restricted.
+        update: Whether lines that another version of grading wrote are written anew.
+    """
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
     if not os.access(lines, os.R_OK):
@@ -262,7 +272,8 @@ async def _verify_file(
     return report
 
 
-def _show(report: FileReport, screen: Screen) -> None:
+def show_report(report: FileReport, screen: Screen) -> None:
+    """Prints what verifying one file showed."""
     screen.print_message(f"{report.model} {report.suite}: {_in_short(report)}")
     by_python = f"differs under Python {python_version()} (graded under {report.graded_under}): "
     differences = [

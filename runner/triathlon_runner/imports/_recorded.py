@@ -31,6 +31,7 @@ from triathlon_runner.records import (
     RecordedTask,
     UnitRecord,
     Verdict,
+    short_hash,
 )
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import RecordedFile, ResultsFolder
@@ -39,7 +40,6 @@ from triathlon_runner.verify import NotInEvidenceError
 
 _RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
 """Records of the suites whose recordings can be filed: a recorded line has all that their metrics need."""
-_HASH_DIGITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _by_task(graded_units: Sequence[_GradedUnit]) -> list[RecordedTask]:
         RecordedTask(
             task_id=task_id,
             outcomes=RecordedTask.outcomes_text([sample.line.outcome for sample in samples]),
-            answers=_hash("\0".join(_text(sample.foreign) for sample in samples)),
+            answers=short_hash("\0".join(_text(sample.foreign) for sample in samples)),
             differs=tuple(sample.line.sample for sample in samples if sample.line.differs),
         )
         for task_id, samples in ((task_id, list(group)) for task_id, group in by_task)
@@ -163,7 +163,7 @@ async def _graded_unit(unit: Foreign, sample: int, work: Work, grader: CachingGr
         sustained_loops=loops,
         loops_from_programs=from_programs,
         parents=parents,
-        program=_hash(_text(unit)),
+        program=short_hash(_text(unit)),
         differs=comparison is not None and not comparison.equal,
     )
     return _GradedUnit(unit, line, comparison)
@@ -190,10 +190,6 @@ def _text(unit: Foreign) -> str:
     if isinstance(unit, ForeignLoop):
         return "\0".join(unit.programs)
     return unit.program if isinstance(unit, ForeignProgram) else getattr(unit, "text", "")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
 
 
 def _manifest(

@@ -44,6 +44,7 @@ from triathlon_runner.records._protocol import (
     known_protocols,
 )
 from triathlon_runner.records._recorded import (
+    MEASURED_HERE,
     RECORDED,
     Receipt,
     RecordedLine,
@@ -51,10 +52,12 @@ from triathlon_runner.records._recorded import (
     RecordedManifest,
     RecordedTask,
     RecordedUnit,
+    short_hash,
 )
 
 __all__ = [
     "KNOWN_PROTOCOLS",
+    "MEASURED_HERE",
     "RECORDED",
     "SCHEMA_VERSION",
     "UNTAGGED",
@@ -94,4 +97,5 @@ __all__ = [
     "known_protocols",
     "samples_are_copies",
     "sampling_of",
+    "short_hash",
 ]

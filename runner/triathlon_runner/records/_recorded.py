@@ -1,5 +1,6 @@
 """Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby, repeat
 from typing import Annotated, Any, Final, Literal
@@ -13,8 +14,16 @@ from triathlon_runner.records._manifest import Amount, Manifest
 
 RECORDED: Final = "recorded"
 """The grade of such results, and their folder inside the results folder."""
+MEASURED_HERE: Final = "measured"
+"""The source of results that this program measured, and that are kept without their texts."""
+_HASH_DIGITS: Final = 8
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
+
+
+def short_hash(text: str) -> str:
+    """Returns the first hex digits of a text's SHA-256; empty for an empty text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
 
 
 SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
@@ -119,6 +128,11 @@ class Receipt(Strict):
     """Units for which the authors published a verdict."""
     equal: Count
     """Those of them for which ours is the same; for a loop, as many loops sustained."""
+
+    @property
+    def measured_here(self) -> bool:
+        """Whether this program asked the model itself."""
+        return self.source == MEASURED_HERE
 
     @property
     def share(self) -> float | None:

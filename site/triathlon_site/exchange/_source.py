@@ -49,7 +49,7 @@ class Source:
     def with_texts(self) -> bool:
         """Whether prompts and replies may be handed on: asked for here, on tasks that are not private."""
         private = self.manifest.private or self.entry.private
-        return self.file.receipt is None and self.manifest.origin is None and not private
+        return self.file.kept is None and self.manifest.origin is None and not private
 
     @property
     def repository(self) -> str:

@@ -100,6 +100,12 @@ class FileAggregate:
     @property
     def receipt(self) -> Receipt | None:
         """Where recorded results come from; None for what was measured."""
+        receipt = self.kept
+        return None if receipt is None or receipt.measured_here else receipt
+
+    @property
+    def kept(self) -> Receipt | None:
+        """The receipt of outcomes that are kept without texts, recorded or measured; None for whole lines."""
         return self.manifest.receipt if isinstance(self.manifest, RecordedManifest) else None
 
     @property
@@ -145,7 +151,9 @@ class FileAggregate:
 
     @cached_property
     def usage(self) -> Usage:
-        """Tokens and requests of all units."""
+        """Tokens and requests of all units; of outcomes that are kept without texts, as their manifest says."""
+        if isinstance(self.manifest, RecordedManifest):
+            return self.manifest.usage
         return Usage(**{name: int(self._sum(name)) for name in Usage.model_fields})
 
     @cached_property

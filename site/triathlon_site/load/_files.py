@@ -9,7 +9,7 @@ from typing import Final
 
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.foreign_files import LINK, why_not_plain
-from triathlon_runner.records import RECORDED, Manifest, Strict, UnitRecord
+from triathlon_runner.records import MEASURED_HERE, RECORDED, Manifest, Strict, UnitRecord
 from triathlon_runner.store import (
     MAKE_MISSING,
     RUN_AGAIN,
@@ -27,6 +27,8 @@ from triathlon_runner.suites import SuiteEntry
 RUNS: Final = "runs"
 LINES: Final = ".jsonl"
 MANIFEST: Final = ".manifest.json"
+_MEASURED: Final = ("", MEASURED_HERE)
+"""`RunFile.source` of what this program measured, with texts and without."""
 
 
 class Notice(Strict):
@@ -55,11 +57,11 @@ class RunFile:
     model: str
     suite: str
     source: str = ""
-    """Of recorded results; empty for what was measured."""
+    """Of outcomes that are kept without texts; empty for whole results."""
 
     @property
     def recorded(self) -> RecordedFile | None:
-        """The file as one of recorded results; None for what was measured."""
+        """The file as one of outcomes without texts; None for whole results."""
         return RecordedFile(self.root, self.source, self.model, self.suite) if self.source else None
 
     @cached_property
@@ -96,7 +98,8 @@ def find_files(
         if why_not_plain(file.path, root).startswith(LINK):
             continue  # named above
         measured = counted.get((file.model, file.suite))
-        if measured and not measured.source and file.source and not _fault(file, entries, None):
+        is_recording = file.source not in _MEASURED
+        if measured and measured.source in _MEASURED and is_recording and not _fault(file, entries, None):
             beside.append(file)
         elif fault := _fault(file, entries, measured):
             notices.append(Notice(file=readable(file.name), message=f"{fault}; not counted"))
@@ -131,7 +134,7 @@ def _run_files(root: Path) -> Iterator[RunFile]:
     """All that there are, the measured ones first."""
     for model, suite in _with_suffix(root, LINES):
         yield RunFile(root, model, suite)
-    for file in recorded_files(root):
+    for file in sorted(recorded_files(root), key=lambda file: file.source not in _MEASURED):
         yield RunFile(root, file.model, file.suite, file.source)
 
 

@@ -221,7 +221,7 @@ def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[U
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.
     """
-    source = file.receipt.source if file.receipt else ""
+    source = file.kept.source if file.kept else ""
     lines = RunFile(root, file.model, file.suite, source)
     return lines.recorded.read() if lines.recorded else read_records(lines, entry.record)[0]
 

@@ -43,7 +43,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
     for model in (model for card in cards for model in card.ids):
         info = site.models[model]
         for file in site.files.get(model, ()):
-            if not file.receipt:
+            if not file.kept:
                 others = [other for other in site.results.files if other.suite == file.suite]
                 yield _draft(site, info, file, info.slug, others)
 

@@ -1,4 +1,4 @@
-"""Commands that look at results: dry run, verify, results list, archive and diff, on one small run."""
+"""Commands that look at results: dry run, verify, results list, archive, compact, diff, on one small run."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.small_run import KEY, SmallRun
+from triathlon_runner import catalogue
+from triathlon_runner.store import read_records, recorded_files
 
 
 def tamper(path: Path, change: dict[str, object]) -> None:
@@ -179,6 +181,40 @@ def test_archive_wants_to_know_what(small: SmallRun) -> None:
     assert "--models, --suites or --outdated" in str(result.exception)
     result = small.call("results", "archive", "--models", "nobody")
     assert "there are results of: m" in str(result.exception)
+
+
+@pytest.mark.parametrize("suite", ["loop/core", "evolved/core-seeds"])
+def test_results_without_texts(small: SmallRun, suite: str) -> None:
+    """What is kept of a verified file gives the same scores and holds no text; its receipt says from what."""
+    result = small.call("results", "compact", "--suites", suite)
+    assert result.exit_code == 0, result.output
+    (kept,) = recorded_files(small.results)
+    (entry,) = catalogue.select([suite])
+    whole = list(read_records(small.results / f"runs/m/{suite}.jsonl", entry.record))
+    for metric in entry.metrics:
+        assert metric.score(kept.read()) == pytest.approx(metric.score(whole), nan_ok=True), metric.id
+    receipt = kept.read_manifest().receipt
+    assert (receipt.measured_here, receipt.compared, receipt.equal) == (True, 2, 2)
+    assert not any(word in kept.lines.read_text() for word in ("def ", "reply", "prompt"))
+    assert small.call("verify").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("suite", "change", "says"),
+    [
+        ("runtime/core", {}, "keep the whole file"),
+        ("evolved/core-seeds", {"outcome": "timed_out"}, "DOES NOT FOLLOW"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_kept_without_texts(
+    small: SmallRun, suite: str, change: dict[str, object], says: str
+) -> None:
+    """Scores that need every answer, and lines that do not follow, are refused and left alone."""
+    tamper(small.results / "runs" / "m" / f"{suite}.jsonl", change)
+    result = small.call("results", "compact", "--suites", suite)
+    assert result.exit_code and says in f"{result.output}{result.exception}"
+    assert not list(recorded_files(small.results))
 
 
 def test_diff(small: SmallRun, finished: SmallRun) -> None:

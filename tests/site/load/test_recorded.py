@@ -11,7 +11,7 @@ import pytest
 from support.site import build_small, page_text, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import LoopRecord, RecordedLine, RecordedManifest, RecordedTask
+from triathlon_runner.records import MEASURED_HERE, LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, frames
 from triathlon_site.csv_file import read_table
@@ -91,6 +91,19 @@ def test_recorded_and_measured_results_rank_together(tmp_path: Path) -> None:
         "weak": "measured",
         "other": "recorded",
     }
+
+
+def test_what_is_kept_without_texts_is_measured(tmp_path: Path) -> None:
+    """Outcomes of our own measurement rank as measured, before another's recording of the same model."""
+    results = small_results(tmp_path / "results")
+    record_as(results, "other", of="strong", source="elsewhere")
+    record_as(results, "other", of="strong", source=MEASURED_HERE)
+    build_small(tmp_path)
+    rows = json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+    assert {row["grade"] for row in rows if row["model"] == "other"} == {"measured"}
+    assert "Elsewhere" in page_text(tmp_path / "_site/models/other.html")
+    sources = page_text(tmp_path / "_site/data.html")
+    assert "elsewhere" not in sources
 
 
 def test_cells_show_their_grade_and_lead_to_the_receipt(tmp_path: Path) -> None:

@@ -194,9 +194,9 @@ def unit_draft(
             file,
             # outcomes that the records do not list stand last
             sorted(file.outcomes.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])),
-            Markup(file.extracts.read(LINKS).decode() if file.receipt else ""),
+            Markup(file.extracts.read(LINKS).decode() if file.kept else ""),
             ""
-            if file.receipt
+            if file.kept
             else evidence_page(imported_slug(info.slug) if imported else info.slug, file.suite),
         )
         for file in files

@@ -38,10 +38,10 @@ def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecordi
         scores = [file.frame.groupby("task")[metric.id].mean() for file in (here, recording)]
         both = scores[0].index.intersection(scores[1].index)
         difference = (scores[0][both] - scores[1][both]).sort_index()
-        page = evidence_page(info.slug, here.suite)
+        page = "" if here.kept else evidence_page(info.slug, here.suite)
 
         def links(tasks: list[str], page: str = page) -> list[tuple[str, str]]:
-            return [(task, f"{page}#{unit_anchor(task)}") for task in tasks]
+            return [(task, f"{page}#{unit_anchor(task)}" if page else info.units_page) for task in tasks]
 
         measured, recorded = (
             formats.score(file.metrics[metric.id].score(metric), metric.maximum) for file in (here, recording)
