@@ -151,7 +151,7 @@ class FileAggregate:
 
     @cached_property
     def usage(self) -> Usage:
-        """Tokens and requests of all units; of outcomes that are kept without texts, as their manifest says."""
+        """Tokens and requests of all units; of outcomes without texts, as their manifest says."""
         if isinstance(self.manifest, RecordedManifest):
             return self.manifest.usage
         return Usage(**{name: int(self._sum(name)) for name in Usage.model_fields})
