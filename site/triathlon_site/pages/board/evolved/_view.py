@@ -58,7 +58,11 @@ FRONT: Final = (
         head="HumanEval+",
         about="solves 164 short tasks at once",
         within="HumanEval+",
-        published=(("evalplus", "humaneval_plus"), ("evoeval", "humaneval_plus")),  # the newer board first
+        published=(  # the newest board first
+            ("evalplus", "humaneval_plus"),
+            ("qwen_coder", "humaneval_plus"),
+            ("evoeval", "humaneval_plus"),
+        ),
     ),
     FrontColumn(
         "mbpp_plus",
