@@ -21,6 +21,7 @@ from triathlon_site.pages import (
     overall,
     published,
     tasks,
+    truth,
 )
 from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.render import Draft, Environment, Link, Page
@@ -75,7 +76,7 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
-            for page in (agreement, tasks, compare, published, imported, method, changes, data)
+            for page in (agreement, tasks, compare, published, imported, method, truth, changes, data)
         ),
         partial(_data_files, site),
         *(
@@ -129,7 +130,7 @@ def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
         yield Link("Compare", "compare.html")
     if site.boards:
         yield Link("Tasks", "tasks.html")
-    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html"))
+    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", truth.PATH))
     yield Link("Data", "data.html", ("published.html", imported.PATH))
 
 
@@ -153,6 +154,8 @@ def _more_links(site: Gathered) -> Iterator[Link]:
         yield Link("Agreement", "agreement.html")
     if site.published:
         yield Link("Published", "published.html")
+    if truth.pairs(site):
+        yield Link("How true", truth.PATH)
     if site.imported:
         yield Link("Imported", imported.PATH)
     if site.history.changes:
