@@ -35,7 +35,8 @@
 
   const show = async () => {
     const wanted = bare(box.value);
-    if (wanted.length < 2) { found.hidden = true; return; }
+    /* Under the models tasks stand only where no model is found. */
+    if (wanted.length < 2 || (!own && board.none.hidden)) { found.hidden = true; return; }
     await load();
     if (wanted !== bare(box.value)) return;
     /* The name itself first, then those that begin with it. */
@@ -44,10 +45,10 @@
     fitting.sort(([one, a], [other, b]) => order(a) - order(b) || one.localeCompare(other, "en", { numeric: true }));
     const items = fitting.slice(0, MOST).map(([name, { pages }]) => make("li", {}, make("b", {}, name), " ", ...pages.flatMap((link, place) => place ? [" · ", link] : [link])));
     const more = fitting.length > MOST ? [make("p", { className: "muted" }, `and ${fitting.length - MOST} more tasks`)] : [];
-    const none = own || board.none.hidden === false ? [make("p", { className: "notice" }, `No task matches “${box.value.trim()}”.`)] : [];
-    if (board && items.length) board.none.hidden = true; /* no model of that name, but a task */
-    found.hidden = !items.length && !none.length;
-    found.replaceChildren(...items.length ? [make("ul", { className: "plain tight" }, ...items), ...more] : none);
+    const none = make("p", { className: "notice" }, `No task matches “${box.value.trim()}”.`);
+    if (!own && items.length) board.none.hidden = true;
+    found.hidden = false;
+    found.replaceChildren(...items.length ? [make("ul", { className: "plain tight" }, ...items), ...more] : [none]);
   };
   box.addEventListener("input", show);
   if (box.value) show();

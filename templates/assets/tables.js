@@ -265,7 +265,7 @@
       for (const name of [...this.filters.keys()]) { this.inputs.get(name).value = ""; remember(name, ""); }
       this.filters.clear();
       this.search.value = "";
-      this.look();
+      this.search.dispatchEvent(new Event("input"));
       this.search.focus();
     }
 
