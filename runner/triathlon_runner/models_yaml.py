@@ -77,6 +77,8 @@ class ModelRow(Settings):
     link: str | None = None
     notes: str | None = None
     """What a reader of the board should know, such as who packaged the weights."""
+    bits: Annotated[int, Field(gt=0, lt=16)] | None = None
+    """Of each weight in the file that is loaded, where fewer than 16: the site marks the name, `4-bit`."""
     serve: ServeConfig | None = None
     api: ApiBlock | None = None
     context: Annotated[int, Field(gt=0, le=_MOST_TOKENS)] | None = None

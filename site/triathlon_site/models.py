@@ -72,6 +72,8 @@ class ModelInfo:
     kind: str | None = None
     link: str | None = None
     notes: str | None = None
+    bits: int | None = None
+    """Of each weight in the file that was loaded, where these are fewer than 16."""
     price: tuple[float, float] | None = None
     """USD per million tokens, in and out: the maker's, or the lowest of a host of open weights."""
     group: str | None = None
@@ -90,6 +92,11 @@ class ModelInfo:
     """Of a model whose weights are not open."""
     usable: bool | None = None
     """Whether it can be used on the day of the site (`on_day`); None where that is not known."""
+
+    @property
+    def label(self) -> str:
+        """The name as pages show it, with the mark of quantised weights."""
+        return f"{self.name}, {self.bits}-bit" if self.bits else self.name
 
     @property
     def slug(self) -> str:
@@ -112,7 +119,10 @@ class ModelInfo:
 
     @property
     def memory(self) -> tuple[float, float] | None:
-        """Gigabytes of the stored weights with 16 and with 4 bits each; None where they are not open."""
+        """Gigabytes of the weights with 16 and with 4 bits each; None where they are not open.
+
+        A file of "4-bit" weights is larger, because it keeps some of them, such as embeddings, in more bits.
+        """
         size = self.billions if self.open_weights else None
         return None if size is None else (2 * size, size / 2)
 

@@ -20,7 +20,7 @@ import triathlon_site
 from triathlon_runner.errors import UserError
 from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_site.load import file_state
-from triathlon_site.render import find_templates, installed_environment
+from triathlon_site.render import MISSING, find_templates, installed_environment
 
 INTERVAL: Final = 0.5
 """Seconds between two looks at the files."""
@@ -116,8 +116,7 @@ class _Handler(SimpleHTTPRequestHandler):
         try:
             body = path.read_bytes()
         except OSError:
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return None
+            return self._missing()
         if gets_script:
             body += installed_environment().render("shared/watch", version=version).encode()
         return self._send(body, self.guess_type(path))
@@ -131,9 +130,17 @@ class _Handler(SimpleHTTPRequestHandler):
     def _takes_gzip(self) -> bool:
         return "gzip" in self.headers.get("Accept-Encoding", "")
 
-    def _send(self, body: bytes, content_type: str) -> BytesIO:
+    def _missing(self) -> BytesIO | None:
+        """The site's page for an address that leads nowhere, where it has one."""
+        page = Path(self.directory) / MISSING
+        if page.is_file():
+            return self._send(page.read_bytes(), "text/html", HTTPStatus.NOT_FOUND)
+        self.send_error(HTTPStatus.NOT_FOUND)
+        return None
+
+    def _send(self, body: bytes, content_type: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
         """The head of an answer, compressed for a client that takes that; returns its body."""
-        self.send_response(HTTPStatus.OK)
+        self.send_response(status)
         self.send_header("Content-Type", content_type)
         if self._takes_gzip:
             body = gzip.compress(body, mtime=0)

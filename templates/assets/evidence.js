@@ -10,9 +10,16 @@
   const command = document.querySelector("[data-command]"), verify = command.textContent;
   const arrived = new Map(), waiting = new Map();
 
+  /* Five signs of Python's base 85 are four bytes; the last group is filled up. */
+  const SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+  const digits = new Map([...SIGNS].map((sign, digit) => [sign, digit]));
+  const decode = (text) => {
+    const bytes = new DataView(new ArrayBuffer(Math.ceil(text.length / 5) * 4));
+    for (let i = 0; i < text.length; i += 5) bytes.setUint32((i / 5) * 4, [...text.slice(i, i + 5).padEnd(5, "~")].reduce((value, sign) => value * 85 + digits.get(sign), 0));
+    return bytes.buffer.slice(0, Math.floor((text.length * 4) / 5));
+  };
   const unpack = async (text) => {
-    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const stream = new Blob([decode(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   };
   window.triathlonPack = (text) => waiting.get(document.currentScript.src)(unpack(text));
@@ -97,7 +104,10 @@
 
   const start = async () => {
     const index = await load(`${packs}/index.js`);
-    index.tasks.forEach(([task], i) => { list.children[i].dataset.task = task; });
+    index.tasks.forEach(([task], i) => {
+      list.children[i].dataset.task = task;
+      list.children[i].querySelector("a").href = `#${anchor(task)}`;
+    });
     const counts = new Map();
     for (const [, , , kinds] of index.tasks) for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     for (const [kind, number] of [...counts].sort()) show.append(make("option", { value: kind }, `${kind.replaceAll("_", " ")} (${number})`));

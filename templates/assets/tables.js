@@ -1,4 +1,4 @@
-/* Tables that sort, search and filter. Without this file they are complete, in the order of their ranks. */
+/* Tables that sort, search and filter. Without this file they are in the order of their ranks, and complete but for long ones. */
 "use strict";
 (() => {
   const FILTERS = [
@@ -72,15 +72,23 @@
       this.body = table.tBodies[0];
       this.rest = table.tBodies[1]; /* the rows that a switch above the table shows */
       this.before = this.body.rows.length;
+      /* Rows that the page does not lay out: there when they are asked for. */
+      const kept = this.body.querySelector("template");
+      const later = kept ? [...kept.content.children] : [];
+      kept?.remove();
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
-      this.rows = [...this.body.rows, ...this.rest?.rows ?? []].map((row, index) => ({
+      this.rows = [...this.body.rows, ...later, ...this.rest?.rows ?? []].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
         top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !("whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      const roomy = "whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches;
+      const first = later.length ? this.before : this.rows.length > LONG && !roomy && !this.rest ? FIRST : Infinity;
+      const target = this.rows.slice(first).find(({ row }) => row.id && `#${row.id}` === location.hash)?.row;
+      this.limit = target ? Infinity : first;
+      if (target && later.length) { this.body.append(...later); target.scrollIntoView({ behavior: "instant" }); }
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -187,6 +195,7 @@
       this.more.addEventListener("click", all);
       window.addEventListener("beforeprint", all);
       this.table.parentElement.after(this.more);
+      this.place();
     }
 
     /* ---- search and filters ---- */
@@ -256,7 +265,7 @@
       for (const name of [...this.filters.keys()]) { this.inputs.get(name).value = ""; remember(name, ""); }
       this.filters.clear();
       this.search.value = "";
-      this.look();
+      this.search.dispatchEvent(new Event("input"));
       this.search.focus();
     }
 
@@ -440,7 +449,7 @@
   window.triathlonBoards = [...document.querySelectorAll("table[data-table]")].map((table, place) => {
     const board = new Board(table, !place);
     if (table.classList.contains("board")) fitting.observe(table);
-    if (!place && "filter" in table.dataset) board.addControls();
+    if (!place && "filter" in table.dataset) board.addControls(); else board.addMore();
     return board;
   });
   window.triathlonView = { state, remember, make, chooser };

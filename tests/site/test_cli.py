@@ -300,6 +300,10 @@ def test_texts_are_sent_compressed_to_who_takes_them(tmp_path: Path) -> None:
         missing = Request(f"{address}nothing.html", headers={"Accept-Encoding": "gzip"})
         with pytest.raises(HTTPError, match="404"):
             urllib.request.urlopen(missing)
+        (tmp_path / "404.html").write_text("no such page")
+        with pytest.raises(HTTPError, match="404") as refused:
+            urllib.request.urlopen(missing)
+        assert gzip.decompress(refused.value.read()) == b"no such page"
         server.shutdown()
 
 

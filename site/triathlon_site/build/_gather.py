@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -98,7 +98,8 @@ def gather(
     published = read_published(results / "published")
     facts: Mapping[str, ModelInfo] = published.facts if published else {}
     as_of = as_of or max(newest_fact(facts.values()), date)
-    models = _on_day(as_of, model_infos(registry, named, recorded), facts)
+    known_models = _weights_as_asked(model_infos(registry, named, recorded), (measured, imported))
+    models = _on_day(as_of, known_models, facts)
     return Gathered(
         results=measured,
         boards=boards,
@@ -114,6 +115,12 @@ def gather(
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )
+
+
+def _weights_as_asked(models: Models, read: Iterable[Results]) -> Models:
+    """The cards; bits of weights only where the row was asked: others' replies are of other weights."""
+    asked = {file.model for results in read for file in results.files if not file.receipt}
+    return {m: info if m in asked else replace(info, bits=None) for m, info in models.items()}
 
 
 def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:

@@ -59,8 +59,8 @@ def reason(record: Any) -> str:
     if missing := missing_definition(getattr(record, "program", ""), verdict):
         return f"the reply does not define {missing.name}"
     if verdict.failing:
-        return expected_and_got(verdict.failing.expected, verdict.failing.got)
-    return formats.shorten(" ".join(verdict.detail.split()), 2 * LONGEST_REASON)
+        return expected_and_got(formats.expected_value(verdict.failing), verdict.failing.got)
+    return formats.shorten(" ".join(verdict.detail.split()).rstrip(": "), 2 * LONGEST_REASON)
 
 
 def expected_and_got(expected: str, got: str) -> str:

@@ -8,7 +8,15 @@ from typing import Any, Final
 from triathlon_runner.records import RecordedUnit, UnitRecord
 from triathlon_runner.unit_pages import evidence_page, model_slug
 from triathlon_site.evidence._article import Article, Articles, render_tasks
-from triathlon_site.evidence._lists import ListedTask, attempts, attempts_text, by_task, ended, listed_tasks
+from triathlon_site.evidence._lists import (
+    Attempt,
+    ListedTask,
+    attempts,
+    attempts_text,
+    by_task,
+    ended,
+    listed_tasks,
+)
 from triathlon_site.evidence._packs import in_packs, packed
 from triathlon_site.render import Environment
 from triathlon_site.render.formats import receipt_anchor
@@ -69,23 +77,22 @@ class EvidenceExtractor:
         if any(isinstance(record, RecordedUnit) for record in records):
             receipt = f"models/{slug}.html#{receipt_anchor(suite)}"
             tried = list(attempts(records, receipt, receipt=True))
-            links = [ListedTask(one.task, one.outcome, f"../{one.address}", "") for one in tried]
-            return self._lists(links, attempts_text(tried))
+            return self._lists("recorded", tried, attempts_text(tried))
         page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
         links = list(listed_tasks(tasks, article, parents))
         tried = list(attempts(records, page, receipt=False))
         if private:
-            return self._lists([one._replace(reason="") for one in links], attempts_text(tried))
+            return self._lists("links", [one._replace(reason="") for one in links], attempts_text(tried))
         packs = list(in_packs(render_tasks(tasks, self.environment, article, parents)))
         return {
-            **self._lists(links, attempts_text(tried)),
+            **self._lists("links", links, attempts_text(tried)),
             SUMMARY: json.dumps(article.summary(records) or {}, separators=(",", ":")),
             INDEX: packed(_index(records, tasks, article, packs)),
             **{f"{number}.js": packed(pack) for number, pack in enumerate(packs, start=1)},
         }
 
-    def _lists(self, links: Sequence[ListedTask], tried: str) -> dict[str, str]:
-        return {LINKS: self.environment.render("evidence/links", links=links), ATTEMPTS: tried}
+    def _lists(self, template: str, links: Sequence[ListedTask | Attempt], tried: str) -> dict[str, str]:
+        return {LINKS: self.environment.render(f"evidence/{template}", links=links), ATTEMPTS: tried}
 
 
 def _index(

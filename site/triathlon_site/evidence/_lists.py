@@ -24,10 +24,8 @@ class ListedTask(NamedTuple):
 
     task: str
     outcome: str
-    address: str
-    """From the list's page."""
     anchor: str
-    """Its id on the page; empty where it leads to the receipt."""
+    """Its id on the page."""
     reason: str = ""
     parents_solved: bool = False
     """Whether all problems that it was made from, and that there are results of, are solved."""
@@ -63,8 +61,7 @@ def listed_tasks(
         known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
         solved = bool(known) and all(outcome == Outcome.PASSED for outcome in known)
         why = article.reason(worst) if worst.outcome != Outcome.PASSED else ""
-        anchor = unit_anchor(task)
-        yield ListedTask(task, ended(records), f"#{anchor}", anchor, why, solved)
+        yield ListedTask(task, ended(records), unit_anchor(task), why, solved)
 
 
 def attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Iterator[Attempt]:

@@ -11,9 +11,9 @@ PACK_CHARACTERS: Final = 400_000
 
 
 def packed(content: Any) -> str:
-    """A script that hands over the content; the same bytes for the same content."""
+    """A script that hands over the content, in Python's base 85; the same bytes for the same content."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-    return f'triathlonPack("{base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()}")\n'
+    return f'triathlonPack("{base64.b85encode(gzip.compress(text, 9, mtime=0)).decode()}")\n'
 
 
 def in_packs(tasks: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:

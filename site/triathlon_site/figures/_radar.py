@@ -1,7 +1,7 @@
-"""A radar chart: several dimensions of a few models, each axis from 0 to 100."""
+"""A radar chart: several dimensions of a few models, each axis from 0 to 100, or less where all are low."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from triathlon_site.figures._plotly import plain_text
 from triathlon_site.figures._template import PALETTE, QUARTERS, draw
 from triathlon_site.render.formats import path_data
 
-WIDTH, HEIGHT, RADIUS = 560, 340, 120
+WIDTH, HEIGHT, RADIUS = 620, 340, 120
 FEWEST_AXES: Final = 3
 """Fewer span no area."""
 
@@ -22,11 +22,18 @@ def radar(title: str, axes: Sequence[str], series: Sequence[Series]) -> Markup:
     """One shape a model, muted ones in grey; nothing for too few axes."""
     if len(axes) < FEWEST_AXES or not any(value for one in series for value in one.values):
         return Markup("")
+    end = _end_of_axes(value for one in series[:PALETTE] for value in one.values)
     shapes = [
-        (one.name, "other" if one.muted else f"c{place}", radar_path(one.values))
+        (one.name, "other" if one.muted else f"c{place}", radar_path([100 * v / end for v in one.values]))
         for place, one in enumerate(series[:PALETTE])
     ]
-    return _draw(title, axes, shapes)
+    return _draw(title, axes, shapes, end)
+
+
+def _end_of_axes(values: Iterable[float]) -> float:
+    """100, or 50, 25 or 10 where no value is above that: small shapes can be read."""
+    most = max(values)
+    return next(end for end in (10, 25, 50, 100) if most <= end or end == 100)
 
 
 def radar_frame(title: str, axes: Sequence[str]) -> Markup:
@@ -72,14 +79,15 @@ def interactive_radar_layout() -> dict[str, Any]:
     return dict(layout.to_plotly_json())
 
 
-def _draw(title: str, axes: Sequence[str], shapes: Sequence[Any]) -> Markup:
-    """The web, the shapes, and the names of several shapes below."""
+def _draw(title: str, axes: Sequence[str], shapes: Sequence[Any], end: float = 100) -> Markup:
+    """The web with the end of its axes in per cent, the shapes, and the names of several shapes below."""
     count = len(axes)
     height = HEIGHT + 18 * (len(shapes) if len(shapes) > 1 else 0)
     rings = [[_at(i, share, count) for i in range(count)] for share in QUARTERS[1:]]
     spokes = [[_at(0, 0, 1), _at(i, 1, count)] for i in range(count)]
     names = [(name, *_at(place, 1.12, count)) for place, name in enumerate(axes)]
-    web = {"rings": rings, "spokes": spokes, "names": names}
+    top = (f"{end:g} %", WIDTH / 2 + 4, HEIGHT / 2 - RADIUS + 12)
+    web = {"rings": rings, "spokes": spokes, "names": names, "top": top}
     return draw("radar", title, WIDTH, height, **web, shapes=shapes, base=HEIGHT)
 
 

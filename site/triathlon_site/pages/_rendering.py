@@ -17,6 +17,7 @@ from triathlon_site.pages import (
     front,
     imported,
     method,
+    missing,
     model,
     overall,
     published,
@@ -76,7 +77,18 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
-            for page in (agreement, tasks, compare, published, imported, method, truth, changes, data)
+            for page in (
+                agreement,
+                tasks,
+                compare,
+                published,
+                imported,
+                method,
+                truth,
+                changes,
+                data,
+                missing,
+            )
         ),
         partial(_data_files, site),
         *(

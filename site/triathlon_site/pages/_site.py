@@ -97,7 +97,7 @@ class Gathered:
     def published_infos(self) -> Mapping[tuple[str, str], ModelInfo]:
         """By published table and name there: the model under its own name, with the page of its card."""
         infos = {
-            (table, row.name): replace(self.card_of[table, row.name].info, name=joined.name)
+            (table, row.name): replace(self.card_of[table, row.name].info, name=joined.name, bits=None)
             for joined in self.reported.models
             for table, row in joined.rows.items()
         }

@@ -69,7 +69,7 @@ def _draft(
         tasks=Markup(file.extracts.read(LINKS).decode()),
         packs=suite_slug(file.suite) if file.has_lines else "",
         lines=lines_page(folder, file.suite),
-        others=[(other.slug, other.name) for other in beside],
+        others=[(other.slug, other.label) for other in beside],
         imported=imported,
     )
     return Draft(evidence_page(folder, file.suite), context)

@@ -8,6 +8,7 @@ from triathlon_site.render._environment import (
     show_control_characters,
 )
 from triathlon_site.render._page import (
+    MISSING,
     Draft,
     Figure,
     Link,
@@ -19,6 +20,7 @@ from triathlon_site.render._page import (
 )
 
 __all__ = [
+    "MISSING",
     "Draft",
     "Environment",
     "Figure",

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from markupsafe import Markup
 
 from triathlon_site.render._environment import show_control_characters
+
+MISSING: Final = "404.html"
+"""What hosts of static pages show for an address that leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """How numbers look: one rule for each kind, the same on every page."""
 
+import ast
 import math
 import re
 import shlex
@@ -9,6 +10,7 @@ from inspect import isfunction
 from typing import Any, Final
 
 from triathlon_runner import unit_pages
+from triathlon_runner.records import FailingCase
 from triathlon_site.ranking import Rank
 from triathlon_site.uncertainty import Interval
 
@@ -188,6 +190,11 @@ def kind(outcome: str) -> str:
     return outcome
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 model`, `2 models`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def sortable(value: float) -> str:
     """A number as scripts sort by it."""
     return f"{value:.6g}"
@@ -198,6 +205,11 @@ def evidence_page(suite: str, slug: str) -> str:
     return unit_pages.evidence_page(slug, suite)
 
 
+def unit_anchor(task: str) -> str:
+    """The id of a task where its units or who solves it stand."""
+    return unit_pages.unit_anchor(task)
+
+
 def lines_path(suite: str, slug: str) -> str:
     """Where the packed lines of one results file can be downloaded; `slug` is the model's."""
     return unit_pages.lines_page(slug, suite)
@@ -206,6 +218,23 @@ def lines_path(suite: str, slug: str) -> str:
 def receipt_anchor(suite: str) -> str:
     """The id of a suite's receipt on the page of a model."""
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
+
+
+def expected_value(case: FailingCase) -> str:
+    """What the call should have given; of a test `assert call == value` that value."""
+    if not case.expected.startswith("assert "):
+        return case.expected
+    statement = re.sub(r" \(\w+: .*\)$", "", case.expected, flags=re.DOTALL)
+    try:
+        match ast.parse(statement).body, ast.parse(case.input).body:
+            case (
+                [ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]))],
+                [ast.Expr(value=call)],
+            ) if ast.dump(left) == ast.dump(call):
+                return ast.get_source_segment(statement, right) or case.expected
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    return case.expected
 
 
 def cut(text: str) -> str:

@@ -169,6 +169,16 @@ def test_catalogue_is_known_without_data() -> None:
     assert all(entry.core == entry.id.startswith("evolved/core-") for entry in evolved.catalogue())
 
 
+@pytest.mark.official
+def test_humaneval_and_humaneval_plus_share_their_replies() -> None:
+    """Both ask the same, and equal questions are asked once: a run of both gives both, other tests aside."""
+    names = ("evolved/humaneval", "evolved/humaneval-plus")
+    store = official_store()
+    plain, plus = (entry.build(store) for entry in evolved.catalogue() if entry.id in names)
+    assert plain.protocol["asked"] == plus.protocol["asked"]
+    assert plain.protocol["graded"] != plus.protocol["graded"]
+
+
 @pytest.mark.slow
 @pytest.mark.official
 def test_official_suites_build() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -10,6 +11,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries
 from support.visit import visit
 from triathlon_site.build import build
+from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
 
@@ -57,6 +59,39 @@ def test_an_address_is_the_task(page: Page, out: Path) -> None:
     expect(page.locator("#unit h2")).not_to_contain_text(tasks[3])
     command = page.locator("[data-command]").text_content() or ""
     assert command.startswith("triathlon verify --models one --suites loop/core --tasks ")
+
+
+def test_an_address_of_earlier_builds_leads_on(browser: Browser, out: Path) -> None:
+    """Numbered pages lead to the suite's page; any other lost address to the page that says so."""
+    with make_server(out, 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        page = browser.new_page()  # the console says 404, which no other page may
+        page.goto(f"{address}evidence/one/loop-core-17.html#u3")
+        page.wait_for_url("**/evidence/one/loop-core.html#u3")
+        expect(page.locator("#unit h2")).to_be_visible()
+        page.goto(f"{address}evidence/nobody/nothing.html")
+        page.wait_for_url(f"{address}404.html")
+        page.get_by_role("link", name="Find a task").click()
+        expect(page.get_by_label("Find a task")).to_be_visible()
+        page.close()
+        server.shutdown()
+
+
+@pytest.mark.parametrize(("path", "label"), [("index.html", "or a task"), ("tasks.html", "Find a task")])
+def test_a_task_is_found_on_all_boards(page: Page, out: Path, path: str, label: str) -> None:
+    """By a part of its name, in the box of the front page, too; an empty answer says so."""
+    visit(page, (out / path).as_uri())
+    box = page.get_by_label(label)
+    box.fill("core seeds 00")
+    link = page.locator(".tasks-found a").first
+    expect(link).to_be_visible()
+    task = page.locator(".tasks-found b").first.inner_text()
+    box.fill("no such thing")
+    expect(page.locator(".tasks-found .notice")).to_have_text("No task matches “no such thing”.")
+    box.fill(task)
+    link.click()
+    expect(page.locator("section.unit:target h2")).to_have_text(task)
 
 
 def test_two_programs_side_by_side(page: Page, out: Path) -> None:

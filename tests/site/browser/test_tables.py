@@ -61,6 +61,26 @@ def test_a_folded_table_sorts_as_a_whole(page: Page, site: Path) -> None:
     expect(page.locator("#drops tbody th").first).to_have_text("Mean of the models")
 
 
+def test_a_long_table_is_searched_and_sorted_as_a_whole(page: Page, browser: Browser, site: Path) -> None:
+    """Rows that the page does not lay out are found, and come when they are asked for."""
+    address = (site / "published/evoeval.html").as_uri()
+    visit(page, address)
+    rows = page.locator("table.board").first.locator("tbody tr")
+    first, more = rows.count(), page.locator("button.more").first
+    of_all = int((more.text_content() or "").split()[4])
+    assert 20 < first < of_all
+    page.get_by_label("Find a model").fill("qwen-7b")
+    expect(rows.first).to_contain_text("qwen-7b", ignore_case=True)
+    page.get_by_label("Find a model").fill("")
+    more.click()
+    expect(rows).to_have_count(of_all)
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(address)
+    assert f"of {of_all} rows" in plain.locator("noscript").first.inner_text()
+    context.close()
+
+
 @pytest.mark.parametrize("query", NONSENSE)
 def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -> None:
     """What no table knows is passed over: the board is whole, and still sorts."""

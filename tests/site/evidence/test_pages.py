@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from support.results import FakeModel, FakeSuite, fake_records
 from support.site import entries
 from triathlon_runner.records import (
@@ -28,7 +30,7 @@ from triathlon_site.evidence._article import missing_definition
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.pages.board._film import film, loop_kinds
 from triathlon_site.render import installed_environment
-from triathlon_site.render.formats import LONGEST_TEXT, cut
+from triathlon_site.render.formats import LONGEST_TEXT, cut, expected_value
 
 
 def test_what_stayed_and_what_is_new_give_the_new_sentence() -> None:
@@ -51,7 +53,7 @@ def test_a_huge_reply_keeps_beginning_and_end() -> None:
 
 def unpacked(script: str) -> Any:
     """What a pack hands over."""
-    return json.loads(gzip.decompress(base64.b64decode(script.split('"')[1])))
+    return json.loads(gzip.decompress(base64.b85decode(script.split('"')[1])))
 
 
 def extracted(
@@ -129,6 +131,22 @@ def test_a_function_that_is_not_there_is_named() -> None:
     missing = missing_definition("def g(x):\n    return x", verdict)
     assert missing is not None and (missing.name, missing.defined) == ("f", ("g",))
     assert missing_definition("def f(x):\n    raise KeyError('f')", verdict) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown"),
+    [
+        ("assert f(1) == (3,) (AssertionError: )", "(3,)"),
+        ("assert f(1) == [17, 29] (TypeError: 'int' object)", "[17, 29]"),
+        ("assert abs(f(1) - 3) < 1e-6 (AssertionError: )", "assert abs(f(1) - 3) < 1e-6 (AssertionError: )"),
+        ("assert g(1) == 2 (AssertionError: )", "assert g(1) == 2 (AssertionError: )"),
+        ("assert f(1) == [17, …", "assert f(1) == [17, …"),
+        ("3", "3"),
+    ],
+)
+def test_of_an_assertion_the_value_is_expected(expected: str, shown: str) -> None:
+    """Where it compares the call itself; any other stands whole."""
+    assert expected_value(FailingCase(index=0, input="f(1)", expected=expected, got="1")) == shown
 
 
 def test_the_first_wrong_answer_of_a_chain_is_the_first_behind_right_ones() -> None:

@@ -37,6 +37,14 @@ def test_a_figure_of_nothing_but_zeros_is_not_drawn() -> None:
     assert bars("t", ["a"], "IC", [DotRow("m", (0.0, 0.0))]) == ""
 
 
+def test_low_values_fill_the_radar() -> None:
+    """The outer ring is 100, or 50, 25, 10 where no value is higher, and says so."""
+    for values, end in (((9.0, 3.0, 1.0), 10), ((28.5, 3.0, 1.0), 50), ((51.0, 3.0, 1.0), 100)):
+        drawn = radar("t", ["a", "b", "c"], [Series("m", values)])
+        assert f">{end} %<" in drawn
+        assert f'd="{radar_path([100 * value / end for value in values])}"' in drawn
+
+
 def test_names_are_text_in_every_figure() -> None:
     """A model's name cannot bring markup in."""
     row = DotRow(HOSTILE, (10.0, 20.0))

@@ -13,10 +13,11 @@ from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE, LoopRecord, RecordedLine, RecordedManifest, RecordedTask
 from triathlon_runner.store import RecordedFile, read_records
-from triathlon_site.build import build, frames
+from triathlon_site.build import build, frames, gather
 from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS
-from triathlon_site.models import recorded_infos
+from triathlon_site.models import ModelInfo, recorded_infos
+from triathlon_site.pages.model._recordings import beside_recordings
 
 PUBLISHED = Path(__file__).parents[3] / "results/published"
 RECEIPT = {
@@ -145,13 +146,14 @@ def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_units_of_recorded_results_lead_to_the_receipt(tmp_path: Path) -> None:
-    """Nothing that the model wrote is kept: its list of units and the tasks' pages link to the receipt."""
+    """Nothing that the model wrote is kept: tasks stand by how they ended, with one link to the receipt."""
     results_with_recorded(tmp_path)
     build_small(tmp_path)
     out = tmp_path / "_site"
     page = page_text(out / "models/other-tasks.html")
-    links = re.findall(r'<li[^>]*>\s*<a class="\w+" href="([^"]+)"', page)
-    assert links == ["../models/other.html#receipt-loop-core"] * 12
+    assert page.count('href="../models/other.html#receipt-loop-core"') == 1
+    listed = re.findall(r"<dd>([^<]+)</dd>", page.partition('class="who"')[2])
+    assert len(", ".join(listed).split(", ")) == 12
     assert not (out / "evidence/other").exists()
 
 
@@ -170,6 +172,7 @@ def test_a_recording_stands_beside_the_measurement(tmp_path: Path) -> None:
     differ = [task for task in here if here[task] != there[task]]
     assert differ and all(f'evidence/weak/loop-core.html#{task}"' in section for task in differ)
     assert section.count("evidence/") == len(differ)
+    assert list(beside_recordings(gather(results, None), ModelInfo("absent", "Without results"))) == []
 
 
 def test_a_damaged_recorded_file_counts_nowhere(tmp_path: Path) -> None:
@@ -254,17 +257,16 @@ def record_answers(results: Path, model: str, outcomes: dict[str, str]) -> Recor
 
 
 def test_recorded_samples_of_a_task(tmp_path: Path) -> None:
-    """Several answers to a task are one link that says how many passed; a score counts tasks."""
+    """Several answers to a task stand once, by how many passed; a score counts tasks."""
     outcomes = {"sample_0": "passed passed", "sample_1": "failed passed", "sample_2": "failed failed"}
     record_answers(tmp_path / "results", "other", outcomes)
     assert not build_small(tmp_path).notices
     page = page_text(tmp_path / "_site/models/other-tasks.html")
-    links = re.findall(r'<li[^>]*>\s*<a class="(\w+)" href="([^"]+)">([^<]+)</a>(?: <small>([^<]+))?', page)
-    receipt = "../models/other.html#receipt-runtime-cruxeval-output"
-    assert links == [
-        ("passed", receipt, "sample_0", ""),
-        ("partly", receipt, "sample_1", "1 of 2 passed"),
-        ("failed", receipt, "sample_2", "0 of 2 passed"),
+    groups = re.findall(r'class="outcome (\w+)">([^<]+)</span> (\d+)</dt><dd>([^<]+)</dd>', page)
+    assert sorted(groups) == [
+        ("failed", "0 of 2 passed", "1", "sample_2"),
+        ("partly", "1 of 2 passed", "1", "sample_1"),
+        ("passed", "passed", "1", "sample_0"),
     ]
     assert '<code>other.json.gz</code> of <a href="https://example.org/runs"' in page
     (board,) = (tmp_path / "_site/data").glob("runtime-*.json")

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parents[3] / "results" / "published"
 MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("weak", -2.0, 0.2)]
 
 
-def site(root: Path, *, published: bool) -> Gathered:
+def site(root: Path, *, published: bool, bits: int | None = None) -> Gathered:
     """Three models on MBPP+'s loop and on MBPP+; `gpt-5` is in EVALOOOP's table.
 
     Its price is in models.yaml: the price list beside the published tables gives a cost to models without.
@@ -36,7 +36,7 @@ def site(root: Path, *, published: bool) -> Gathered:
         shutil.copytree(FOLDER, root / "published")
     (root / "recorded").mkdir()
     (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
-    known = {"name": "GPT-5", "price": Price(input=1.0, output=8.0)}
+    known = {"name": "GPT-5", "price": Price(input=1.0, output=8.0), "bits": bits}
     row = row_without_server("gpt-5", "instruct").model_copy(update=known)
     return gather(root, Registry(models=(row,)))
 
@@ -63,6 +63,15 @@ def cells(row: str) -> list[str]:
 
 def loop(found: Gathered) -> Board:
     return next(board for board in found.boards if board.plan.id == "loop-mbpp-plus")
+
+
+def test_quantised_weights_are_marked_at_the_name(tmp_path: Path) -> None:
+    """Wherever the model that was asked is named; figures that others report are of other weights."""
+    pages = rendered_texts(site(tmp_path, published=True, bits=4))
+    for path in ("loop-mbpp-plus", "models/gpt-5", "models/gpt-5-tasks", "evidence/gpt-5/loop-mbpp-plus"):
+        assert "GPT-5, 4-bit" in pages[f"{path}.html"]
+    assert ">4-bit</span>" in pages["index.html"]
+    assert "4-bit" not in pages["published/evaloop.html"]
 
 
 def test_no_number_of_a_model_judged_here_changes(

@@ -48,7 +48,7 @@ def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
     assert page.path == "index.html" and page.content.count("<tr id=") == 100
     assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
     scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
-    assert scripts == [environment.assets[name] for name in ("tables.js", "copy.js")]
+    assert scripts == [environment.assets[name] for name in ("tables.js", "copy.js", "find.js")]
     assert 15_000 < _weight(page.bytes, environment) <= MOST
 
 
@@ -65,7 +65,40 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     assert 30_000 < _weight(page.bytes, environment) <= MOST_OF_ALL_MODELS
 
 
+def test_no_page_lays_out_more_than_5000_elements(tmp_path: Path) -> None:
+    """Nor weighs 500 kB: rows of long tables wait. The front page has a limit of its own."""
+    models = [FakeModel(f"some-coder-{place}", -2 + place / 25, 0.5 + place / 250) for place in range(12)]
+    evolved = ["humaneval", "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise"]
+    suites = [FakeSuite(entry, tasks=3) for entry in entries([f"evolved/{name}" for name in evolved])]
+    write_results(tmp_path, models, suites)
+    many = [FakeSuite(entry, tasks=800) for entry in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path, [FakeModel("some-coder-1"), FakeModel("some-coder-2")], many)
+    shutil.copytree(PUBLISHED, tmp_path / "published")
+    site = gather(tmp_path, registered([model.id for model in models]))
+    rendering = Rendering(site, installed_environment())
+    boards_to_published = range(1, len(site.boards) + 5)
+    pages = [page for number in boards_to_published for page in rendering.section(number)]
+    heavy = {
+        page.path: (elements, len(page.bytes))
+        for page in pages
+        if page.path.endswith(".html")
+        and ((elements := _elements(page.content)) > 5000 or len(page.bytes) > 500_000)
+    }
+    assert heavy == {}
+    board = next(page.content for page in pages if page.path == "evolved-official.html")
+    table = board.partition("</table>")[0]
+    assert table.count("<tr") > 100 > _laid_out(table).count("<tr") > 20
+
+
+def _laid_out(page: str) -> str:
+    return re.sub("<template>.*?</template>", "", page, flags=re.DOTALL)
+
+
+def _elements(page: str) -> int:
+    return len(re.findall("<[a-z]", _laid_out(page)))
+
+
 def _weight(page: bytes, environment: Environment) -> int:
-    scripts = ("tables.js", "copy.js", "front.js")
+    scripts = ("tables.js", "copy.js", "front.js", "find.js")
     parts = [page, *(environment.asset_contents[name] for name in scripts)]
     return sum(len(gzip.compress(part, mtime=0)) for part in parts)

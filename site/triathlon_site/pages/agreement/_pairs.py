@@ -118,18 +118,20 @@ def graded_matrix(site: Gathered) -> Matrix:
             column = scores.column
             if column.ranked:
                 times = 100 if column.maximum == 1 else 1  # shares are shown in per cent, as in the tables
-                points = {m: (site.models[m].name, times * s.value) for m, s in sorted(scores.scores.items())}
+                points = {
+                    m: (site.models[m].label, times * s.value) for m, s in sorted(scores.scores.items())
+                }
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
                 maximum = times * column.maximum
                 columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
     for table, score in _outside_rankings(site):
         values = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
-        points = {m: (site.models[m].name, s.value) for m, s in values.items() if s and m in site.models}
+        points = {m: (site.models[m].label, s.value) for m, s in values.items() if s and m in site.models}
         title = f"{table.title} {score.title}, as published"
         if len(points) >= FEWEST:
             columns.append(AgreementColumn(title, score.maximum, points, table.discipline, outside=True))
     models = sorted({m for board in site.boards for m in board.models})
-    return _matrix(columns, {model: site.models[model].name for model in models}, "agreement")
+    return _matrix(columns, {model: site.models[model].label for model in models}, "agreement")
 
 
 def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedColumn]]:

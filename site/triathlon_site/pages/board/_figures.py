@@ -43,7 +43,7 @@ def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> F
     muted = [model for model in order if model not in labelled]
     step = -(-len(muted) // MOST_MUTED) or 1
     series = [
-        Series(models[model].name, lines[model], muted=model not in labelled)
+        Series(models[model].label, lines[model], muted=model not in labelled)
         for model in (*labelled, *muted[::step])
     ]
     svg = curves("Share of tasks that still pass after each loop", series)
@@ -56,9 +56,12 @@ def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> F
 def _radar_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
     """Every ranked column beside the headline, one shape a model."""
     axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
-    series = [Series(models[m].name, values) for m in shown if (values := _values(axes, m)) is not None]
+    series = [Series(models[m].label, values) for m in shown if (values := _values(axes, m)) is not None]
     svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
-    return Figure(svg, "Every column of the board, each axis from 0 to its maximum.")
+    return Figure(
+        svg,
+        "Every column of the board in per cent of its maximum; the ring with a number is the end.",
+    )
 
 
 def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...] | None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from triathlon_site.exports import ReportedScore
@@ -75,7 +75,7 @@ def reported_models(site: Gathered, board: Board) -> ReportedModels:
                 model = next((model for model in own if model in site.models), "")
                 source, row = next(iter(joined.rows.items()))
                 info = site.models[model] if model else site.published_infos[source, row.name]
-                added.append(ReportedModel(model, info, figures))
+                added.append(ReportedModel(model, replace(info, bits=None), figures))
     return ReportedModels(filled, tuple(added))
 
 

@@ -41,7 +41,7 @@ def model_table(
         figures: drawn below the table, where there is something to draw.
     """
     rows = [
-        (Value(models[m].name, link=models[m].page), *(cells.get(m, UNKNOWN) for cells in columns.values()))
+        (Value(models[m].label, link=models[m].page), *(cells.get(m, UNKNOWN) for cells in columns.values()))
         for m in order
     ]
     drawn = tuple(figure for figure in figures if figure.svg)
@@ -102,7 +102,8 @@ def mean_of(scores: Sequence[float]) -> float:
 def average_cell(scores: Iterable[Sequence[float]], metric: Metric) -> Value:
     """The mean over models of the means of their repeats, and how many models there are."""
     means = [mean for repeats in scores if not isnan(mean := mean_of(repeats))]
-    return score_cell(fmean(means), metric.maximum, f"{len(means)} models") if means else UNKNOWN
+    models = formats.counted(len(means), "model")
+    return score_cell(fmean(means), metric.maximum, models) if means else UNKNOWN
 
 
 def repeats_cell(scores: Sequence[float], metric: Metric) -> Value:

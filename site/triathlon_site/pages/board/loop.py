@@ -91,7 +91,7 @@ def _loops(board: Board, models: Models) -> Iterator[Section]:
         title = f"loops a task at {variant.title.replace('-', ' ')}"
         scores[title] = {m: repeats_of(file, by_id[LOOPS]) for m, file in sampled.items()}
         rows = [
-            DotRow(models[m].name, tuple(mean_of(scores[name][m]) for name in ("loops a task", title)))
+            DotRow(models[m].label, tuple(mean_of(scores[name][m]) for name in ("loops a task", title)))
             for m in order[:FIGURE_ROWS]
             if m in sampled
         ]
@@ -136,7 +136,7 @@ def _sensitivity(board: Board, variants: Sequence[Variant], title: str, models: 
         "mean rank": comparison.sensitivity.mean_ranks,
     }
     order = list(comparison.baseline)
-    rows = [DotRow(models[m].name, tuple(of[m] for of in values.values())) for m in order[:FIGURE_ROWS]]
+    rows = [DotRow(models[m].label, tuple(of[m] for of in values.values())) for m in order[:FIGURE_ROWS]]
     svg = dots(title, tuple(values), rows, maximum=maximum)
     about = f"{_about(comparison, models)} {OUR_WORDING.get(variants[0].kind, '')}".strip()
     rank_cells = {
@@ -183,7 +183,7 @@ def _about(comparison: loop.Comparison, models: Models) -> str:
     else:
         parts.append("Fewer than three models say nothing about how well an order holds.")
     if comparison.left_out:
-        *names, last = (models[model].name for model in comparison.left_out)
+        *names, last = (models[model].label for model in comparison.left_out)
         left_out = f"{', '.join(names)} and {last}" if names else last
         parts.append(f"Not run under every setting, so left out: {left_out}.")
     return " ".join(parts)
@@ -201,7 +201,9 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
         attacked = contributions(board.of_suite(attack.entry.id), metric.id)
         scores = loop.scores_before_and_after(plain, attacked)
         rows = [
-            DotRow(models[m].name, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True)))
+            DotRow(
+                models[m].label, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True))
+            )
             for m in order[:FIGURE_ROWS]
             if m in scores
         ]

@@ -53,7 +53,7 @@ def files(
         "models": [
             {
                 "id": model,
-                "name": models[model].name,
+                "name": models[model].label,
                 "page": models[model].page,
                 "data": paths[model],
                 "facts": _facts(models[model]),
@@ -84,8 +84,8 @@ def files(
     for model in ids:
         content = {
             "id": model,
-            "name": models[model].name,
-            **_lines(models[model].name, model, axes, curves),
+            "name": models[model].label,
+            **_lines(models[model].label, model, axes, curves),
             "solved": {suite: signs[model] for suite, signs in solved.items() if model in signs},
             "evidence": {
                 file.suite: evidence_page(models[model].slug, file.suite)

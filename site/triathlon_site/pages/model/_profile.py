@@ -83,10 +83,10 @@ def _radar(model: str, boards: Sequence[Board], models: Models) -> Figure:
         {name: 100 * score.value / column.column.maximum for name, score in column.scores.items()}
         for _, column in axes
     ]
-    series = [Series(models[model].name, tuple(share[model] for share in shares))]
+    series = [Series(models[model].label, tuple(share[model] for share in shares))]
     if shares and len(shares[0]) >= FEWEST_RANKED:
         medians = tuple(float(np.median(list(share.values()))) for share in shares)
         series.append(Series("median of all models", medians, muted=True))
     names = [axis_title(board, column) for board, column in axes]
-    svg = radar(f"All dimensions of {models[model].name}", names, series)
-    return Figure(svg, "All dimensions, each axis from 0 in the centre to its maximum.")
+    svg = radar(f"All dimensions of {models[model].label}", names, series)
+    return Figure(svg, "All dimensions in per cent of their maximum; the ring with a number is the end.")

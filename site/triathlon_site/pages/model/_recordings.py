@@ -29,8 +29,9 @@ class BesideRecording:
 
 def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecording]:
     """Each suite of the model that both have."""
+    measured_suites = {file.suite: file for file in site.files.get(info.id, ())}
     for recording in site.results.beside:
-        here = next((f for f in site.files[info.id] if f.suite == recording.suite), None)
+        here = measured_suites.get(recording.suite)
         if recording.model != info.id or here is None:
             continue
         entry = next(e for b in site.boards for e in (*b.plan.suites, *b.plan.variants) if e.id == here.suite)

@@ -1,19 +1,21 @@
 """Tasks across models: hard tasks, tasks that tell models apart, suspect tasks, and who solves each."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from triathlon_runner.unit_pages import suite_slug
+from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
-from triathlon_site.render import Draft, Figure, PageContext
+from triathlon_site.render import Draft, Figure, Page, PageContext, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 
+INDEX: Final = "data/tasks.js"
+"""A script, because a page opened from a file may load nothing else."""
 GRID_MODELS: Final = 40
 ENTRIES_A_PAGE: Final = 1200
 """Models × tasks on one page of details: about 100 kB."""
@@ -93,16 +95,19 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:
-        yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS))
+        index = Page(INDEX, f"window.triathlonTasks({as_script(_index(pages))});\n")
+        yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS), (index,))
     for page in pages:
         suite = page.found
-        names = [site.models[model].name for model in suite.models[:GRID_MODELS]]
+        names = [site.models[model].label for model in suite.models[:GRID_MODELS]]
         figure = Figure(
             grid(f"Who solves what of {suite.entry.title}", names, suite.scores[:GRID_MODELS]),
             "A row a model, the best on top; a column a task, the easiest on the left."
             " Full blue: solved; half blue: in part; grey: not solved; blank: not run.",
         )
-        addresses = {task.task: f"{page.details(n)}#t{n}" for n, task in enumerate(suite.tasks)}
+        addresses = {
+            task.task: f"{page.details(n)}#{unit_anchor(task.task)}" for n, task in enumerate(suite.tasks)
+        }
         yield Draft(page.path, SuiteContext(page, addresses, figure, FEWEST_MODELS))
         solvers = _solvers(site, page)
         for start in range(0, len(suite.tasks), page.step):
@@ -111,12 +116,32 @@ def drafts(site: Gathered) -> Iterator[Draft]:
             yield Draft(page.details(start), context)
 
 
+def _index(pages: Sequence[SuitePage]) -> dict[str, Any]:
+    """What the search of tasks reads: title, address and tasks of each suite, as they stand on its pages."""
+    return {
+        "suites": [
+            [
+                page.found.entry.title,
+                page.path.removesuffix(".html"),
+                page.step,
+                [task.task for task in page.found.tasks],
+            ]
+            for page in pages
+        ]
+    }
+
+
 def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
-    """By task; the solvers first, most loops first, then the outcomes by how many models had them."""
+    """By task; the solvers first, most loops first, then the outcomes by how many models had them.
+
+    Behind the models that are ranked stand those that were asked under another protocol.
+    """
     by_task: dict[str, Solvers] = defaultdict(lambda: defaultdict(list))
-    for model, file in page.board.of_suite(page.found.entry.id).items():
+    suite = page.found.entry.id
+    apart = {file.model: file for file in site.results.files if file.suite == suite}
+    for model, file in {**page.board.of_suite(suite), **apart}.items():
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
-            by_task[task][outcome].append((address, site.models[model].name))
+            by_task[task][outcome].append((address, site.models[model].label))
     return defaultdict(
         dict,
         {

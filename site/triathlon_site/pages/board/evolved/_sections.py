@@ -110,7 +110,7 @@ def _mean_drop(models: Iterable[analysis.SameSeeds]) -> Value:
 
 
 def _mean_cell(drop: float, models: int) -> Value:
-    return Value(fall(drop), f"{models} models", drop, {"models": models})
+    return Value(fall(drop), formats.counted(models, "model"), drop, {"models": models})
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
@@ -141,7 +141,7 @@ def _old_and_new(board: Board, analyses: analysis.Measured, models: Models) -> I
     """Figure 2 of EvoEval."""
     old = analysis.column(analyses.board, analyses.old)
     title = formats.sentence(set_title(analyses.old))
-    yield from old_against_new(old, analyses.averages, title, {m: models[m].name for m in board.models})
+    yield from old_against_new(old, analyses.averages, title, {m: models[m].label for m in board.models})
 
 
 def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
@@ -198,7 +198,7 @@ def _changes(board: Board, analyses: analysis.Measured, models: Models) -> Itera
 def _dots(board: Board, analyses: analysis.Measured, old: str, new: str, models: Models) -> list[DotRow]:
     """pass@1 of the first models that have both sets."""
     rows = {m: row for m in board.models if {old, new} <= (row := analyses.board.get(m, {})).keys()}
-    return [DotRow(models[m].name, (row[old], row[new])) for m, row in list(rows.items())[:FIGURE_ROWS]]
+    return [DotRow(models[m].label, (row[old], row[new])) for m, row in list(rows.items())[:FIGURE_ROWS]]
 
 
 def _compositions(board: Board, analyses: analysis.Measured, models: Models) -> Iterator[Section]:
@@ -270,7 +270,7 @@ def _tools(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     dotted = _dots(board, analyses, without, with_helpers, models)
     svg = arrows("Without and with helper functions", ("without helpers", "with"), dotted)
     text = "The same problems without and with helper functions; last column: solved only without, only with."
-    if change := analyses.helped_by_tools:
+    if (change := analyses.helped_by_tools) and change.models > 1:
         text += f" Mean relative change over {change.models} models: {formats.change(change.change)} %."
     pairs = {m: pair for m in order if (pair := analyses.paired(m, without, with_helpers))}
     columns = {
@@ -289,7 +289,7 @@ def _sampled(board: Board, models: Models) -> Iterator[Section]:
         setting = f"{set_title(variant.entry.set_name)} at {variant.title}"
         for model, file in board.of_suite(variant.entry.id).items():
             samples = count_cell(int(file.frame["sample"].max()) + 1)
-            name = Value(models[model].name, link=models[model].page)
+            name = Value(models[model].label, link=models[model].page)
             cells = {metric.title: _pass_at(file, metric) for metric in variant.entry.metrics}
             known = {title: cell for title, cell in cells.items() if cell}
             found.append(([name, Value(setting), samples], known))

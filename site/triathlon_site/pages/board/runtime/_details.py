@@ -169,5 +169,5 @@ def _chains(suite: str, summaries: Summaries, models: Models) -> Section:
         " needs what that one needs. A count opens the units that have such a chain."
     )
     return Section(
-        "Chains of answers", text, ("chain", *(models[model].name for model in shown)), tuple(rows)
+        "Chains of answers", text, ("chain", *(models[model].label for model in shown)), tuple(rows)
     )

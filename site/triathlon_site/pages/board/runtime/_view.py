@@ -64,7 +64,7 @@ def question_figures(board: Board, shown: Sequence[str], models: Models) -> Iter
     columns = [*question_columns(board), *average, board.headline]
     shown = sorted(shown, key=lambda m: [-column.scores[m].value for column in average if m in column.scores])
     titles = [column.column.title for column in columns[:-1]]
-    rows = [DotRow(models[m].name, tuple(share_of_maximum(column, m) for column in columns)) for m in shown]
+    rows = [DotRow(models[m].label, tuple(share_of_maximum(column, m) for column in columns)) for m in shown]
     title = "The four questions and incremental consistency"
     caption = "Bars: accuracy in each question, and average, in per cent. Line: incremental consistency."
     if len(rows) <= MOST_BARS:
@@ -127,7 +127,7 @@ def _thinking(board: Board, variant: Variant, models: Models) -> Section:
     order = [model for model in board.models if model in differences[first]]
     direct, thinking = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
     rows = [
-        DotRow(models[m].name, (_ratio(direct[m], first), _ratio(thinking[m], first)))
+        DotRow(models[m].label, (_ratio(direct[m], first), _ratio(thinking[m], first)))
         for m in order[:FIGURE_ROWS]
     ]
     svg = arrows(f"{first.title}, direct and with a chain of thought", ("direct", "chain of thought"), rows)
@@ -168,7 +168,7 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
             cells = [average_cell(of, metric) for of, metric in zip(by_metric, metrics, strict=True)]
             rows.append((Value("Average", of_all=True), Value(setting), *cells, UNKNOWN))
         for model in (*(m for m in board.models if m in scores), *sorted(scores.keys() - {*board.models})):
-            name = Value(models[model].name, link=models[model].page)
+            name = Value(models[model].label, link=models[model].page)
             cells = [repeats_cell(of, metric) for of, metric in zip(scores[model], metrics, strict=True)]
             rows.append((name, Value(setting), *cells, count_cell(len(scores[model][0]))))
     text = (
