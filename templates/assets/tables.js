@@ -16,8 +16,7 @@
     return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
   };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole` and there is room: laying out a thousand rows of
-     many lines takes longer than anybody waits. */
+  /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
@@ -65,6 +64,14 @@
     } catch { /* a page from a file may not: the view stays, its address does not */ }
   };
 
+  /* Rows of a table that are in a script of their own, which comes before this one: the page is there without them. */
+  const laterRows = (table) => {
+    if (!("rest" in table.dataset)) return [];
+    const body = make("tbody");
+    body.innerHTML = window.triathlonRest;
+    return [...body.rows];
+  };
+
   class Board {
     constructor(table, keeps) {
       this.table = table;
@@ -74,13 +81,16 @@
       this.before = this.body.rows.length;
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
-      this.rows = [...this.body.rows, ...this.rest?.rows ?? []].map((row, index) => ({
+      const later = laterRows(table);
+      this.rows = [...this.body.rows, ...this.rest?.rows ?? [], ...later].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
         top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
       this.order = this.rows;
       this.orders = [];
-      this.limit = this.rows.length > LONG && !("whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches) && !this.rows.slice(FIRST).some(({ row }) => row.id && `#${row.id}` === location.hash) ? FIRST : Infinity;
+      const limit = later.length ? this.before : this.rows.length > LONG ? FIRST : Infinity;
+      this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
+      this.limit = this.asked ? Infinity : limit;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -211,6 +221,7 @@
       this.addMore();
       this.restore();
       this.apply();
+      if (this.asked) location.replace(location.href); /* the row is in the page only now */
     }
 
     wordsOf(text) { return text.split(/\s+/).map(bare).filter(Boolean); }
