@@ -19,6 +19,13 @@ BOXES = """() => [...document.querySelectorAll('.table-frame:has(> .board)')].fi
   box => box.scrollHeight > box.clientHeight + 2 && getComputedStyle(box).overflowY !== 'visible'
 ).length"""
 
+PLACES = """() => {
+  const frame = document.querySelector('.table-frame:has(table.board)').getBoundingClientRect();
+  const head = document.querySelector('table.board thead').getBoundingClientRect();
+  const name = document.querySelector('table.board tbody th').getBoundingClientRect();
+  return { top: frame.top, left: frame.left, head: head.top, name: name.left };
+}"""
+
 
 @pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
 def test_the_charts_name_their_models_whole(browser: Browser, site: Path, width: int) -> None:
@@ -40,6 +47,21 @@ def test_a_small_window_scrolls_the_page_and_no_box_in_it(browser: Browser, site
     assert page.locator("table.board").first.evaluate("table => table.offsetHeight") > 150
     assert page.evaluate(BOXES) == 0
     page.close()
+
+
+def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
+    """In a frame that is scrolled the head stays on top and the name on the left."""
+    page.set_viewport_size({"width": 1100, "height": 150})
+    visit(page, (site / "evolved.html").as_uri())
+    page.locator("table.board").first.evaluate("table => { table.style.minWidth = '1500px'; }")
+    page.wait_for_function("!document.querySelector('.table-frame:has(> .board)').matches('.fits')")
+    frame = page.locator(".table-frame", has=page.locator("table.board")).first
+    frame.evaluate("frame => frame.scrollTo(300, 120)")
+    places = page.evaluate(PLACES)
+    assert frame.evaluate("frame => frame.scrollLeft") > 0
+    assert frame.evaluate("frame => frame.scrollTop") > 0
+    assert places["head"] == pytest.approx(places["top"], abs=1)
+    assert places["name"] == pytest.approx(places["left"], abs=1)
 
 
 def test_every_row_is_reached_from_the_first_rows(page: Page, site: Path) -> None:

@@ -128,7 +128,11 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     page = " ".join(pages["models/gpt-4o.html"].split())
     for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
         assert text in page
-    assert '<a href="../models/gpt-4o.html">' in pages["published/evoeval.html"]
+    evoeval = pages["published/evoeval.html"]
+    assert '<a href="../models/gpt-4o.html">' in evoeval
+    drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
+    assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
+    assert "only where\n70 % of them ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
