@@ -221,7 +221,9 @@
       this.addMore();
       this.restore();
       this.apply();
-      if (this.asked) location.replace(location.href); /* the row is in the page only now */
+      if (!this.asked) return; /* else the row is in the page only now, and what the other scripts add moves it */
+      location.replace(location.href);
+      setTimeout(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" }), 200);
     }
 
     wordsOf(text) { return text.split(/\s+/).map(bare).filter(Boolean); }

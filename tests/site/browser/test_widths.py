@@ -85,7 +85,7 @@ def test_without_scripts_the_first_rows_lead_to_all_models(browser: Browser, sit
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site / "index.html").as_uri())
-    expect(page.get_by_text("The first 60 of")).to_be_visible()
+    expect(page.locator("noscript", has_text="The first 60 of")).to_be_visible()
     page.get_by_role("link", name="All models by name").click()
     assert page.locator(".names a").count() > 200
     page.locator(".names a").first.click()
@@ -118,10 +118,10 @@ def test_the_choices_of_a_list_are_read_whole(page: Page, site: Path) -> None:
 
 
 def test_published_figures_can_be_cited(page: Page, site: Path) -> None:
-    """The citation names the page; the table is copied like any other."""
+    """The citation names the page and the day of its source; the table is copied like any other."""
     for path in ("published.html", "published/evalplus.html"):
         visit(page, (site / path).as_uri())
         page.get_by_text("Cite these numbers").click()
-        expect(page.locator("#cite pre")).to_contain_text("title = {Triathlon: published figures")
+        expect(page.locator("#cite pre")).to_contain_text("title = {{Triathlon: published figures")
         expect(page.locator("#cite").get_by_role("button", name="Copy")).to_be_visible()
         expect(page.locator("summary", has_text="Copy")).to_have_count(1)
