@@ -14,6 +14,8 @@ from triathlon_site.scores import Board, Score
 
 PASSED_FIRST: Final = "pass_at_1"
 """The loop's column that says whether the first program was right."""
+LEAST_RAN: Final = 0.7
+"""Below this share of programs that ran a model has a flag, and no chart puts it forward."""
 _ASK_FOR_PROGRAMS: Final = ("loop/", "evolved/")
 _RAN: Final = (Outcome.PASSED.value, Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 
@@ -74,6 +76,11 @@ def share_that_ran(files: Sequence[FileAggregate]) -> float | None:
     ran = [outcome.isin(_RAN) if first is None else outcome.isin(_RAN) | first for outcome, first in outcomes]
     units = sum(map(len, ran))
     return float(sum(part.sum() for part in ran)) / units if units else None
+
+
+def mostly_ran(share: float | None) -> bool:
+    """Whether scores are of a model's skill, not of replies in a form that nothing could run."""
+    return share is None or share >= LEAST_RAN
 
 
 def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:

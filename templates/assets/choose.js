@@ -162,12 +162,14 @@
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) for (const one of [1, 2, 5]) all.push(one * 10 ** power);
     return all.filter((one) => one >= low && one <= high);
   };
+  /* Where the axis of scores begins: far lower scores would press all others together. */
+  const floor = ({ rows, best }) => Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * (best?.value ?? 0));
   const draw = ({ rows, cost, best, order }) => {
     if (!rows.length) { plot.replaceChildren(); return; }
     const width = Math.max(300, place.clientWidth || 700), height = width < 560 ? 300 : 420, left = 36, right = width - 12, top = 10, base = height - 40;
     const logarithmic = cost.id !== "released", scale = (value) => logarithmic ? Math.log(value) : value;
     const priced = rows.filter((row) => !logarithmic || row.cost > 0), costs = priced.map((row) => row.cost);
-    const most = Math.max(...rows.map((row) => row.high)), least = Math.max(Math.min(...rows.map((row) => row.value)), 0.5 * best.value);
+    const most = Math.max(...rows.map((row) => row.high)), least = floor({ rows, best });
     const [cheap, dear] = logarithmic ? [Math.min(...costs) / 1.2, Math.max(...costs) * 1.2] : [Math.min(...costs) - 1, Math.max(...costs) + 1];
     const across = (value) => left + (scale(value) - scale(cheap)) / (scale(dear) - scale(cheap)) * (right - left);
     const up = (value) => base - Math.max(0, Math.min(1, (value - least) / (most - least || 1))) * (base - top);
@@ -219,7 +221,8 @@
     answer.textContent = sentence(view);
     if (!plot.isConnected) place.append(make("figure", {}, plot, caption), frame); /* now that nothing above it moves it any more */
     plot.dataset.label = `${view.score.title} against ${view.cost.title}; the table below has the models of the frontier`;
-    caption.textContent = `Shaded: ties with the best. Blue: no other is as cheap and as good; orange: so in at least ${100 * choices.leastShare} % of the draws. ${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
+    const lower = view.rows.some((row) => row.value < floor(view)) ? "On the lower edge: scores below it. " : "";
+    caption.textContent = `Upwards: ${view.score.title}. Shaded: ties with the best. Blue: no other is as cheap and as good; orange: so in at least ${100 * choices.leastShare} % of the draws. ${lower}${view.without ? `${view.without} without a known ${view.cost.noun} ${view.without === 1 ? "is" : "are"} left out.` : ""}`;
     table(view);
     draw(view);
     place.dataset.shown = `${chosen.score} ${chosen.cost}`;

@@ -88,14 +88,14 @@
   /* ---- rows to compare ---- */
   const rows = board.rows.filter(({ row }) => row.dataset.id);
   if (rows.length > 1) {
-    const chosen = new Set();
+    const chosen = new Set(), boxes = [];
     const link = make("a", { class: "button" }), note = make("output", { class: "status", "aria-live": "polite" });
     const say = () => {
       link.hidden = chosen.size < 2;
       link.textContent = `Compare these ${chosen.size}`;
       link.href = `compare.html?m=${[...chosen].map(encodeURIComponent).join(",")}`;
       note.textContent = chosen.size < 2 ? "tick two to six models" : chosen.size === MOST ? "six are the most" : "";
-      for (const box of board.table.querySelectorAll("th input")) box.disabled = chosen.size === MOST && !box.checked;
+      for (const box of boxes) box.disabled = chosen.size === MOST && !box.checked;
     };
     const bar = make("span", { class: "comparing" }, link, " ", note);
     bar.hidden = true;
@@ -104,10 +104,11 @@
       const ticking = board.table.classList.toggle("ticking");
       button.setAttribute("aria-pressed", String(ticking));
       bar.hidden = !ticking;
-      if (ticking && !board.table.querySelector("th input")) for (const { row } of rows) {
+      if (ticking && !boxes.length) for (const { row } of rows) {
         const box = make("input", { type: "checkbox", "aria-label": `Compare ${row.querySelector("th a, th b").textContent}` });
         box.addEventListener("change", () => { if (box.checked) chosen.add(row.dataset.id); else chosen.delete(row.dataset.id); say(); });
         row.querySelector("th").prepend(box);
+        boxes.push(box);
       }
       say();
     });

@@ -16,8 +16,7 @@
     return name === "has" && words.length > 1 ? [...words, SEVERAL] : words;
   };
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
-  /* Of a table longer than LONG the FIRST rows are in the page, unless it says `data-whole` and there is room: laying out a thousand rows of
-     many lines takes longer than anybody waits. */
+  /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
@@ -65,6 +64,17 @@
     } catch { /* a page from a file may not: the view stays, its address does not */ }
   };
 
+  /* Rows that the page does not lay out: in a template behind the first ones, or in a script of their own, which comes before this one. */
+  const laterRows = (table) => {
+    const kept = table.tBodies[0].querySelector("template");
+    kept?.remove();
+    if (kept) return [...kept.content.children];
+    if (!("rest" in table.dataset)) return [];
+    const body = make("tbody");
+    body.innerHTML = window.triathlonRest;
+    return [...body.rows];
+  };
+
   class Board {
     constructor(table, keeps) {
       this.table = table;
@@ -72,23 +82,18 @@
       this.body = table.tBodies[0];
       this.rest = table.tBodies[1]; /* the rows that a switch above the table shows */
       this.before = this.body.rows.length;
-      /* Rows that the page does not lay out: there when they are asked for. */
-      const kept = this.body.querySelector("template");
-      const later = kept ? [...kept.content.children] : [];
-      kept?.remove();
       this.heads = [...table.tHead.rows[0].cells];
       this.numeric = this.heads.map((head) => head.dataset.type === "number");
+      const later = laterRows(table);
       this.rows = [...this.body.rows, ...later, ...this.rest?.rows ?? []].map((row, index) => ({
         row, index, keys: null, text: null, rank: row.querySelector("td.rank"), shown: true,
         top: "ofAll" in row.dataset, /* a mean stands above the models that it is of, whatever the order */
       }));
       this.order = this.rows;
       this.orders = [];
-      const roomy = "whole" in table.dataset && !matchMedia("(max-width: 46rem)").matches;
-      const first = later.length ? this.before : this.rows.length > LONG && !roomy && !this.rest ? FIRST : Infinity;
-      const target = this.rows.slice(first).find(({ row }) => row.id && `#${row.id}` === location.hash)?.row;
-      this.limit = target ? Infinity : first;
-      if (target && later.length) { this.body.append(...later); target.scrollIntoView({ behavior: "instant" }); }
+      const limit = later.length ? this.before : this.rows.length > LONG && !this.rest ? FIRST : Infinity;
+      this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
+      this.limit = this.asked ? Infinity : limit;
       this.filters = new Map();
       this.words = [];
       this.status = null;
@@ -220,6 +225,14 @@
       this.addMore();
       this.restore();
       this.apply();
+    }
+
+    /* The row that the address names is in the page only now, and what the other scripts add moves it. */
+    showAsked() {
+      if (!this.asked) return;
+      this.place();
+      location.replace(location.href);
+      setTimeout(() => document.getElementById(location.hash.slice(1))?.scrollIntoView({ behavior: "instant" }), 200);
     }
 
     wordsOf(text) { return text.split(/\s+/).map(bare).filter(Boolean); }
@@ -450,6 +463,7 @@
     const board = new Board(table, !place);
     if (table.classList.contains("board")) fitting.observe(table);
     if (!place && "filter" in table.dataset) board.addControls(); else board.addMore();
+    board.showAsked();
     return board;
   });
   window.triathlonView = { state, remember, make, chooser };

@@ -37,7 +37,9 @@ def labels(
     taken: Sequence[tuple[float, float]] = (),
     bounds: Box = (LEFT, -SIZE, SIZE - 2, 2 * SIZE),
 ) -> Iterator[Note]:
-    """Each name beside its point where there is room; other names show when their point is pointed at.
+    """Each name beside its point where there is room, cut only where the whole has none.
+
+    Other names show when their point is pointed at.
 
     Args:
         placed: names and their points.
@@ -46,22 +48,30 @@ def labels(
     """
     points = {*taken, *((x, y) for _, x, y in placed)}
     boxes: list[Box] = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
-    left_end, top, right_end, base = bounds
     for full, x, y in placed:
-        name = shorten(full)
-        width = LETTER * len(name)
-        for anchor, text_x, text_y, left in (
-            ("start", x + 7, y + 4, x + 6),
-            ("end", x - 7, y + 4, x - 6 - width),
-            ("middle", x, y - 8, x - width / 2),
-            ("middle", x, y + 16, x - width / 2),
-        ):
-            box = (left, text_y - 10, left + width, text_y + 3)
-            inside = left >= left_end and box[2] <= right_end and box[1] >= top and box[3] <= base
-            if inside and is_free(box, boxes):
+        for name in dict.fromkeys((full, shorten(full))):
+            if room := _room_for(name, x, y, bounds, boxes):
+                box, note = room
                 boxes.append(box)
-                yield name, text_x, text_y, anchor
+                yield note
                 break
+
+
+def _room_for(name: str, x: float, y: float, bounds: Box, taken: Sequence[Box]) -> tuple[Box, Note] | None:
+    """The first free place for a name: right of its point, left, above, below; None where there is none."""
+    left_end, top, right_end, base = bounds
+    width = LETTER * len(name)
+    for anchor, text_x, text_y, left in (
+        ("start", x + 7, y + 4, x + 6),
+        ("end", x - 7, y + 4, x - 6 - width),
+        ("middle", x, y - 8, x - width / 2),
+        ("middle", x, y + 16, x - width / 2),
+    ):
+        box = (left, text_y - 10, left + width, text_y + 3)
+        inside = left >= left_end and box[2] <= right_end and box[1] >= top and box[3] <= base
+        if inside and is_free(box, taken):
+            return box, (name, text_x, text_y, anchor)
+    return None
 
 
 def is_free(box: Box, taken: Sequence[Box]) -> bool:

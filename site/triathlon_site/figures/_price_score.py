@@ -10,11 +10,14 @@ from markupsafe import Markup
 
 from triathlon_site.figures._plane import labels
 from triathlon_site.figures._template import draw, round_ticks
+from triathlon_site.render.formats import shorten
 
 WIDTH: Final = 440
 HEIGHT: Final = 206
 LEFT: Final = 34
 RIGHT: Final = WIDTH - 14
+LEGEND: Final = 17
+"""Names may stand below the legend, above the plot."""
 TOP: Final = 24
 BASE: Final = HEIGHT - 36
 PAD: Final = 14
@@ -79,11 +82,11 @@ def price_score(
             labels(
                 [(point.name, x, y) for point, x, y in named],
                 taken=[(x, y) for _, x, y in placed],
-                bounds=(LEFT, TOP, WIDTH, BASE + 4),
+                bounds=(LEFT, LEGEND, WIDTH, BASE + 4),
             )
         ),
         "left_out": len(priced) - len(points),
-        "links": {point.name: point.link for point in points},
+        "links": {name: point.link for point in points for name in (shorten(point.name), point.name)},
         "band": None if band is None else _up(band, scores),
         "x_ticks": [(f"{price:g}", _across(price, prices)) for price in prices],
         "y_ticks": [(f"{score:g}", _up(score, scores)) for score in scores],

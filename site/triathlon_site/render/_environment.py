@@ -58,7 +58,7 @@ class Environment:
             keep_trailing_newline=True,
             auto_reload=False,
         )
-        self._jinja.filters.update(FILTERS)
+        self._jinja.filters.update(FILTERS | {"visible": show_control_characters})
         self._jinja.globals["asset"] = self.assets.__getitem__
         self._jinja.globals["inline"] = cache(self._inline)
         self._jinja.globals["inline_hash"] = cache(self._inline_hash)

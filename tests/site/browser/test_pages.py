@@ -279,33 +279,12 @@ def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None
     expect(page.locator("figure").first).to_be_hidden()  # the plot stands in its place
 
 
-def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
-    """In a frame that is scrolled the head stays on top and the name on the left."""
-    page.set_viewport_size({"width": 800, "height": 150})
-    visit(page, (site / "evolved.html").as_uri())
-    frame = page.locator(".table-frame", has=page.locator("table.board")).first
-    frame.evaluate("frame => frame.scrollTo(300, 120)")
-    places = page.evaluate(PLACES)
-    assert frame.evaluate("frame => frame.scrollLeft") > 0
-    assert frame.evaluate("frame => frame.scrollTop") > 0
-    assert places["head"] == pytest.approx(places["top"], abs=1)
-    assert places["name"] == pytest.approx(places["left"], abs=1)
-
-
-PLACES = """() => {
-  const frame = document.querySelector('.table-frame:has(table.board)').getBoundingClientRect();
-  const head = document.querySelector('table.board thead').getBoundingClientRect();
-  const name = document.querySelector('table.board tbody th').getBoundingClientRect();
-  return { top: frame.top, left: frame.left, head: head.top, name: name.left };
-}"""
-
-
 def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, site: Path) -> None:
     """Sorting and searching go over all rows; a button, and printing, show them all."""
     visit(page, (site / "published.html").as_uri())
     rows = page.locator("table[data-table=published] tbody tr")
     expect(rows).to_have_count(40)
-    expect(page.locator("output.status").first).to_have_text(re.compile(r"^2\d\d models$"))
+    expect(page.locator(".controls > output.status")).to_have_text(re.compile(r"^2\d\d models$"))
     page.get_by_role("button", name="Model", exact=True).click()
     first = rows.first.locator("th").inner_text()
     page.get_by_role("button", name="Model", exact=True).click()

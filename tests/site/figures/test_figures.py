@@ -1,6 +1,7 @@
 """Figures: what they leave out, what they escape, what must not overlap."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -75,6 +76,17 @@ def test_labels_of_near_points_do_not_overlap() -> None:
             (a, b, c, d), (e, f, g, h) = boxes[one], boxes[other]
             assert not (a < g and e < c and b < h and f < d)
     assert figure.count("<title>model number") == 6
+
+
+def test_a_name_is_cut_only_where_the_whole_has_no_room() -> None:
+    """Thirty letters stand beside a point with free space around it, and lead to its page."""
+    name = "Some-Coder-235B-Instruct-2507x"
+    points = [PricePoint(name, "models/some.html", 1, 8), PricePoint("other", "models/other.html", 10, 7)]
+    drawn = price_score("Prices", points, y_title="score")
+    assert re.search(rf'<a href="models/some.html"><text class="note"[^>]*>{name}</text></a>', drawn)
+    longer = [replace(points[0], name="long" * 30), points[1]]
+    drawn = price_score("Prices", longer, y_title="score")
+    assert re.search(r'<a href="models/some.html"><text class="note"[^>]*>longlong[^<]*…</text></a>', drawn)
 
 
 def _box(x: float, y: float, anchor: str) -> tuple[float, float, float, float]:

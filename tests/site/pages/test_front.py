@@ -66,7 +66,17 @@ def lines(pages: dict[str, str]) -> dict[str, dict[str, str]]:
     return {row["model"]: row for row in csv.DictReader(io.StringIO(pages["data/all-models.csv"]))}
 
 
-def row_of(page: str, slug: str) -> str:
+def all_rows(pages: dict[str, str]) -> str:
+    """The front page, and behind it the rows that stand in a script of their own."""
+    return pages["index.html"] + later_rows(pages["data/front-rows.js"])
+
+
+def later_rows(script: str) -> str:
+    return str(json.loads(script.strip().removeprefix("window.triathlonRest = ").removesuffix(";")))
+
+
+def row_of(pages: dict[str, str], slug: str) -> str:
+    page = all_rows(pages)
     return page[page.index(f'<tr id="{slug}"') :].partition("</tr>")[0]
 
 
@@ -118,7 +128,11 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     page = " ".join(pages["models/gpt-4o.html"].split())
     for text in ("until 2027-01-14", "snapshot Aug 2024", "snapshot not stated", "EvalPlus", "EVALOOOP"):
         assert text in page
-    assert '<a href="../models/gpt-4o.html">' in pages["published/evoeval.html"]
+    evoeval = pages["published/evoeval.html"]
+    assert '<a href="../models/gpt-4o.html">' in evoeval
+    drops = evoeval[evoeval.index('<section id="drops">') :].partition("</table>")[0]
+    assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
+    assert "only where\n70 % of them ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
 
 
@@ -138,9 +152,9 @@ def test_figures_are_those_of_the_tables(reported: AllModels) -> None:
 
 def test_a_score_that_was_judged_again_has_the_tick(pages: dict[str, str]) -> None:
     """Of all measured scores only the one whose file a statement names; the title says it in words."""
-    page = pages["index.html"]
-    assert row_of(page, "mine").count(">m✓</a>") == page.count(">m✓</a>") == 1
-    assert 'title="measured, graded again here, ' in row_of(page, "mine")
+    page = all_rows(pages)
+    assert row_of(pages, "mine").count(">m✓</a>") == page.count(">m✓</a>") == 1
+    assert 'title="measured, graded again here, ' in row_of(pages, "mine")
 
 
 def test_a_measured_score_takes_the_place_of_a_reported_one(
@@ -153,7 +167,7 @@ def test_a_measured_score_takes_the_place_of_a_reported_one(
     own = measured.boards[[board.plan.id for board in measured.boards].index("loop-mbpp-plus")].headline
     assert float(found["GPT-5"]["loop"]) == pytest.approx(own.scores["gpt-5"].value / 10, abs=1e-6)
     assert found["GPT-5"]["loop_grade"] == found["mine"]["evolved_grade"] == "measured"
-    row = row_of(pages["index.html"], "gpt-5")
+    row = row_of(pages, "gpt-5")
     assert 'href="models/gpt-5.html#receipt-loop-mbpp-plus" title="measured, 2026-01-02">m</a>' in row
     assert re.search(r'reported by EVALOOOP:\s<a href="published/evaloop.html">7.77</a>', row)
     assert row.count('title="tier') == 3
@@ -172,18 +186,34 @@ def test_the_index_knows_how_many_tasks_a_score_rests_on(pages: dict[str, str]) 
 
 
 def test_a_model_of_our_own_problems_alone_is_found_too(pages: dict[str, str]) -> None:
-    """It has a row without a rank; the foot of the page leads to the board of our own problems."""
-    row = row_of(pages["index.html"], "ours")
-    assert '<td class="rank" data-v="">' in row
+    """No score of it is in the table, so no row; the list of names has it, and the foot of the page leads to
+    the board of our own problems.
+    """
+    assert '<tr id="ours"' not in all_rows(pages)
+    assert '<a href="models/ours.html">ours</a>' in pages["all-models.html"]
     assert 'id="ours"' in pages["overall-core.html"] and 'href="overall-core.html"' in pages["index.html"]
+
+
+def test_the_page_has_the_first_rows_and_a_script_the_others(pages: dict[str, str]) -> None:
+    """Every model with a score in the table once, none without; the page without its script leads to all."""
+    page, script = pages["index.html"], pages["data/front-rows.js"]
+    slugs = re.findall(r'<tr id="([^"]+)"', page + later_rows(script))
+    assert page.count("<tr id=") == 60 and len(slugs) == len(set(slugs)) > 200
+    assert f"The first 60 of {len(slugs)} models." in page and '<a href="all-models.html">' in page
+    assert re.search(r'data-scripts="data/front-rows.js\s', page)
+    for row in later_rows(script).split("<tr ")[1:]:
+        assert re.search(r'<td class="score[^"]*"[^>]* data-v="\d', row), row
+    listed = set(re.findall(r'href="(models/[^"]+)"', pages["all-models.html"]))
+    assert listed >= {f"models/{slug}.html" for slug in slugs}
+    assert listed <= pages.keys()
 
 
 def test_rows_say_what_filters_ask_for(pages: dict[str, str]) -> None:
     """Disciplines with a result, grades of evidence, and what is known of the model."""
-    row = row_of(pages["index.html"], "mine").partition(">")[0]
+    row = row_of(pages, "mine").partition(">")[0]
     assert 'data-has="loop runtime evolved"' in row
     assert 'data-grade="measured"' in row
-    row = row_of(pages["index.html"], "gpt-5").partition(">")[0]
+    row = row_of(pages, "gpt-5").partition(">")[0]
     assert 'data-org="OpenAI"' in row and 'data-year="2025"' in row
 
 

@@ -14,7 +14,7 @@ from triathlon_site.render import Environment, installed_environment
 
 THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
 MOST = 60_000
-MOST_OF_ALL_MODELS = 100_000
+MOST_ELEMENTS = 5_000
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
 
@@ -53,7 +53,9 @@ def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
 
 
 def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
-    """Some 250 models, a hundred of them measured: at most 100 kB, as above."""
+    """Some 330 models, a hundred of them measured: as above, and what a phone can lay out; the rows further
+    down are in a script.
+    """
     names = [f"some-coder-{place}" for place in range(100)]
     models = [FakeModel(name, -2 + place / 25, 0.5 + place / 250) for place, name in enumerate(names)]
     suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus", "runtime/dreval"])]
@@ -61,8 +63,9 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     shutil.copytree(PUBLISHED, tmp_path / "published")
     environment = installed_environment()
     page = next(Rendering(gather(tmp_path, registered(names)), environment).section(0))
-    assert page.path == "index.html" and page.content.count('<th scope="row"') > 330
-    assert 30_000 < _weight(page.bytes, environment) <= MOST_OF_ALL_MODELS
+    assert page.path == "index.html" and page.content.count('<th scope="row"') == 60
+    assert 20_000 < _weight(page.bytes, environment) <= MOST
+    assert len(re.findall("<[a-z]", page.content)) <= MOST_ELEMENTS
 
 
 def test_no_page_lays_out_more_than_5000_elements(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Figures of a board's columns, for the whole board or for one model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
+from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.figures import PALETTE, Series, curves, radar
 from triathlon_site.models import Models
 from triathlon_site.pages._dimensions import share_of_maximum
@@ -39,7 +41,7 @@ def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> F
     """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
     lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
     order = list(lines)
-    labelled = [m for m in dict.fromkeys((*shown, *order[:BEST], *order[-WORST:])) if m in lines][:PALETTE]
+    labelled = [m for m in dict.fromkeys((*shown, *_ends(board, order))) if m in lines][:PALETTE]
     muted = [model for model in order if model not in labelled]
     step = -(-len(muted) // MOST_MUTED) or 1
     series = [
@@ -47,10 +49,21 @@ def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> F
         for model in (*labelled, *muted[::step])
     ]
     svg = curves("Share of tasks that still pass after each loop", series)
-    caption = "Tasks that still pass in each loop, in per cent. A flat line is a model that keeps its word."
+    caption = (
+        "Tasks that still pass in each loop, in per cent. A flat line loses nothing that was solved at first."
+    )
     if muted:
         caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
     return Figure(svg, caption)
+
+
+def _ends(board: Board, order: Sequence[str]) -> list[str]:
+    """The models at both ends of the ranking, of those whose replies mostly were programs that ran."""
+
+    def ran(models: Iterable[str]) -> Iterator[str]:
+        return (model for model in models if mostly_ran(share_that_ran(board.files[model])))
+
+    return [*islice(ran(order), BEST), *reversed(list(islice(ran(reversed(order)), WORST)))]
 
 
 def _radar_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:

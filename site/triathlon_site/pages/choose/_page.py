@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PricePoint, price_score
 from triathlon_site.frontier import DOUBT, DRAWS, not_told_apart
@@ -45,7 +46,7 @@ class ChooseContext(PageContext):
     prices: Markup
     """The scores against prices of output; empty where nothing is known of either."""
     draws: int = DRAWS
-    least_share: float = LEAST_SHARE
+    least_ran: float = LEAST_RAN
     data: str = DATA
     table: str = TABLE
 

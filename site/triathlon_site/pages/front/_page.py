@@ -18,6 +18,10 @@ from triathlon_site.pages.front._table import AllModels, ModelRow
 from triathlon_site.render import Draft, Figure, Page, PageContext
 
 TABLE: Final = "data/all-models.csv"
+LIST: Final = "all-models.html"
+REST: Final = "data/front-rows.js"
+IN_PAGE: Final = 60
+"""Rows in the page itself; the others are in a script beside it."""
 SNAPSHOTS: Final = "data/all-snapshots.csv"
 """A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
@@ -33,30 +37,50 @@ class EmptyContext(PageContext):
 
 
 @dataclass(frozen=True)
-class FrontContext(PageContext):
-    """The template's data for the front page."""
+class ListContext(PageContext):
+    """The names of all models need nothing but the site."""
 
-    template: ClassVar[str] = "front/page"
+    template: ClassVar[str] = "front/list"
+
+
+@dataclass(frozen=True)
+class RowsContext(PageContext):
+    """The template's data for the rows that are not in the page."""
+
+    template: ClassVar[str] = "front/rest"
     rows: Sequence[ModelRow]
     """In the order of the column that the page is ranked by at first."""
     columns: Sequence[FrontColumn]
     """Those that some model has a cell in."""
-    ranked_by: Collection[str]
-    """Ids of the columns that the table can be ranked by."""
     first: str
     """Id of the column that the page is ranked by at first; `index` where no discipline has a score."""
     ranks: Mapping[str, Mapping[str, FrontRank]]
     """By id of a column, then by name of a model."""
+    compared: Collection[str]
+    """Ids of the models that the page of comparisons has."""
+
+
+@dataclass(frozen=True)
+class FrontContext(RowsContext):
+    """The template's data for the front page, with the first of the rows."""
+
+    template: ClassVar[str] = "front/page"
+    models: int
+    """The number of all rows."""
+    rest: str
+    """Path of the script with the other rows; empty where the page has them all."""
+    ranked_by: Collection[str]
+    """Ids of the columns that the table can be ranked by."""
     charts: Sequence[Chart]
     prices: Figure | None
     dates: tuple[str, str] | None
     """The oldest and the newest date of a cell."""
     retired: int
     """Of the first `TOP` rows, those that can no longer be used."""
+    gone: bool
+    """Whether any model can no longer be used."""
     marks: Collection[str]
     """Grades of the cells, and `again` where one was graded again here."""
-    compared: Collection[str]
-    """Ids of the models that the page of comparisons has."""
     ranges: bool
     """Whether some score is only known as a range."""
     linking: Sequence[str]
@@ -65,32 +89,48 @@ class FrontContext(PageContext):
     points: float = POINTS
     top: int = TOP
     table: str = TABLE
+    names: str = LIST
 
 
 def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
-    """The front page and its CSV file."""
+    """The front page, its other rows, its CSV files and the list of all models."""
     first = default_column(table.rows)
-    rows = in_order([_on_one_scale(row) for row in table.rows], first)
-    cells = [cell for row in rows for cell in row.cells.values()]
-    dates = sorted(cell.date for cell in cells if cell.date)
+    rows = [_on_one_scale(row) for row in in_order(table.rows, first) if _is_ranked(row)]
     columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
     ranked_by = [column for column in RANKED_BY if column in columns]
+    shared: dict[str, Any] = {
+        "columns": columns,
+        "first": first.id if first else INDEX,
+        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
+        "compared": site.results.models if len(site.results.models) > 1 else (),
+    }
+    rest = rows[IN_PAGE:]
+    cells = [cell for row in rows for cell in row.cells.values()]
+    dates = sorted(cell.date for cell in cells if cell.date)
     context = FrontContext(
-        rows=rows,
-        columns=columns,
+        **shared,
+        rows=rows[:IN_PAGE],
+        models=len(rows),
+        rest=REST if rest else "",
         ranked_by=[column.id for column in ranked_by],
-        first=first.id if first else INDEX,
-        ranks={column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
         charts=list(charts(site, rows)),
         prices=prices(rows, first),
         dates=(dates[0], dates[-1]) if dates else None,
         retired=sum(row.info.usable is False for row in rows[:TOP]),
+        gone=any(row.info.usable is False for row in rows),
         marks={cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
-        compared=site.results.models if len(site.results.models) > 1 else (),
         ranges=any(cell.upper is not None for cell in cells),
         linking=[column.name for column in FRONT if column not in SHOWN],
     )
     yield Draft(PATH, context, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
+    if rest:
+        yield Draft(REST, RowsContext(**shared, rows=rest))
+    yield Draft(LIST, ListContext())
+
+
+def _is_ranked(row: ModelRow) -> bool:
+    """Whether the table shows a score of it: in a column that it can be ranked by, or in the index."""
+    return row.index is not None or any(column.id in row.cells for column in RANKED_BY)
 
 
 def _on_one_scale(row: ModelRow) -> ModelRow:

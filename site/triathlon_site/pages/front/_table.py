@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 
-from triathlon_site.costs import share_that_ran
+from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
 from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
@@ -17,9 +16,6 @@ from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
-
-LEAST_RAN: Final = 0.7
-"""Below this share of programs that ran a model has a flag, and no chart puts it forward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +43,7 @@ class ModelRow:
     @property
     def mostly_ran(self) -> bool:
         """Whether its scores are of its skill, not of replies in a form that nothing could run."""
-        return self.ran is None or self.ran >= LEAST_RAN
+        return mostly_ran(self.ran)
 
     @property
     def has(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Published results: the overview of all, and a page for the tables of each paper or board."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from triathlon_runner.catalogue import BUILT_IN
@@ -80,8 +80,16 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
 
 
 def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:
+    infos = {
+        table.id: {
+            row.name: site.published_infos[table.id, row.name]
+            for row in table.rows
+            if (table.id, row.name) in site.published_infos
+        }
+        for table in tables
+    }
     sections = [
-        (section, f"data/published-{table.id}-{section.anchor}.csv")
+        (_linked(section, infos[table.id]), f"data/published-{table.id}-{section.anchor}.csv")
         for table in tables
         for section in analyses(table)
     ]
@@ -91,14 +99,7 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
         tables[0].title,
         siblings,
         tables,
-        {
-            table.id: {
-                row.name: site.published_infos[table.id, row.name]
-                for row in table.rows
-                if (table.id, row.name) in site.published_infos
-            }
-            for table in tables
-        },
+        infos,
         {table.id: list(remarks(table)) for table in tables},
         [figure for table in tables for figure in figures(table)],
         sections,
@@ -107,6 +108,15 @@ def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings
     )
     files = [file for section, path in sections for file in table_files(path, section)]
     return Draft(page, context, (*files, *map(_latex, tables)))
+
+
+def _linked(section: Section, infos: Mapping[str, ModelInfo]) -> Section:
+    """The section with the name of each model in a first cell leading to the model's page."""
+    rows = (
+        (replace(name, link=infos[name.text].page) if name.text in infos else name, *cells)
+        for name, *cells in section.rows
+    )
+    return replace(section, rows=tuple(rows))
 
 
 def _on_boards(
