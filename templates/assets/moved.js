@@ -1,4 +1,4 @@
-/* On the page that a host shows for an address that leads nowhere. Earlier builds had evidence on pages by number:
+/* Stands in the page that a host shows for an address that leads nowhere. Earlier builds had evidence on pages by number:
    `evidence/m/loop-core-2.html#u12` is `evidence/m/loop-core.html#u12` now. Any other address becomes that of the page
    itself, from which its links lead on. */
 "use strict";

@@ -283,7 +283,8 @@ def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, s
     """Sorting and searching go over all rows; a button, and printing, show them all."""
     visit(page, (site / "published.html").as_uri())
     rows = page.locator("table[data-table=published] tbody tr")
-    expect(rows).to_have_count(40)
+    laid_out = rows.count()
+    assert laid_out < 100
     expect(page.locator(".controls > output.status")).to_have_text(re.compile(r"^2\d\d models$"))
     page.get_by_role("button", name="Model", exact=True).click()
     first = rows.first.locator("th").inner_text()
@@ -291,7 +292,7 @@ def test_a_long_table_shows_its_first_rows_and_the_rest_when_asked(page: Page, s
     last = rows.first.locator("th").inner_text()
     assert first.lower() < last.lower()
     page.get_by_label("Find a model").fill(first)
-    assert 1 <= rows.count() < 40
+    assert 1 <= rows.count() < laid_out
     page.get_by_label("Find a model").fill("")
     page.get_by_role("button", name=re.compile("show all$")).click()
     assert rows.count() > 200
