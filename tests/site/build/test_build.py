@@ -282,12 +282,12 @@ def check_links(site: Path) -> None:
 
 
 def test_nothing_is_inline_but_what_the_policy_names(built: Path) -> None:
-    """No inline handler or style; scripts in a page are let in by their hash: one, two where a page is missing."""
+    """No inline handler or style; a page has one script at most, that of missing pages two, each by its hash."""
     for path in built.rglob("*.html"):
         text = path.read_text()
         page = _Links(text)
         assert "script-src 'self' 'sha256-" in page.policy and "unsafe" not in text, path
-        assert page.inline == [] and len(page.scripts) == 1 + (path.name == "404.html"), path
+        assert page.inline == [] and len(page.scripts) <= 1 + (path.name == "404.html"), path
         for script in page.scripts:
             digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
             assert f"'sha256-{digest}'" in page.policy, path
