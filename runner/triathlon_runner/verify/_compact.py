@@ -26,6 +26,8 @@ from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.verify._verify import FileReport
 
 _DAY: Final = len("2026-01-31")
+_OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
+"""Fields of the manifest that say nothing of the outcomes: of the whole file, or of the last run alone."""
 _RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
 """Records whose metrics need no more than a recorded line has."""
 
@@ -57,8 +59,7 @@ def compact_file(
     kept = RecordedManifest.model_validate(
         {
             **manifest.model_dump(),
-            "planned": None,
-            "bytes": None,
+            **dict.fromkeys(_OF_THE_LAST_RUN),
             "ended": manifest.ended[:_DAY],
             "max_loops": next((each.max_loops for each in records if isinstance(each, LoopRecord)), None),
             "line_holds": "task" if by_task else "sample",
