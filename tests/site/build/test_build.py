@@ -282,7 +282,7 @@ def check_links(site: Path) -> None:
 
 
 def test_nothing_is_inline_but_what_the_policy_names(built: Path) -> None:
-    """No inline handler or style; a page has one script at most, that of missing pages two, each by its hash."""
+    """No inline handler or style; a page has one script at most, a missing page two, each by its hash."""
     for path in built.rglob("*.html"):
         text = path.read_text()
         page = _Links(text)
