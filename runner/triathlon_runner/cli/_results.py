@@ -134,9 +134,8 @@ def compact_command(
 ) -> None:
     """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
 
-    Each file is graded again first. One that does not follow from its replies is not kept; the whole files
-    stay where they are.
-
+    Each file is graded again first; one that does not follow from its replies is not kept.
+    The whole files stay where they are.
     Exit code 0: each is kept; 1: some do not follow.
     """
     folder = ResultsFolder(results)
