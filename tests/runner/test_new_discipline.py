@@ -130,7 +130,7 @@ def test_it_has_pages(place: SmallRun) -> None:
     (pack,) = (path.read_text() for path in (out / "evidence").rglob("1.js"))
     written = json.loads(gzip.decompress(base64.b85decode(pack.split('"')[1])))
     for record in records(place):
-        assert f'href="#{record.task_id}"' in evidence
+        assert f'<li id="{record.task_id}">' in evidence
         assert all(step.reply.text in written[record.task_id] for step in record.steps)
 
 
