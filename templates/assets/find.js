@@ -16,7 +16,7 @@
   found.setAttribute("aria-live", "polite");
   (own?.closest("p") ?? board.none).after(found);
   if (own) own.closest("p").hidden = false;
-  else { box.placeholder = "Find a model or a task"; box.setAttribute("aria-label", box.placeholder); }
+  else { box.placeholder = "Model or task"; box.setAttribute("aria-label", "Find a model or a task"); }
 
   /* Each task once, with its pages on all boards. */
   const tasks = new Map();
