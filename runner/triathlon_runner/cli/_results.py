@@ -150,9 +150,9 @@ def compact_command(
                 built = await built_suite(catalogue, store, None, suite, grader)
                 for model, _ in files:
                     report = await verify_stored(StoredFile(folder, model, suite), built, grader)
-                    manifest = folder.read_manifest(model, suite)
                     show_report(report, screen)
-                    if report.follows and manifest is not None and isinstance(built, BuiltSuite):
+                    manifest = folder.read_manifest(model, suite) if report.follows else None
+                    if manifest is not None and isinstance(built, BuiltSuite):
                         file = compact_file(folder, built.entry, manifest, report)
                         screen.print_message(f"  kept without texts: {file.lines}")
                         kept += 1

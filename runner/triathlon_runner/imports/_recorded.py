@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from triathlon_runner.concurrency import OnProgress, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -21,6 +21,7 @@ from triathlon_runner.imports._sources import Source
 from triathlon_runner.imports._verdict_cache import CachingGrader
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
+    KEPT_AS_OUTCOMES,
     EvolvedRecord,
     LoopRecord,
     Outcome,
@@ -37,9 +38,6 @@ from triathlon_runner.schedule import Work
 from triathlon_runner.store import RecordedFile, ResultsFolder
 from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError
-
-_RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
-"""Records of the suites whose recordings can be filed: a recorded line has all that their metrics need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ async def import_recording(
     """
     entry = work.built.entry
     log_format = recording.log_format
-    if log_format.record not in _RECORDS:
+    if log_format.record not in KEPT_AS_OUTCOMES:
         raise UserError(
             f"recorded {log_format.name} results cannot be filed: leave --recorded out to import them"
         )

@@ -44,6 +44,7 @@ from triathlon_runner.records._protocol import (
     known_protocols,
 )
 from triathlon_runner.records._recorded import (
+    KEPT_AS_OUTCOMES,
     MEASURED_HERE,
     RECORDED,
     Receipt,
@@ -56,6 +57,7 @@ from triathlon_runner.records._recorded import (
 )
 
 __all__ = [
+    "KEPT_AS_OUTCOMES",
     "KNOWN_PROTOCOLS",
     "MEASURED_HERE",
     "RECORDED",

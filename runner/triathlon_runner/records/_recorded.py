@@ -9,7 +9,13 @@ from pydantic import Field
 
 from triathlon_runner.records._base import Count, Outcome, UnitRecord, Usage
 from triathlon_runner.records._base_model import Strict
-from triathlon_runner.records._disciplines import MaxLoops, SustainedLoops
+from triathlon_runner.records._disciplines import (
+    EvolvedRecord,
+    LoopRecord,
+    MaxLoops,
+    PredictionRecord,
+    SustainedLoops,
+)
 from triathlon_runner.records._manifest import Amount, Manifest
 
 RECORDED: Final = "recorded"
@@ -17,6 +23,8 @@ RECORDED: Final = "recorded"
 MEASURED_HERE: Final = "measured"
 """The source of results that this program measured, and that are kept without their texts."""
 _HASH_DIGITS: Final = 8
+KEPT_AS_OUTCOMES: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
+"""Records whose metrics need no more than a recorded line has."""
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
 

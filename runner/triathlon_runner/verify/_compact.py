@@ -9,11 +9,11 @@ from typing import Final
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import (
+    KEPT_AS_OUTCOMES,
     MEASURED_HERE,
     EvolvedRecord,
     LoopRecord,
     Manifest,
-    PredictionRecord,
     Receipt,
     RecordedLine,
     RecordedManifest,
@@ -28,8 +28,6 @@ from triathlon_runner.verify._verify import FileReport
 _DAY: Final = len("2026-01-31")
 _OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
 """Fields of the manifest that say nothing of the outcomes: of the whole file, or of the last run alone."""
-_RECORDS: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
-"""Records whose metrics need no more than a recorded line has."""
 
 
 def compact_file(
@@ -47,7 +45,7 @@ def compact_file(
         UserError: the suite's scores need more than outcomes, samples are missing, or nothing can be
             written.
     """
-    if entry.record not in _RECORDS:
+    if entry.record not in KEPT_AS_OUTCOMES:
         raise UserError(
             f"{entry.id}: expected a suite whose scores follow from outcomes (loop, evolved, CRUXEval), got"
             f" {entry.record.__name__}s, whose scores need every answer; keep the whole file"
@@ -92,9 +90,8 @@ def _line(record: UnitRecord) -> RecordedLine:
 
 def _by_task(records: Sequence[UnitRecord]) -> list[RecordedTask]:
     """Returns a line for each task, with its samples in order."""
-    ordered = sorted(records, key=lambda record: record.sample)
     by_task: dict[str, list[UnitRecord]] = {record.task_id: [] for record in records}
-    for record in ordered:
+    for record in sorted(records, key=lambda record: record.sample):
         by_task[record.task_id].append(record)
     for task_id, samples in by_task.items():
         if [record.sample for record in samples] != list(range(len(samples))):

@@ -166,7 +166,7 @@ def _more_links(site: Gathered) -> Iterator[Link]:
         yield Link("Agreement", "agreement.html")
     if site.published:
         yield Link("Published", "published.html")
-    if truth.pairs(site):
+    if any(truth.pairs(site)):
         yield Link("How true", truth.PATH)
     if site.imported:
         yield Link("Imported", imported.PATH)

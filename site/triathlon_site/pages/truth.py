@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from triathlon_site.load import MEASURED
 from triathlon_site.pages._cards import ModelSnapshot
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
@@ -75,11 +76,11 @@ class TruthContext(PageContext):
 
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The page, where a model was measured here for which others report the same quantity."""
-    if found := pairs(site):
+    if found := list(pairs(site)):
         yield Draft(PATH, TruthContext(found))
 
 
-def pairs(site: Gathered) -> list[Pair]:
+def pairs(site: Gathered) -> Iterator[Pair]:
     """Every measured score of an official set with each figure that others report for it, by model."""
     columns = [
         (board, column)
@@ -88,19 +89,16 @@ def pairs(site: Gathered) -> list[Pair]:
         for column in board.columns
         if column.column.id in SAME
     ]
-    return [
-        pair
-        for card in site.cards
-        for snapshot in card.snapshots
-        for board, column in columns
-        for pair in _pairs(site, snapshot, board, column)
-    ]
+    for card in site.cards:
+        for snapshot in card.snapshots:
+            for board, column in columns:
+                yield from _pairs(site, snapshot, board, column)
 
 
 def _pairs(site: Gathered, snapshot: ModelSnapshot, board: Board, column: ColumnScores) -> Iterator[Pair]:
     for model in snapshot.ids:
         score = column.shown(model)
-        if score is None or score.grade != "measured" or snapshot.joined is None:
+        if score is None or score.grade != MEASURED or snapshot.joined is None:
             continue
         suites = {suite for suite, _ in column.column.parts}
         manifests = [f.manifest for f in board.files[model] if f.suite in suites and f.manifest]

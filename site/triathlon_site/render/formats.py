@@ -190,11 +190,6 @@ def kind(outcome: str) -> str:
     return outcome
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 model`, `2 models`."""
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def sortable(value: float) -> str:
     """A number as scripts sort by it."""
     return f"{value:.6g}"

@@ -29,7 +29,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
 
 def test_pairs_are_of_one_model_and_one_quantity(measured: Gathered) -> None:
     """Every figure that others report for a measured model, with the difference and its interval."""
-    found = pairs(measured)
+    found = list(pairs(measured))
     assert {pair.snapshot.info.name for pair in found} == {"GPT-5"}
     assert sorted(pair.reported.value for pair in found) == [0.817, 7.774]
     for pair in found:
@@ -50,5 +50,5 @@ def test_the_interval_is_of_both_figures(measured: Gathered) -> None:
 def test_the_page_shows_each_pair(measured: Gathered) -> None:
     """A row each, with both figures; a site without a pair has no such page."""
     page = rendered_texts(measured)[PATH]
-    assert page.count("<tr>") == 1 + len(pairs(measured))
+    assert page.count("<tr>") == 1 + len(list(pairs(measured)))
     assert "GPT-5" in page and "EVALOOOP" in page and ">mine<" not in page

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from triathlon_runner.metrics import Metric
+from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
@@ -102,7 +103,7 @@ def mean_of(scores: Sequence[float]) -> float:
 def average_cell(scores: Iterable[Sequence[float]], metric: Metric) -> Value:
     """The mean over models of the means of their repeats, and how many models there are."""
     means = [mean for repeats in scores if not isnan(mean := mean_of(repeats))]
-    models = formats.counted(len(means), "model")
+    models = counted(len(means), "model")
     return score_cell(fmean(means), metric.maximum, models) if means else UNKNOWN
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from triathlon_site.costs import mostly_ran
 from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages._cards import ModelCard
 from triathlon_site.pages._reported import ShownScore
@@ -19,6 +20,11 @@ class ModelPlace:
     """By name of a column."""
     ran: float | None
     """Share of the replies that were programs which ran; None where no programs were asked for here."""
+
+    @property
+    def mostly_ran(self) -> bool:
+        """Whether its scores are of its skill, not of replies in a form that nothing could run."""
+        return mostly_ran(self.ran)
 
 
 @dataclass(frozen=True, slots=True)

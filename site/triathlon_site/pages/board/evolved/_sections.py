@@ -8,6 +8,7 @@ import numpy as np
 
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
+from triathlon_runner.terminal import counted
 from triathlon_site import analysis
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate
@@ -110,7 +111,7 @@ def _mean_drop(models: Iterable[analysis.SameSeeds]) -> Value:
 
 
 def _mean_cell(drop: float, models: int) -> Value:
-    return Value(fall(drop), formats.counted(models, "model"), drop, {"models": models})
+    return Value(fall(drop), counted(models, "model"), drop, {"models": models})
 
 
 def _drops_of(board: Board, analyses: analysis.Measured, name: str) -> dict[str, Value]:
