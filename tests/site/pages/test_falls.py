@@ -11,8 +11,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.model import falls_of, retention_on, steepest
-from triathlon_site.pages.model._drops import drops_of
+from triathlon_site.pages.model import drops_of, falls_of, retention_on, steepest
 
 FEWEST = 2
 """Other models below which a task says nothing."""

@@ -15,9 +15,8 @@ from triathlon_site import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board.evolved import evolved_sections, share
-from triathlon_site.pages.board.loop import loop_sections
+from triathlon_site.pages.board.loop import loop_sections, translation_sections
 from triathlon_site.pages.board.runtime import RUNTIME
-from triathlon_site.pages.board.translation import translation_sections
 from triathlon_site.pages.model import profile
 from triathlon_site.render import Section, Value
 from triathlon_site.scores import Board, total

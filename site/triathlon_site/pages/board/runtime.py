@@ -11,8 +11,18 @@ from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages._dimensions import share_of_maximum
-from triathlon_site.pages.board._retention import BoardRetention, Retention
+from triathlon_site.pages._cells import share_of_maximum
+from triathlon_site.pages.board._runtime_answers import (
+    predicted_kinds,
+    predicted_reason,
+    predicted_rows,
+    predicted_summary,
+    runtime_kinds,
+    runtime_reason,
+    runtime_rows,
+    runtime_summary,
+)
+from triathlon_site.pages.board._runtime_details import detail_sections
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
     UNKNOWN,
@@ -23,17 +33,7 @@ from triathlon_site.pages.board._tables import (
     repeats_cell,
     repeats_of,
 )
-from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
-from triathlon_site.pages.board.runtime._answers import (
-    predicted_kinds,
-    predicted_reason,
-    predicted_rows,
-    runtime_kinds,
-    runtime_reason,
-    runtime_rows,
-)
-from triathlon_site.pages.board.runtime._details import detail_sections
-from triathlon_site.pages.board.runtime._summary import predicted_summary, runtime_summary
+from triathlon_site.pages.board._view import BoardRetention, DisciplineView, FrontColumn, Retention
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
