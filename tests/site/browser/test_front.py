@@ -285,22 +285,6 @@ def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, p
     expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_column_comes_when_it_is_asked_for(page: Page, site: Path) -> None:
-    """Tier and rank shift are not there at first; the menu brings one, and the address keeps it."""
-    visit(page, (site / "loop.html").as_uri())
-    tier = page.get_by_role("columnheader", name="Tier")
-    expect(tier).to_have_count(0)
-    page.locator("summary", has_text="Columns").click()
-    page.get_by_role("checkbox", name="Tier").check()
-    expect(tier).to_be_visible()
-    assert "show=tier" in page.url
-    page.reload()
-    settle(page)
-    expect(tier).to_be_visible()
-    cells = page.locator("table.board tbody tr").first.locator("td:visible, th:visible")
-    assert cells.count() == page.locator("table.board thead th:visible").count()
-
-
 @pytest.mark.parametrize(("width", "seen"), [(1024, 0), (1280, 1)])
 def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width: int, seen: int) -> None:
     """A narrower one has them in the menu; the table never needs to be moved sideways."""

@@ -71,20 +71,3 @@ def test_nothing_outside_board_names_a_discipline() -> None:
     named = {name: found for name, path in files.items() if (found := _named_in(path))}
     assert {name: found for name, found in named.items() if name not in EXCEPTIONS} == {}
     assert named.keys() == EXCEPTIONS.keys()
-
-
-def test_every_way_to_name_a_discipline_is_seen() -> None:
-    """Texts, fields, imports and types; docstrings, and words that only begin alike, are no names."""
-    for code in (
-        'BOARD = "loop-mbpp-plus"',
-        'x == "runtime"',
-        'f"evolved/{name}"',
-        "class Row:\n    evolved_percentile: float",
-        "from triathlon_runner.loop import metrics",
-        "from triathlon_runner import translation",
-        "from triathlon_runner.records import LoopRecord",
-    ):
-        assert list(_names(code)), code
-    assert list(_names('"""The loop/core of it."""\nx = "loops"\nloop = 1\n')) == []
-    assert _IN_MARKUP.findall('{% if kind == "loop" %}') and _IN_MARKUP.findall(".loop { color: red }")
-    assert not _IN_MARKUP.findall("{% if not loop.first %}a loop, at runtime{% endif %}")
