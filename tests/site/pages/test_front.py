@@ -309,3 +309,14 @@ def test_known_facts(published: Published, reported: AllModels) -> None:
     names = {record["model"] for table in published.tables.values() for record in table}
     products = {one.model for one in published.products.values()}
     assert set(published.facts) <= names | products | {alias["model"] for alias in published.aliases}
+
+
+def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:
+    """A model with five of EvoEval's six sets has no mean; its dash names the sixth."""
+    for name, sets in (("whole", EVOEVAL), ("part", EVOEVAL[:-1])):
+        suites = entries([f"evolved/{one}" for one in (*sets, "humaneval-plus")])
+        write_results(tmp_path, [FakeModel(name)], [FakeSuite(entry, tasks=6) for entry in suites])
+    page = rendered_texts(gather(tmp_path, None))["index.html"]
+    rows = {slug: page.partition(f'<tr id="{slug}"')[2].partition("</tr>")[0] for slug in ("part", "whole")}
+    assert 'title="no mean, not run: tool use">–' in rows["part"]
+    assert "not run" not in rows["whole"]

@@ -1,8 +1,8 @@
 """Every model of any source once, with its scores and its place in the index."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
 from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import REPORTED, ShownScore
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import FrontColumn
+from triathlon_site.pages.board import FrontColumn, missing_suites
 from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
 
@@ -37,6 +37,8 @@ class ModelRow:
     """Planned units that have no result: the columns that lack them have no score here."""
     may_be: Sequence[Doubt] = ()
     """Rows that may be the same model."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """By id of a column without a cell: the sets that its mean lacks, in words."""
     ran: float | None = None
     """Share of the replies that were programs which ran; None where no programs were asked for here."""
 
@@ -122,21 +124,35 @@ def _row(
 
     `suites`: those that the columns are of, whose open units are counted.
     """
-    cells = {}
+    cells, missing = {}, {}
     for column in columns:
         reported = site.reported.figure(one.joined, column.reported) if one.joined else None
         score = next((cell for model in one.ids if (cell := _score(site, column, model))), None)
         if cell := replace(score, replaced=reported) if score else reported:
             cells[column.id] = cell
+        elif lacks := _missing(site, column, one.ids):
+            missing[column.id] = lacks
     dates = [*(cell.date for cell in cells.values()), *(site.newest(model) for model in one.ids)]
     opened = sum(file.open_units for model in one.ids for file in site.files[model] if file.suite in suites)
-    return ModelRow(one.info.name, one.info, one.info.page, cells, max(dates, default=""), open_units=opened)
+    date = max(dates, default="")
+    return ModelRow(one.info.name, one.info, one.info.page, cells, date, open_units=opened, missing=missing)
+
+
+def _missing(site: Gathered, column: FrontColumn, models: Sequence[str]) -> str:
+    """The sets that a mean over several lacks of the first of these models that has some of them."""
+    board, scores = site.board(column.board), _scores(site, column)
+    if board is None or scores is None:
+        return ""
+    lacks = (missing_suites(board, scores.column, model) for model in models)
+    return next(filter(None, lacks), "")
 
 
 def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot, ModelRow]]) -> ModelRow:
     """One row of a card's snapshots: in each column a score graded here, else the newest figure."""
     cells: dict[str, ShownScore] = {}
+    missing: dict[str, str] = {}
     for snapshot, row in rows:
+        missing |= {name: text for name, text in row.missing.items() if name not in missing}
         for name, cell in row.cells.items():
             if name not in cells or (cells[name].grade == REPORTED and cell.grade != REPORTED):
                 note = "; ".join(filter(None, (cell.note, snapshot.label)))
@@ -149,6 +165,7 @@ def _merged(site: Gathered, card: ModelCard, rows: Sequence[tuple[ModelSnapshot,
         date=max(row.date for _, row in rows),
         open_units=sum(row.open_units for _, row in rows),
         may_be=site.may_be.get(card.info.id, ()),
+        missing=missing,
         ran=share_that_ran([file for model in card.ids for file in site.files[model]]),
     )
 
