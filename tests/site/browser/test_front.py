@@ -322,14 +322,14 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
 
 
 def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
-    """From a drop in the ranking to the reasons, even where they are folded; then to the evidence."""
+    """From a shift in the ranking to the falls of the model; then to the evidence of a failed task."""
     visit(page, (site / "overall-core.html").as_uri() + "?rows=details")
     drop = page.locator("a[title='Why it falls']").first
     anchor = (drop.get_attribute("href") or "").partition("#")[2]
     drop.click()
     told = page.locator(f"[id='{anchor}']")
     expect(told).to_be_visible()
-    told.locator("li a").first.click()
+    page.locator("#falls td a").first.click()
     assert "/evidence/" in page.url
     expect(page.locator("#unit article.unit")).to_be_visible()
 

@@ -11,7 +11,7 @@ from triathlon_site.pages.board._page import (
 )
 from triathlon_site.pages.board._runtime_answers import LINE_KINDS
 from triathlon_site.pages.board._tables import shift_sentences
-from triathlon_site.pages.board._view import BoardRetention, FrontColumn
+from triathlon_site.pages.board._view import FrontColumn
 from triathlon_site.pages.board._views import (
     ARTICLES,
     FRONT,
@@ -27,7 +27,6 @@ __all__ = [
     "ARTICLES",
     "FRONT",
     "LINE_KINDS",
-    "BoardRetention",
     "Finding",
     "FrontColumn",
     "changes_by_kind",

@@ -1,4 +1,4 @@
-"""The evolved discipline on the pages: analyses of its sets (EvoEval, section 4), and models that fall."""
+"""The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -24,13 +24,7 @@ from triathlon_site.pages.board._evolved_analyses import (
 )
 from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
-from triathlon_site.pages.board._view import (
-    BoardRetention,
-    DisciplineView,
-    FrontColumn,
-    Retention,
-    changed_values,
-)
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval
@@ -322,31 +316,6 @@ def _pass_at(file: FileAggregate, metric: Metric) -> Value | None:
     return score_cell(score, metric.maximum, f"{tasks} tasks", tasks=tasks)
 
 
-def _retentions(board: Board, parents: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """Whether a changed problem is solved, of those whose seeds are."""
-    seeds = {entry.id: entry.seeds for entry in board.plan.suites}
-    samples = {sample.suite: sample for sample in board.headline.samples}
-    for suite, sample in samples.items():
-        seed = samples.get(seeds[suite] or suite)
-        if seed is not None and seed is not sample:
-            yield Retention(suite, sample.clusters, changed_values(sample, seed, parents), 1.0)
-
-
-def _losses(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
-    """The share of changed problems that the model solves, and the set where it is furthest behind."""
-    mean, rivals_mean = board_retention.beside(model, board_retention.means)
-    yield (
-        f"Of the changed problems whose seeds it solves, it solves {100 * mean:.0f} %;"
-        f" the other models {100 * rivals_mean:.0f} % of theirs."
-    )
-    means = [(suite.suite, *board_retention.beside(model, suite.means)) for suite in board_retention.suites]
-    behind = [(suite, mean, rivals_mean) for suite, mean, rivals_mean in means if rivals_mean - mean > 0]
-    if behind:
-        suite, mean, rivals_mean = max(behind, key=lambda entry: entry[2] - entry[1])
-        name = set_title(suite.partition("/")[2].removeprefix("core-"))
-        yield f"Furthest behind: {name}, {100 * mean:.0f} % against {100 * rivals_mean:.0f} %."
-
-
 FRONT: Final = (
     FrontColumn(
         id="evolved",
@@ -391,12 +360,6 @@ EVOLVED = DisciplineView(
     endings="One unit a problem, over all sets that the board shows.",
     figures=curve_and_radar,
     sections=evolved_sections,
-    retentions=_retentions,
-    losses=_losses,
-    loss_note=lambda _value, total, rivals, _most: (
-        f"not solved, its seed is; {total:.0f} of {rivals:.0f} others with the seed solve it"
-    ),
-    has_parents=True,
     articles={EvolvedRecord: Article("board/evolved_unit")},
     about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
     front=FRONT,

@@ -12,7 +12,7 @@ from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
-from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
+from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary, lost_sections
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
@@ -25,13 +25,7 @@ from triathlon_site.pages.board._tables import (
     repeats_of,
     shift_sentences,
 )
-from triathlon_site.pages.board._view import (
-    Array,
-    BoardRetention,
-    DisciplineView,
-    FrontColumn,
-    Retention,
-)
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
 
@@ -256,32 +250,6 @@ def _own_prompts(board: Board, variants: Sequence[Variant], models: Models) -> S
     )
 
 
-def loop_retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """Loops that a task sustains, of the tasks that the model solves at all."""
-    samples = [column.samples[0] for column in curve_columns(board)]
-    loops: Array = np.sum([sample.numerators for sample in samples], axis=0)
-    first = samples[0]
-    values = np.where(first.numerators > 0, loops, np.nan)
-    yield Retention(first.suite, first.clusters, values, float(len(samples)))
-
-
-def lost_loops(model: str, board_retention: BoardRetention, rounds: str) -> Iterator[str]:
-    """A sentence on how many loops a task of the model lasts, beside the other models."""
-    mean, rivals_mean = board_retention.beside(model, board_retention.means)
-    yield (
-        f"A task that it solves at first lasts {mean:.1f} of {board_retention.suites[0].most:.0f} {rounds}"
-        f" on average; with the other models {rivals_mean:.1f}."
-    )
-
-
-def loop_note(value: float, total: float, rivals: float, most: float) -> str:
-    """How many loops one task of a model lasts, beside the other models that solve it."""
-    return (
-        f"lasts {value:.0f} of {most:.0f}; with the {rivals:.0f} others that solve it"
-        f" {total / rivals:.1f} on average"
-    )
-
-
 FRONT: Final = FrontColumn(
     id="loop",
     name="Loop: ASL on MBPP+",
@@ -300,9 +268,6 @@ LOOP = DisciplineView(
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
     figures=curve_and_radar,
     sections=loop_sections,
-    retentions=loop_retentions,
-    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
-    loss_note=loop_note,
     articles={
         LoopRecord: Article("board/loop_unit", film, loop_kinds, loop_reason, summary=loop_summary),
     },
@@ -336,7 +301,4 @@ TRANSLATION = DisciplineView(
     endings="A task passes where all its translations do; else it ends as the first lost one did.",
     figures=curve_and_radar,
     sections=translation_sections,
-    retentions=loop_retentions,
-    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "translations"),
-    loss_note=loop_note,
 )

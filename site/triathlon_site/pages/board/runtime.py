@@ -33,8 +33,8 @@ from triathlon_site.pages.board._tables import (
     repeats_cell,
     repeats_of,
 )
-from triathlon_site.pages.board._view import BoardRetention, DisciplineView, FrontColumn, Retention
-from triathlon_site.render import Figure, Section, Value, formats
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
+from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
@@ -180,31 +180,6 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
         yield Section("All settings", text, head, tuple(rows))
 
 
-def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """The headline's score of each program."""
-    (sample,) = board.headline.samples
-    values = sample.shares() * sample.maximum
-    yield Retention(sample.suite, sample.clusters, values, sample.maximum)
-
-
-def _predicted(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
-    """The share of programs that the model predicts, beside that of the other models."""
-    mean, rivals_mean = board_retention.beside(model, board_retention.means)
-    yield f"It predicts {100 * mean:.0f} % of the programs; the other models {100 * rivals_mean:.0f} %."
-
-
-def _weakest_first(model: str, board: Board, _: BoardRetention) -> Iterator[str]:
-    """The model's rank in each question, the worst one first."""
-    scores = [(c.column.title, c.scores[model].rank) for c in question_columns(board) if model in c.scores]
-    ranks = sorted(((title, rank) for title, rank in scores if rank), key=lambda pair: -pair[1].rank)
-    if ranks:
-        weakest_first = ", ".join(f"{title} {formats.rank(rank)}" for title, rank in ranks)
-        yield (
-            f"Rank in each question, the weakest first: {weakest_first}. A chain of answers counts up to its"
-            " first wrong one."
-        )
-
-
 OUTPUT: Final = FrontColumn(
     id="runtime_output",
     name="Runtime: CRUXEval output",
@@ -252,10 +227,6 @@ RUNTIME = DisciplineView(
     models_drawn=30,
     figures=question_figures,
     sections=runtime_sections,
-    retentions=_retentions,
-    losses=_weakest_first,
-    loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
-    names_endings=False,
     articles={
         RuntimeRecord: Article(
             "board/runtime_unit", runtime_rows, runtime_kinds, runtime_reason, summary=runtime_summary
@@ -269,9 +240,6 @@ PREDICTION = DisciplineView(
     unit="program",
     endings="A unit is one answer about a program with one input.",
     sections=runtime_sections,
-    retentions=_retentions,
-    losses=_predicted,
-    loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models predict it",
     articles={
         PredictionRecord: Article(
             "board/runtime_unit",

@@ -1,6 +1,6 @@
 """The page of a model, and the page of all its units."""
 
-from triathlon_site.pages.model._falls import drops_of, falls_of, retention_on, steepest
+from triathlon_site.pages.model._falls import drops_of, falls_of, steepest
 from triathlon_site.pages.model._numbers import ModelPlace, beside_recordings
 from triathlon_site.pages.model._page import drafts, unit_draft
 from triathlon_site.pages.model._profile import profile
@@ -12,7 +12,6 @@ __all__ = [
     "drops_of",
     "falls_of",
     "profile",
-    "retention_on",
     "steepest",
     "unit_draft",
 ]

@@ -88,7 +88,7 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, Mode
             "efforts": [(group, _effort(group)) for group in group_boards(info, boards, site.models)],
             "profile": profile(model, boards, site.overalls, site.models),
             "drops": drops_of(info, boards),
-            "falls": falls_of(info, boards),
+            "falls": falls_of(model, boards),
             "recordings": list(beside_recordings(site, info)),
             "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
             "files": files,
