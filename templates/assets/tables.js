@@ -87,21 +87,6 @@
       this.words = [];
       this.status = null;
       this.heads.forEach((head, column) => this.addSorting(head, column));
-      this.prepare();
-    }
-
-    /* What sorting and searching need of each row is read while nothing else is to do, some rows at a time. */
-    prepare(from = 0) {
-      if (!window.requestIdleCallback || from >= this.rows.length) return;
-      window.requestIdleCallback((idle) => {
-        let next = from;
-        while (next < this.rows.length && (idle.timeRemaining() > 2 || next === from)) {
-          this.keysOf(this.rows[next]);
-          this.textOf(this.rows[next]);
-          next += 1;
-        }
-        this.prepare(next);
-      });
     }
 
     textOf(item) {
