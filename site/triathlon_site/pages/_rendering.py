@@ -73,7 +73,7 @@ class Rendering:
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
     table = front.all_models(site) if site.has_all_models else None
-    places = {row.info.id: _place(row) for row in table.rows} if table else {}
+    rows = {row.info.id: row for row in table.rows} if table else {}
     starts = range(0, len(site.cards), MODELS_A_SECTION)
     some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
     return [
@@ -84,15 +84,10 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
             for page in (agreement, tasks, compare, published, method, truth, changes, data)
         ),
         partial(_data_files, site),
-        *(partial(model.drafts, site, cards, places) for cards in some),
+        *(partial(model.drafts, site, cards, rows) for cards in some),
         *(partial(evidence.drafts, site, cards) for cards in some),
         partial(evidence.imported_drafts, site),
     ]
-
-
-def _place(row: front.ModelRow) -> model.ModelPlace:
-    columns = [column for column in (*front.FRONT, *front.BESIDE) if column.id in row.cells]
-    return model.ModelPlace(row.index, [(column.name, row.cells[column.id]) for column in columns], row.ran)
 
 
 def _front(site: Gathered, table: front.AllModels | None) -> Parts:

@@ -1,35 +1,16 @@
-"""Every number of one model: its place in the table of all models, what others reported or recorded."""
+"""What others reported of one model, or recorded beside its measured results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from triathlon_runner.unit_pages import evidence_page, unit_anchor
-from triathlon_site.costs import mostly_ran
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.overall_index import IndexRow
 from triathlon_site.pages._cards import ModelCard
-from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.published import PublishedColumn, PublishedScore, PublishedTable
 from triathlon_site.render import formats
 from triathlon_site.tasks import solving_metric
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPlace:
-    """What the table of all models shows of one model."""
-
-    index: IndexRow | None
-    cells: Sequence[tuple[str, ShownScore]]
-    """By name of a column."""
-    ran: float | None
-    """Share of the replies that were programs which ran; None where no programs were asked for here."""
-
-    @property
-    def mostly_ran(self) -> bool:
-        """Whether its scores are of its skill, not of replies in a form that nothing could run."""
-        return mostly_ran(self.ran)
 
 
 @dataclass(frozen=True, slots=True)

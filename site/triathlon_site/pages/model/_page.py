@@ -20,8 +20,9 @@ from triathlon_site.pages._cards import ModelCard
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import missing_suites, view_of
+from triathlon_site.pages.front import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.model._falls import drops_of, falls_of
-from triathlon_site.pages.model._numbers import ModelPlace, beside_recordings, reported_numbers
+from triathlon_site.pages.model._numbers import beside_recordings, reported_numbers
 from triathlon_site.pages.model._profile import profile
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, formats
@@ -49,13 +50,13 @@ class ModelBoard:
         return next((pair for pair in self.cells if pair[0].headline), None)
 
 
-def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, ModelPlace]) -> Iterator[Draft]:
+def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelRow]) -> Iterator[Draft]:
     """The pages of these models: one each, and for each with results one of all its units.
 
     Args:
         site: all data.
         cards: the models.
-        places: by id of a card, what the table of all models shows of it.
+        rows: by id of a card, its row in the table of all models.
     """
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     for card, model in [(one, model) for one in cards for model in one.ids or [one.info.id]]:
@@ -66,11 +67,15 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, Mode
             key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite),
         )
         boards = [board for board in site.boards if model in board.models]
+        place = rows.get(card.info.id)
         badges = list(badges_of(info, boards, site.overalls))
         values = {
             "info": info,
             "card": card,
-            "place": places.get(card.info.id),
+            "place": place,
+            "cells": [
+                (c.name, place.cells[c.id]) for c in (*FRONT, *BESIDE) if place and c.id in place.cells
+            ],
             "numbers": list(reported_numbers(site, card)),
             "may_be": site.may_be.get(card.info.id, ()),
             "servers": "; ".join(
