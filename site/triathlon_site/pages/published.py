@@ -222,9 +222,8 @@ def figures(table: PublishedTable) -> Iterator[Figure]:
 
 def _against(table: PublishedTable, base: PublishedColumn, score: PublishedColumn) -> Figure:
     """The headline against the baseline, of the rows that have both."""
-    times = 100 if base.maximum == 1 else 1
     points = [
-        Point(row.name, times * row.scores[base.id].value, row.scores[score.id].value)
+        Point(row.name, formats.in_unit(row.scores[base.id].value, base.maximum), row.scores[score.id].value)
         for row in table.models
         if base.id in row.scores and score.id in row.scores
     ]

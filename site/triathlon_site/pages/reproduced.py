@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.records import ProtocolHashes, known_protocols
-from triathlon_runner.runtime import without_libraries
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.board import left_out_programs
 from triathlon_site.published import PublishedColumn
 from triathlon_site.render import Draft, Link, Section, Value, formats
 from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
@@ -100,20 +100,14 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
     if (found := cell.difference) is not None:
         low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
         lines += [_signed(found.value, column), f"{low} to {high}"]
-        times = 100 if column.maximum == 1 else 1
-        details |= {
-            "difference": times * found.value,
-            "low": times * found.interval.low,
-            "high": times * found.interval.high,
-        }
+        ends = {"difference": found.value, "low": found.interval.low, "high": found.interval.high}
+        details |= {name: formats.in_unit(end, column.maximum) for name, end in ends.items()}
     if own is None:
         return Value(formats.NONE, "\n".join(lines), details=details)
     low, high = column.shown(own.low), column.shown(own.high)
     text = low if low == high else f"{low}–{high}"
     sure = cell.difference is None or cell.difference.sure
-    return Value(
-        text, "\n".join(lines), 100 * own.value if column.maximum == 1 else own.value, details, "", sure
-    )
+    return Value(text, "\n".join(lines), formats.in_unit(own.value, column.maximum), details, sure=sure)
 
 
 def _signed(value: float, column: PublishedColumn) -> str:
@@ -135,13 +129,7 @@ def _suites(site: Gathered, paper: Paper) -> Iterator[SuiteOfPaper]:
     for suite in paper.suites:
         if files := measured_files(site.results, suite):
             samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
-            manifests = [file.manifest for file in files.values() if file.manifest]
-            questions = [manifest.settings.get("questions") or {} for manifest in manifests]
-            left_out = {
-                program
-                for found in questions
-                for program in without_libraries(found.get("left_out_programs", {}))
-            }
+            left_out = {program for file in files.values() for program in left_out_programs(file)}
             yield SuiteOfPaper(
                 suite,
                 known_protocols()[suite, ""],

@@ -21,7 +21,7 @@ from triathlon_site.pages.board._views import (
     view_named,
     view_of,
 )
-from triathlon_site.pages.board.runtime import question_columns
+from triathlon_site.pages.board.runtime import left_out_programs, question_columns
 
 __all__ = [
     "ARTICLES",
@@ -36,6 +36,7 @@ __all__ = [
     "drops_by_model",
     "finding",
     "heading_of",
+    "left_out_programs",
     "missing_suites",
     "old_against_new",
     "places",

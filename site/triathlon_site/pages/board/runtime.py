@@ -84,38 +84,37 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
     """Details of the answers, questions that were not asked, chain of thought, all settings."""
     yield from detail_sections(board, models)
     for suite in board.plan.suites:
-        if left_out := _left_out(board.of_suite(suite.id)):
+        files = board.of_suite(suite.id)
+        if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
             yield _not_asked(suite.id, left_out, models)
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
 
 
-def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
-    """By model, what its manifest says of its questions, where programs were left out."""
-    questions = {
-        model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
-    }
-    return {
-        model: {**found, "left_out_programs": left_out}
-        for model, found in questions.items()
-        if (left_out := without_libraries(found.get("left_out_programs", {})))
-    }
+def left_out_programs(file: FileAggregate) -> Mapping[str, str]:
+    """Programs whose questions were not asked, because a library is not installed, with the reason."""
+    return without_libraries(_questions(file).get("left_out_programs", {}))
 
 
-def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
+def _questions(file: FileAggregate) -> Mapping[str, Any]:
+    """What a file's manifest says of its questions."""
+    return (file.manifest.settings.get("questions") if file.manifest else None) or {}
+
+
+def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -> Section:
     of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
-    asked = {model: Value(f"{found.get('count', 0):,}{of}") for model, found in left_out.items()}
+    asked = {model: Value(f"{_questions(file).get('count', 0):,}{of}") for model, file in files.items()}
     reasons = {
-        model: Value("; ".join(f"{task}: {why}" for task, why in found["left_out_programs"].items()))
-        for model, found in left_out.items()
+        model: Value("; ".join(f"{task}: {why}" for task, why in left_out_programs(file).items()))
+        for model, file in files.items()
     }
     return model_table(
         "Questions that were not asked",
         "Where a library that a program imports is not installed, its questions cannot be built; the extra"
         " `official` installs those that DREval and ClassEval need.",
         models,
-        list(left_out),
+        files,
         {"questions asked": asked, "programs left out": reasons},
     )
 

@@ -123,7 +123,7 @@ def _model_board(site: Gathered, board: Board, model: str) -> ModelBoard:
 def _effort(group: GroupBoard) -> Figure:
     """The rows of a group on one board, on the scale of the table beside the figure."""
     column = group.board.headline.column
-    scale = 100 if column.maximum == 1 else 1
+    scale = formats.in_unit(1, column.maximum)
     maximum = scale * column.maximum
     points = [
         TokenPoint(
