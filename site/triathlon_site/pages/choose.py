@@ -210,7 +210,7 @@ def _ends(rows: Sequence[ModelRow], score: ChoiceScore) -> tuple[NDArray[np.floa
     for row in rows:
         cell = row.cells[score.id]
         span = _interval(cell, tasks)
-        value = round(score.maximum * cell.share, 9)
+        value = float(np.round(score.maximum * cell.share, 9))
         ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
         texts.append([formats.score(end, cell.maximum) for end in (cell.value, span.low, span.high)])
     return np.array(ends), texts
