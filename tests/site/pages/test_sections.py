@@ -210,16 +210,6 @@ def test_a_share_carries_its_counts_and_interval() -> None:
     assert share(0, 0).small == "none to count"
 
 
-def test_a_profile_names_only_sure_contrasts(site: Gathered) -> None:
-    """Each column named has a rank that is surely another than the one that it is compared with."""
-    for model in site.results.models:
-        own = [one for one in site.boards if model in one.models]
-        found = profile(model, own, site.overalls, site.models)
-        assert all(one.shift.significant and one.shift.shift > 0 for one in found.better)
-        assert all(one.shift.significant and one.shift.shift < 0 for one in found.worse)
-        assert found.radar.svg or model == "weak"  # which has 0 everywhere
-
-
 def test_a_set_that_a_model_fails_is_a_weak_side(tmp_path: Path) -> None:
     """The best of six fails all of one set: it is named there, with its two ranks; the others are not."""
     fakes = [FakeModel(f"m{place}", -0.5 - 0.01 * place, 0.9) for place in range(5)]
