@@ -152,7 +152,7 @@ def _together(suites: list[str]) -> str:
 def _build(paper: PaperName, models_file: Path, results: Path, out: Path) -> None:
     """Builds the site, which has the paper's page where there are results for it."""
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see `cli`
-    from triathlon_site.pages.published import reproduced_page  # noqa: PLC0415  see `cli`
+    from triathlon_site.pages.reproduced import reproduced_page  # noqa: PLC0415  see `cli`
 
     build(
         results,

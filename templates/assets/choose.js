@@ -1,6 +1,7 @@
 /* The chosen score against the chosen cost: a sentence, a figure and a table of the models that pass the filters. */
 "use strict";
 (() => {
+  const { make, draw: shape, load, setQuery } = window.triathlon;
   const choices = window.triathlonChoices, place = document.getElementById("choose");
   const SIZES = [["1", "under 1 B", 0, 1], ["10", "under 10 B", 0, 10], ["50", "under 50 B", 0, 50], ["50-", "50 B and more", 50, Infinity]];
   const CONTEXTS = [["8000", "8,000 tokens"], ["32000", "32,000 tokens"], ["128000", "128,000 tokens"], ["1000000", "1,000,000 tokens"]];
@@ -18,13 +19,6 @@
     { id: "memory", label: "GPU memory at most, GB (4 bits)", number: true, passes: most("memory") },
   ];
 
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-
   /* ---- what was chosen, as the address has it ---- */
 
   const asked = new URLSearchParams(location.search);
@@ -32,10 +26,7 @@
   const chosen = { score: known(choices.scores, asked.get("score")).id, cost: known(choices.costs, asked.get("cost")).id };
   const fits = ({ number, options }, value) => number ? Number(value) > 0 : options.some(([known]) => known === value);
   for (const filter of FILTERS) chosen[filter.id] = fits(filter, asked.get(filter.id)) ? asked.get(filter.id) : "";
-  const remember = () => {
-    const query = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value));
-    try { history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`); } catch { /* a page from a file may not */ }
-  };
+  const remember = () => setQuery(new URLSearchParams(Object.entries(chosen).filter(([, value]) => value)).toString());
 
   /* ---- scores: one file each, loaded when it is asked for ---- */
 
@@ -43,12 +34,6 @@
   const decoded = (text) => Array.from({ length: text.length / 2 }, (_, i) => 64 * LETTERS.get(text[2 * i]) + LETTERS.get(text[2 * i + 1]));
   const loaded = new Map();
   window.triathlonScore = (score) => loaded.set(score.id, { ...score, draws: score.draws.map(decoded) });
-  const script = (source) => new Promise((resolve, reject) => {
-    const element = make("script", { src: source });
-    element.addEventListener("load", resolve);
-    element.addEventListener("error", () => reject(new Error(`expected the file ${source} beside this page, but it cannot be loaded`)));
-    document.head.append(element);
-  });
 
   /* ---- the frontier: as triathlon_site/frontier computes it ---- */
 
@@ -146,12 +131,6 @@
 
   /* ---- the figure: a point a model, which leads to its page; shaded from the lowest that ties with the best ---- */
 
-  const shape = (tag, attributes, ...children) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
   /* Round numbers: 1, 2 and 5 times powers of ten on a logarithmic axis, equal steps else. */
   const ticks = (low, high, logarithmic) => {
     if (!logarithmic) {
@@ -215,7 +194,7 @@
   const show = async () => {
     remember();
     const { file } = known(choices.scores, chosen.score), wanted = chosen.score;
-    if (!loaded.has(wanted)) try { await script(file); } catch (error) { answer.textContent = error.message; return; }
+    if (!loaded.has(wanted)) try { await load(file); } catch (error) { answer.textContent = error.message; return; }
     if (wanted !== chosen.score) return; /* another was chosen meanwhile */
     view = selection();
     answer.textContent = sentence(view);

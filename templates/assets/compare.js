@@ -1,6 +1,7 @@
 /* Models side by side. Data comes in small script files, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
+  const { make, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
   const MOST = 6;
   const NOT_SHOWN = "no difference shown";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
@@ -9,11 +10,9 @@
   const index = window.triathlonIndex;
   const known = new Map(index.models.map((model) => [model.id, model]));
   const loaded = new Map();
-  const waiting = new Map();
   window.triathlonModel = (model) => {
     model.solved = bySuite(model.solved);
     loaded.set(model.id, model);
-    waiting.get(model.id)?.();
   };
 
   /* Task → "1" solved or "0" not, of the tasks that were run. */
@@ -22,27 +21,7 @@
     return [suite, Object.fromEntries(tasks.filter(([, sign]) => sign !== "-"))];
   }));
 
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-
-  const SVG = "http://www.w3.org/2000/svg";
-  const svg = (tag, attributes, ...children) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-
-  const load = (id) => loaded.has(id) ? Promise.resolve() : new Promise((resolve, reject) => {
-    waiting.set(id, resolve);
-    const script = make("script", { src: known.get(id).data });
-    script.addEventListener("error", () => reject(new Error(`no data for ${id}`)));
-    document.head.append(script);
-  });
+  const fetchModel = async (id) => { if (!loaded.has(id)) await load(known.get(id).data); };
 
   /* The other way round: `+1.2` as `−1.2`; a zero has no sign. */
   const turned = (text) => text.replace(/^[+−]/, (sign) => sign === "+" ? "−" : "+");
@@ -68,13 +47,8 @@
   const best = [...document.querySelectorAll("[id^=neighbours] tbody a")].map((link) => pages.get(link.getAttribute("href")));
   for (const id of [...best, ...known.keys()]) if (chosen.length < 2 && id && !chosen.includes(id)) chosen.push(id);
 
-  const remember = () => {
-    try { history.replaceState(null, "", `${location.pathname}?m=${chosen.map(encodeURIComponent).join(",")}${location.hash}`); }
-    catch { /* a page from a file may not */ }
-  };
+  const remember = () => setQuery(`m=${chosen.map(encodeURIComponent).join(",")}`);
 
-  /* `GPT-4o mini` is found by `gpt4o-mini`. */
-  const bare = (text) => text.toLowerCase().replace(/[-_.\s]+/g, "");
   const search = () => {
     const names = [...index.models.map(({ name }) => name), ...index.reported].sort((a, b) => a.localeCompare(b));
     const list = make("datalist", { id: "models" }, ...names.map((name) => make("option", { value: name })));
@@ -91,8 +65,7 @@
       else if (found.length) said.textContent = `${found.length} models: ${found.slice(0, 3).map(({ name }) => name).join(", ")}${found.length > 3 ? " …" : ""}`;
       else said.textContent = reported ? `of ${reported} others reported figures alone: no task is known to compare` : "no model of that name";
     };
-    field.addEventListener("change", add);
-    field.addEventListener("input", (event) => { if (event.inputType === "insertReplacementText") add(); });
+    whenPicked(field, add);
     return [field, list, said];
   };
 
@@ -187,7 +160,7 @@
     const page = models[i].evidence[suite];
     if (!page) return task;
     const rival = models.find((model, n) => n !== i && model.evidence[suite])?.evidence[suite].split("/")[1];
-    return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${encodeURIComponent(task)}` }, task);
+    return make("a", { href: `${page}${rival ? `?beside=${rival}` : ""}#${anchor(task)}` }, task);
   };
 
   /* Tasks that exactly one of the models solves, set by set. */
@@ -245,47 +218,27 @@
     figures.querySelector("[data-plots]").replaceChildren();
     figures.querySelector("[data-interactive]").disabled = false;
   };
-  const interact = (button) => {
+  const interact = async (button) => {
     button.disabled = true;
+    await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean));
     const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
-    const plot = () => {
-      /* Both places first: a plot takes the width that its place has when it is drawn. */
-      const kinds = [["Degradation curves", curve, "curve"], ["All dimensions", radar, "radar"]];
-      const places = kinds.filter(([, , field]) => models.some((model) => model[field])).map(([label, into]) => [add(holder, label), into]);
-      for (const [div, into] of places) into(div, models);
-      figures.querySelector(".figures").hidden = true;
-    };
-    if (window.Plotly) { plot(); return; }
-    /* Elements that stand where plotly would else write style sheets of its maps, which the policy refuses. */
-    for (const id of place.dataset.plotlyStyles.split(" ").filter(Boolean)) document.head.append(make("meta", { id }));
-    const script = make("script", { src: place.dataset.plotly });
-    script.addEventListener("load", plot);
-    document.head.append(script);
+    const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
+    /* Traces and axes come as plotly's own from the build; the page adds its colours. */
+    const traces = (name, marked) => models.flatMap((model, i) => model[name] ? [{ ...model[name], line: { color: colour(i) }, ...marked(i) }] : []);
+    const legend = { orientation: "h", y: -0.2 };
+    const { curve: { xaxis, yaxis }, radar: { polar } } = index.layouts;
+    const curves = traces("curve", (i) => ({ marker: { symbol: i } })), shapes = traces("radar", () => ({}));
+    const axes = { radialaxis: gridded(polar.radialaxis, figures), angularaxis: gridded(polar.angularaxis, figures) };
+    const drawings = [
+      ["Degradation curves", curves, { xaxis: gridded(xaxis, figures), yaxis: gridded(yaxis, figures) }],
+      ["All dimensions", shapes, { polar: { ...polar, ...axes } }],
+    ].filter(([, lines]) => lines.length);
+    /* All places first: a plot takes the width that its place has when it is drawn. */
+    const places = drawings.map(([label]) => addPlot(holder, label));
+    drawings.forEach(([, lines, layout], i) => plot(places[i], lines, { ...layout, legend }));
+    figures.querySelector(".figures").hidden = true;
   };
   figures.querySelector("[data-interactive]").addEventListener("click", (event) => interact(event.currentTarget));
-  const layout = () => {
-    const style = getComputedStyle(document.body);
-    return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: style.color, family: style.fontFamily, size: 12 }, margin: { t: 20, r: 20, b: 40, l: 50 }, legend: { orientation: "h", y: -0.2 } };
-  };
-  /* Figures come as plotly's own from the build; the page adds its colours. */
-  const gridded = (axis) => {
-    const color = getComputedStyle(figures.querySelector(".grid")).stroke;
-    return { ...axis, gridcolor: color, linecolor: color, zerolinecolor: color };
-  };
-  const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;
-  const add = (holder, label) => { const div = make("div", { class: "plot", role: "img", "aria-label": label }); holder.append(div); return div; };
-  const plotted = (div, traces, axes) => window.Plotly.newPlot(div, traces, { ...layout(), ...axes }, { displaylogo: false, responsive: true });
-  const curve = (div, models) => {
-    const { xaxis, yaxis } = index.layouts.curve;
-    const traces = models.flatMap((m, i) => m.curve ? [{ ...m.curve, line: { color: colour(i) }, marker: { symbol: i } }] : []);
-    plotted(div, traces, { xaxis: gridded(xaxis), yaxis: gridded(yaxis) });
-  };
-  const radar = (div, models) => {
-    const { polar } = index.layouts.radar;
-    const traces = models.flatMap((m, i) => m.radar ? [{ ...m.radar, line: { color: colour(i) } }] : []);
-    if (!traces.length) return;
-    plotted(div, traces, { polar: { ...polar, radialaxis: gridded(polar.radialaxis), angularaxis: gridded(polar.angularaxis) } });
-  };
 
   const tables = document.getElementById("compare-tables");
   let turn = 0;
@@ -299,7 +252,7 @@
     place.classList.remove("ready");
     const wait = make("p", { class: "muted" }, "Loading …");
     place.append(wait);
-    try { await Promise.all(chosen.map(load)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
+    try { await Promise.all(chosen.map(fetchModel)); } catch (error) { wait.replaceWith(make("p", { class: "notice" }, String(error.message))); return; }
     if (thisTurn !== turn) return; /* other models were chosen meanwhile */
     const models = chosen.map((id) => loaded.get(id)), [from, ...others] = models;
     const found = others.flatMap((model) => comparisons(from, model));

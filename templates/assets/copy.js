@@ -1,7 +1,8 @@
 /* Copies of what a table shows: as Markdown, tab-separated or as a CSV file, with ids and where it is from. */
 "use strict";
 (() => {
-  const { make, chooser } = window.triathlonView;
+  const { make } = window.triathlon;
+  const { chooser } = window.triathlonView;
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim();
 
   const copy = async (text, field) => {

@@ -3,19 +3,7 @@
 "use strict";
 (() => {
   const COLOURS = 8, GAP = 15, LONGEST = 24;
-  const SVG = "http://www.w3.org/2000/svg";
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
-  const draw = (tag, attributes, ...children) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
+  const { make, draw, whenPicked } = window.triathlon;
 
   class Curves {
     constructor(figure, number) {
@@ -28,11 +16,7 @@
       this.status = make("output", { class: "status" });
       this.bar = make("div", { class: "controls" }, this.field, list, this.status);
       figure.before(this.bar);
-      this.field.addEventListener("change", () => this.search(this.field.value));
-      /* A name that was picked from the list is whole; one that is being typed may be the beginning of another. */
-      this.field.addEventListener("input", (event) => {
-        if (event.inputType === "insertReplacementText") this.search(this.field.value);
-      });
+      whenPicked(this.field, () => this.search(this.field.value));
     }
 
     search(text) {

@@ -2,13 +2,14 @@
    scripts, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
+  const { make, load, setQuery, anchor } = window.triathlon;
   const place = document.getElementById("unit"), list = document.getElementById("units");
   const filters = document.getElementById("filters"), count = filters.querySelector("output");
   const [show, beside, search] = ["show", "beside", "task"].map((name) => filters.querySelector(`[data-${name}]`));
   const asked = new URLSearchParams(location.search);
   const { packs, model: ownName } = place.dataset;
   const command = document.querySelector("[data-command]"), verify = command.textContent;
-  const arrived = new Map(), waiting = new Map();
+  const asking = new Map(), unpacked = new Map();
 
   /* Five signs of Python's base 85 are four bytes; the last group is filled up. */
   const SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
@@ -22,25 +23,15 @@
     const stream = new Blob([decode(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   };
-  window.triathlonPack = (text) => waiting.get(document.currentScript.src)(unpack(text));
-  const load = (path) => {
+  window.triathlonPack = (text) => unpacked.set(document.currentScript.src, unpack(text));
+  const fetched = async (path) => {
     const { href } = new URL(path, location.href);
-    if (!arrived.has(href)) arrived.set(href, new Promise((resolve, reject) => {
-      waiting.set(href, resolve);
-      const script = make("script", { src: path });
-      script.addEventListener("error", () => reject(new Error(`cannot load ${path}`)));
-      document.head.append(script);
-    }));
-    return arrived.get(href);
-  };
-  const make = (tag, attributes, ...children) => {
-    const element = Object.assign(document.createElement(tag), attributes);
-    element.append(...children);
-    return element;
+    if (!asking.has(href)) asking.set(href, load(path));
+    await asking.get(href);
+    return unpacked.get(href);
   };
   const folder = (other) => other ? `../${other}/${packs}` : packs;
   const entryOf = (index, task) => index.tasks.find(([name]) => name === task);
-  const anchor = (task) => encodeURIComponent(task).replaceAll("%2F", "/");
 
   /* `#task`, `#task@2` for its second sample; `#u12`, as earlier builds had it, for the unit of line 12. */
   const named = (index) => {
@@ -51,12 +42,12 @@
   };
 
   const written = async (other, task) => {
-    const entry = entryOf(await load(`${folder(other)}/index.js`), task);
+    const entry = entryOf(await fetched(`${folder(other)}/index.js`), task);
     const name = other ? beside.selectedOptions[0].text : ownName;
     const holder = make("div", {}, ...(beside?.value ? [make("h3", {}, name)] : []));
-    if (!entry) holder.append(make("p", { className: "muted" }, "was not asked."));
+    if (!entry) holder.append(make("p", { class: "muted" }, "was not asked."));
     /* Made of escaped templates when the site was built; the content policy lets no script in it run. */
-    else holder.append(Object.assign(document.createElement("template"), { innerHTML: (await load(`${folder(other)}/${entry[1]}.js`))[task] }).content);
+    else holder.append(Object.assign(document.createElement("template"), { innerHTML: (await fetched(`${folder(other)}/${entry[1]}.js`))[task] }).content);
     return holder;
   };
   const neighbour = (task, step) => {
@@ -77,8 +68,8 @@
     if (!known) return;
     const sides = await Promise.all([written("", task), ...(beside?.value ? [written(beside.value, task)] : [])]);
     if (thisTurn !== turn) return; /* another was opened meanwhile */
-    const steps = make("p", { className: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", make("a", { href: "#check" }, "check it yourself"));
-    place.replaceChildren(steps, make("div", { className: sides.length > 1 ? "beside" : "" }, ...sides));
+    const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", make("a", { href: "#check" }, "check it yourself"));
+    place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
     const part = sample && [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));
     (part || place).scrollIntoView({ behavior: "instant" });
     place.querySelector("h2")?.focus({ preventScroll: true });
@@ -86,11 +77,10 @@
   };
 
   const remember = () => {
-    const query = new URLSearchParams([["show", show.value], ["beside", beside?.value ?? ""]].filter(([, value]) => value));
-    try { history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}${location.hash}`); } catch { /* a page from a file may not */ }
+    setQuery(new URLSearchParams([["show", show.value], ["beside", beside?.value ?? ""]].filter(([, value]) => value)).toString());
   };
   const filter = async (index) => {
-    const rival = beside?.value ? new Map((await load(`${folder(beside.value)}/index.js`)).tasks.map(([task, , ended]) => [task, ended])) : null;
+    const rival = beside?.value ? new Map((await fetched(`${folder(beside.value)}/index.js`)).tasks.map(([task, , ended]) => [task, ended])) : null;
     const differs = (task, ended) => rival?.has(task) && (rival.get(task) === "passed") !== (ended === "passed");
     const wanted = search.value.trim().toLowerCase();
     let shown = 0;
@@ -103,7 +93,7 @@
   };
 
   const start = async () => {
-    const index = await load(`${packs}/index.js`);
+    const index = await fetched(`${packs}/index.js`);
     index.tasks.forEach(([task], i) => {
       list.children[i].dataset.task = task;
       list.children[i].querySelector("a").href = `#${anchor(task)}`;
@@ -123,5 +113,5 @@
     await filter(index);
     await open(index);
   };
-  start().catch((error) => { place.hidden = false; place.replaceChildren(make("p", { className: "notice" }, error.message)); });
+  start().catch((error) => { place.hidden = false; place.replaceChildren(make("p", { class: "notice" }, error.message)); });
 })();

@@ -1,9 +1,9 @@
 /* The front page: what its table is ranked by, which chart a phone shows, and rows to compare. */
 "use strict";
 (() => {
-  const { state, remember, make } = window.triathlonView;
+  const { make, draw } = window.triathlon;
+  const { state, remember } = window.triathlonView;
   const board = window.triathlonBoards[0];
-  const SVG = "http://www.w3.org/2000/svg";
   const MOST = 6;
   const phone = matchMedia("(max-width: 46rem)");
   const charts = document.querySelector(".charts");
@@ -11,13 +11,6 @@
   const heads = board.heads.filter((head) => head.dataset.by);
   const start = (heads.find((head) => head.hasAttribute("aria-sort")) ?? heads[0]).dataset.by;
   const title = (head) => head.querySelector("button").firstChild.textContent.trim();
-
-  const draw = (tag, attributes, ...children) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
 
   /* The bar of a cell, as the build draws it for the first column. */
   const addBar = (cell, maximum) => {

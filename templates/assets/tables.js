@@ -1,6 +1,7 @@
 /* Tables that sort, search and filter. Without this file they are in the order of their ranks, and complete but for long ones. */
 "use strict";
 (() => {
+  const { make, setQuery, bare } = window.triathlon;
   const FILTERS = [
     ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
     ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"],
@@ -20,16 +21,7 @@
   const LONG = 200, FIRST = 40;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
-  /* What is looked for and where: `GPT-4o mini` is found by `gpt4o-mini`. */
-  const bare = (text) => text.toLowerCase().replace(/[-_.\s]+/g, "");
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
-
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  };
 
   /* What a cell without a value of its own says: its text, or the first number of it. */
   const plain = (cell, numeric) => {
@@ -58,10 +50,7 @@
   const state = new URLSearchParams(location.search);
   const remember = (name, value) => {
     if (value) state.set(name, value); else state.delete(name);
-    const query = state.toString();
-    try {
-      history.replaceState(null, "", location.pathname + (query ? `?${query}` : "") + location.hash);
-    } catch { /* a page from a file may not: the view stays, its address does not */ }
+    setQuery(state.toString());
   };
 
   /* Rows that the page does not lay out: in a template behind the first ones, or in a script of their own, which comes before this one. */
@@ -98,21 +87,6 @@
       this.words = [];
       this.status = null;
       this.heads.forEach((head, column) => this.addSorting(head, column));
-      this.prepare();
-    }
-
-    /* What sorting and searching need of each row is read while nothing else is to do, some rows at a time. */
-    prepare(from = 0) {
-      if (!window.requestIdleCallback || from >= this.rows.length) return;
-      window.requestIdleCallback((idle) => {
-        let next = from;
-        while (next < this.rows.length && (idle.timeRemaining() > 2 || next === from)) {
-          this.keysOf(this.rows[next]);
-          this.textOf(this.rows[next]);
-          next += 1;
-        }
-        this.prepare(next);
-      });
     }
 
     textOf(item) {
@@ -466,5 +440,5 @@
     board.showAsked();
     return board;
   });
-  window.triathlonView = { state, remember, make, chooser };
+  window.triathlonView = { state, remember, chooser };
 })();

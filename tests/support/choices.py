@@ -1,13 +1,18 @@
-"""A few made-up models to choose from."""
+"""A few made-up models to choose from, and the page for choosing one of them."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from triathlon_site.overall_index import IndexRow
+from triathlon_site.history import History
+from triathlon_site.models import ModelInfo
+from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
-from triathlon_site.pages.choose import Candidate, Candidates
+from triathlon_site.pages.choose import drafts
+from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.ranking import Rank
+from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval
 
 LOOP = {
@@ -21,29 +26,32 @@ LOOP = {
 """Size in billions and score of 10; the interval is 0.4 to either side."""
 
 
-def choices(solved: Mapping[str, float]) -> Candidates:
-    """Six models with one score; the index has the same order."""
-    models = tuple(
-        Candidate(
-            name=name,
-            page=f"models/{name.lower()}.html",
-            license="mit",
-            openness="closed" if size is None else "open",
-            usable=True,
-            context=None,
-            costs={
-                **({} if size is None else {"size": float(size), "memory": size / 2}),
-                **({"solved": solved[name]} if name in solved else {}),
-            },
-            scores={
-                "loop": ShownScore(
-                    score, 10.0, Interval(score - 0.4, min(10, score + 0.4)), "recorded", "", "", ""
-                )
-            },
-            index=IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1),
-        )
-        for name, (size, score) in LOOP.items()
-    )
-    centres = [model.index.value for model in models]
-    draws = np.random.default_rng(0).normal(centres, 2, (2000, len(models)))
-    return Candidates(models, draws)
+class Site(NamedTuple):
+    """What the frame of every page asks of the site."""
+
+    boards: tuple[()] = ()
+    history: History = History()
+    date: str = ""
+    version: str = "0"
+    docs: str = ""
+
+
+def choices(solved: Mapping[str, float]) -> Draft:
+    """The page for six models with one score; the index has the same order."""
+    rows = []
+    for name, (size, score) in LOOP.items():
+        size_text = None if size is None else f"{size}B"
+        info = ModelInfo(name, name, None, size_text, "mit", open_weights=size is not None, usable=True)
+        cell = ShownScore(score, 10.0, Interval(score - 0.4, min(10, score + 0.4)), "recorded", "", "", "")
+        place = IndexRow(10 * score, 10 * score - 4, 10 * score + 4, Rank(1, False, 1, 6), 1)
+        rows.append(ModelRow(name, info, f"models/{name.lower()}.html", {"loop": cell}, "", place))
+    places = tuple(row.index for row in rows if row.index)
+    draws = np.random.default_rng(0).normal([place.value for place in places], 2, (2000, len(rows)))
+    (draft,) = drafts(AllModels(tuple(rows), Index(places, draws)), solved)
+    return draft
+
+
+def rendered(draft: Draft) -> str:
+    """The page as it is without a script."""
+    frame = {"root": "", "here": draft.path, "links": [], "leaderboards": [], "more": [], "site": Site()}
+    return installed_environment().render(draft.template, **frame, **draft.values)

@@ -1,6 +1,14 @@
 """Evidence: what a model wrote for single tasks and what became of it, in packs for one page a suite."""
 
-from triathlon_site.evidence._article import Article, Articles, expected_and_got, reason, render_tasks
+from triathlon_site.evidence._article import (
+    Article,
+    Articles,
+    Words,
+    changed_words,
+    expected_and_got,
+    reason,
+    render_tasks,
+)
 from triathlon_site.evidence._extractor import (
     ATTEMPTS,
     INDEX,
@@ -10,10 +18,9 @@ from triathlon_site.evidence._extractor import (
     EvidenceExtractor,
     imported_page,
     imported_slug,
+    read_attempts,
     read_summary,
 )
-from triathlon_site.evidence._lists import read_attempts
-from triathlon_site.evidence._words import Words, changed_words
 
 __all__ = [
     "ATTEMPTS",

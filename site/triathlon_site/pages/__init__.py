@@ -1,9 +1,9 @@
-"""Pages: from scores to HTML, a folder or a file a page, through typed contexts and jinja2 templates."""
+"""Pages: from scores to HTML, a folder or a file a page, each with its jinja2 template."""
 
 from triathlon_site.pages._cells import Cell
 from triathlon_site.pages._rendering import Rendering, reported_by_board
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.imported import imported_files
+from triathlon_site.pages.evidence import imported_files
 
 __all__ = ["Cell", "Gathered", "Rendering", "ShownScore", "imported_files", "reported_by_board"]

@@ -1,6 +1,6 @@
-"""Cells of scores, as the tables of several pages show them."""
+"""Cells of scores as tables show them, and the columns that are dimensions, with their titles elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -8,11 +8,13 @@ from triathlon_runner.records import RECORDED
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.ranking import FEWEST_RANKED, RankShift
-from triathlon_site.render.formats import receipt_anchor
-from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, ColumnScores, Score
+from triathlon_site.render import formats
+from triathlon_site.scores import OTHER_PROTOCOL, UNITS_ARE_OPEN, Board, ColumnScores, Score
 
 APART_MARKS: Final = {OTHER_PROTOCOL: "≠", UNITS_ARE_OPEN: "…"}
 """How a table marks a score that is in no ranking, by the reason."""
+SUMS: Final = ("average_accuracy", "coverage_f1")
+"""Metrics computed from others: not dimensions of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +88,43 @@ def marks_of(cells: Iterable[Cell]) -> set[str]:
 def receipt_path(column: ColumnScores, model: str) -> str:
     """Address of a model's receipt of a column; for a mean over several suites, that of all its receipts."""
     suites = [suite for suite, _ in column.column.parts]
-    anchor = receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
+    anchor = formats.receipt_anchor(suites[0]) if len(suites) == 1 else "receipts"
     return f"models/{model_slug(model)}.html#{anchor}"
+
+
+def dimensions(boards: Sequence[Board]) -> list[tuple[Board, ColumnScores]]:
+    """The dimensions of the first family of data that has boards.
+
+    They are the ranked columns that are neither a mean over several sets nor the sum of other columns.
+    """
+    return [
+        (board, column)
+        for board in boards
+        if board.plan.family == boards[0].plan.family
+        for column in board.shown
+        if column.column.ranked
+        and len(column.column.parts) == 1
+        and column.column.id.partition(":")[2] not in SUMS
+    ]
+
+
+def dimension_title(board: Board, column: ColumnScores) -> str:
+    """`loop pass@1`; with its data where that is not our own problems."""
+    data = "" if board.plan.family == "core" else f" ({board.plan.title})"
+    return f"{board.plan.discipline} {formats.inside(column.column.title)}{data}"
+
+
+def axis_title(board: Board, column: ColumnScores) -> str:
+    """`runtime IC`: short enough for the axis of a figure."""
+    return f"{board.plan.discipline} {short_title(column)}"
+
+
+def short_title(column: ColumnScores) -> str:
+    """The title of a column behind the name of its discipline: `IC` for incremental consistency."""
+    return "IC" if column.column.id.endswith(":ic") else formats.inside(column.column.title)
+
+
+def share_of_maximum(column: ColumnScores, model: str) -> float | None:
+    """A score in per cent of the column's maximum; None for a model without one."""
+    score = column.scores.get(model)
+    return 100 * score.value / column.column.maximum if score else None

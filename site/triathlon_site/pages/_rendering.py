@@ -15,9 +15,7 @@ from triathlon_site.pages import (
     data,
     evidence,
     front,
-    imported,
     method,
-    missing,
     model,
     overall,
     published,
@@ -25,7 +23,7 @@ from triathlon_site.pages import (
     truth,
 )
 from triathlon_site.pages._site import FRONT, Gathered
-from triathlon_site.render import Draft, Environment, Link, Page
+from triathlon_site.render import MISSING, Draft, Environment, Link, Page
 from triathlon_site.scores import Board
 
 MODELS_A_SECTION: Final = 5
@@ -46,9 +44,13 @@ class Rendering:
         """The number of sections."""
         return len(self._sections)
 
+    def parts(self, number: int) -> Parts:
+        """The pages of one section before their templates are filled."""
+        return self._sections[number]()
+
     def section(self, number: int) -> Iterator[Page]:
         """The pages of one section."""
-        for part in self._sections[number]():
+        for part in self.parts(number):
             if isinstance(part, Page):
                 yield part
             else:
@@ -57,55 +59,35 @@ class Rendering:
 
     def _rendered(self, draft: Draft) -> str:
         return self.environment.render(
-            draft.context.template,
+            draft.template,
             root="../" * draft.path.count("/"),
             here=draft.path,
             links=self._links,
             leaderboards=self._boards,
             more=self._more,
             site=self.site,
-            **draft.context.variables(),
+            **draft.values,
         )
 
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
     table = front.all_models(site) if site.has_all_models else None
-    places = {row.info.id: _place(row) for row in table.rows} if table else {}
+    rows = {row.info.id: row for row in table.rows} if table else {}
+    starts = range(0, len(site.cards), MODELS_A_SECTION)
+    some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
     return [
         partial(_front, site, table),
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
-            for page in (
-                agreement,
-                tasks,
-                compare,
-                published,
-                imported,
-                method,
-                truth,
-                changes,
-                data,
-                missing,
-            )
+            for page in (agreement, tasks, compare, published, method, truth, changes, data)
         ),
         partial(_data_files, site),
-        *(
-            partial(model.drafts, site, site.cards[start : start + MODELS_A_SECTION], places)
-            for start in range(0, len(site.cards), MODELS_A_SECTION)
-        ),
-        *(
-            partial(evidence.drafts, site, site.cards[start : start + MODELS_A_SECTION])
-            for start in range(0, len(site.cards), MODELS_A_SECTION)
-        ),
+        *(partial(model.drafts, site, cards, rows) for cards in some),
+        *(partial(evidence.drafts, site, cards) for cards in some),
         partial(evidence.imported_drafts, site),
     ]
-
-
-def _place(row: front.ModelRow) -> model.ModelPlace:
-    columns = [column for column in (*front.FRONT, *front.BESIDE) if column.id in row.cells]
-    return model.ModelPlace(row.index, [(column.name, row.cells[column.id]) for column in columns], row.ran)
 
 
 def _front(site: Gathered, table: front.AllModels | None) -> Parts:
@@ -114,10 +96,11 @@ def _front(site: Gathered, table: front.AllModels | None) -> Parts:
         yield from front.drafts(site, table)
         boards = {column.board for column in front.SHOWN}
         solved = solved_cost_by_name(site.boards, site.models, boards)
-        yield from choose.drafts(choose.candidates(table, solved))
+        yield from choose.drafts(table, solved)
     elif not site.overall_pages:
-        yield Draft(FRONT, front.EmptyContext())
+        yield Draft(FRONT, "front/empty")
     yield from overall.drafts(site)
+    yield Draft(MISSING, "missing/page")
 
 
 def _data_files(site: Gathered) -> Parts:
@@ -143,7 +126,7 @@ def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
     if site.boards:
         yield Link("Tasks", "tasks.html")
     yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", truth.PATH))
-    yield Link("Data", "data.html", ("published.html", imported.PATH))
+    yield Link("Data", "data.html", ("published.html", evidence.IMPORTED))
 
 
 def _board_links(site: Gathered) -> Iterator[Link]:
@@ -169,6 +152,6 @@ def _more_links(site: Gathered) -> Iterator[Link]:
     if any(truth.pairs(site)):
         yield Link("How true", truth.PATH)
     if site.imported:
-        yield Link("Imported", imported.PATH)
+        yield Link("Imported", evidence.IMPORTED)
     if site.history.changes:
         yield Link("What moved", changes.PATH)

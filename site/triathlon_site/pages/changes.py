@@ -1,13 +1,12 @@
 """The changes since the last builds: a page and an Atom feed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final, NamedTuple
 
 from triathlon_site.history import Change, Event
 from triathlon_site.models import printable
 from triathlon_site.pages._site import Gathered
-from triathlon_site.render import Draft, PageContext
+from triathlon_site.render import Draft
 
 PATH: Final = "changes.html"
 FEED: Final = "changes.xml"
@@ -18,8 +17,7 @@ FEW: Final = 8
 """Up to this many changes of rank that other models caused are listed with all events; more are folded."""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One event as a sentence behind the model's name."""
 
     kind: str
@@ -29,8 +27,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One build's changes."""
 
     change: Change
@@ -41,31 +38,12 @@ class Entry:
     """The folded changes; empty in older entries, of which the history has the number only."""
 
 
-@dataclass(frozen=True)
-class ChangesContext(PageContext):
-    """The template's data for the page of changes."""
-
-    template: ClassVar[str] = "changes/page"
-    entries: list[Entry]
-    """The newest first."""
-    feed: str = FEED
-
-
-@dataclass(frozen=True)
-class FeedContext(PageContext):
-    """The template's data for the Atom feed."""
-
-    template: ClassVar[str] = "changes/feed"
-    entries: list[Entry]
-    feed_id: str = FEED_ID
-
-
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The page of changes, and its feed; nothing before the first change."""
     if site.history.changes:
         entries = [_entry(site, change) for change in site.history.changes]
-        yield Draft(PATH, ChangesContext(entries))
-        yield Draft(FEED, FeedContext(entries))
+        yield Draft(PATH, "changes/page", {"entries": entries, "feed": FEED})
+        yield Draft(FEED, "changes/feed", {"entries": entries, "feed_id": FEED_ID})
 
 
 def _entry(site: Gathered, change: Change) -> Entry:

@@ -1,14 +1,12 @@
 """The page of the data files: their addresses, the meaning of their fields, and faults in the results."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
-from triathlon_site.exchange import EXPORTS, Archive, Export, archives
-from triathlon_site.exports import DATA_SCHEMA, DataFormat, core_files, data_formats
+from triathlon_site.exchange import EXPORTS, Archive, archives
+from triathlon_site.exports import DATA_SCHEMA, core_files, data_formats
 from triathlon_site.pages._site import Gathered
-from triathlon_site.published import FactCounts
-from triathlon_site.render import Draft, Page, PageContext
+from triathlon_site.render import Draft, Page
 
 _TYPES: Final = {
     "csv": "text/csv",
@@ -23,34 +21,18 @@ _DESCRIPTION: Final = (
 )
 
 
-@dataclass(frozen=True)
-class DataContext(PageContext):
-    """The template's data for the page of the data files."""
-
-    template: ClassVar[str] = "data/page"
-    facts: FactCounts | None
-    """The sources of the models' facts; None without facts."""
-    archives: Mapping[str, Archive]
-    """The archives that the site offers, by name of their format."""
-    exports: Mapping[str, Export]
-    """Every format of `triathlon export`, by its name."""
-    json_ld: Mapping[str, Any]
-    """The page's data as a `Dataset` of schema.org."""
-    formats: Sequence[DataFormat]
-    data_schema: int = DATA_SCHEMA
-
-
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page of the data files, and the files that it alone links."""
     packed = list(archives(site.results, site.boards, site.models, site.url))
-    context = DataContext(
-        facts=site.published.fact_counts if site.published else None,
-        archives={archive.form: archive for archive in packed},
-        exports=EXPORTS,
-        json_ld=_dataset(site, packed),
-        formats=data_formats(),
-    )
-    yield Draft("data.html", context, tuple(archive.page for archive in packed))
+    values = {
+        "facts": site.published.fact_counts if site.published else None,
+        "archives": {archive.form: archive for archive in packed},
+        "exports": EXPORTS,
+        "json_ld": _dataset(site, packed),
+        "formats": data_formats(),
+        "data_schema": DATA_SCHEMA,
+    }
+    yield Draft("data.html", "data/page", values, tuple(archive.page for archive in packed))
     yield from core_files(site.url)
 
 

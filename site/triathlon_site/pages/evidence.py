@@ -1,8 +1,12 @@
-"""A page for each file of results: its tasks, how each ended, and what was written for one of them."""
+"""Pages of evidence: of each file of results its tasks, how each ended, what was written for one of them.
 
+And the page of imported results: other people's replies, graded here, in no ranking.
+"""
+
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Final
 
 from markupsafe import Markup
 
@@ -11,31 +15,13 @@ from triathlon_site.evidence import LINKS, imported_page, imported_slug
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cards import ModelCard
+from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.imported import PATH, imported_files
-from triathlon_site.render import Draft, PageContext
+from triathlon_site.pages.model import unit_draft
+from triathlon_site.render import Draft
+from triathlon_site.scores import Board, ColumnScores
 
-
-@dataclass(frozen=True)
-class EvidenceContext(PageContext):
-    """The template's data for one model on one suite."""
-
-    template: ClassVar[str] = "evidence/page"
-    info: ModelInfo
-    file: FileAggregate
-    home: str
-    """The page that it belongs to."""
-    all_tasks: str
-    """The page of all units of the model."""
-    tasks: Markup
-    """A list item for each task."""
-    packs: str
-    """The folder of the packs beside the page; empty where texts are private."""
-    lines: str
-    """The download of the results file."""
-    others: list[tuple[str, str]]
-    """Folder and name of the other models whose units can stand beside these."""
-    imported: bool
+IMPORTED: Final = "imported.html"
 
 
 def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
@@ -48,28 +34,76 @@ def drafts(site: Gathered, cards: Sequence[ModelCard]) -> Iterator[Draft]:
                 yield _draft(site, info, file, info.slug, others)
 
 
-def imported_drafts(site: Gathered) -> Iterator[Draft]:
-    """The pages of imported results."""
-    files = list(imported_files(site.imported))
-    for file in files:
-        info = site.models[file.model]
-        yield _draft(site, info, file, imported_slug(info.slug), [])
-
-
 def _draft(
     site: Gathered, info: ModelInfo, file: FileAggregate, folder: str, others: Sequence[FileAggregate]
 ) -> Draft:
     imported = folder != info.slug
     beside = [site.models[other.model] for other in others if other.model != info.id and other.has_lines]
-    context = EvidenceContext(
-        info=info,
-        file=file,
-        home=PATH if imported else info.page,
-        all_tasks=imported_page(info.slug) if imported else info.units_page,
-        tasks=Markup(file.extracts.read(LINKS).decode()),
-        packs=suite_slug(file.suite) if file.has_lines else "",
-        lines=lines_page(folder, file.suite),
-        others=[(other.slug, other.label) for other in beside],
-        imported=imported,
-    )
-    return Draft(evidence_page(folder, file.suite), context)
+    values = {
+        "info": info,
+        "file": file,
+        "home": IMPORTED if imported else info.page,
+        "all_tasks": imported_page(info.slug) if imported else info.units_page,
+        "tasks": Markup(file.extracts.read(LINKS).decode()),
+        "packs": suite_slug(file.suite) if file.has_lines else "",  # none where texts are private
+        "lines": lines_page(folder, file.suite),
+        "others": [(other.slug, other.label) for other in beside],
+        "imported": imported,
+    }
+    return Draft(evidence_page(folder, file.suite), "evidence/page", values)
+
+
+@dataclass(frozen=True)
+class ImportedRow:
+    """One model on one board."""
+
+    info: ModelInfo
+    cells: list[Cell]
+    files: tuple[FileAggregate, ...]
+    outcomes: Counter[str]
+    units: str
+    """The page of all its units."""
+
+    @property
+    def part(self) -> str:
+        """Of how many tasks the scores are, where that is not all: `30 of 164 tasks`; else empty."""
+        tasks, whole = (
+            sum(counts) for counts in zip(*(file.task_counts for file in self.files), strict=True)
+        )
+        return f"{tasks} of {whole} tasks" if tasks < whole else ""
+
+
+def imported_drafts(site: Gathered) -> Iterator[Draft]:
+    """The page of imported results, of each model's units and of each file; nothing where there are none."""
+    if not site.imported:
+        return
+    tables = []
+    for board in site.imported:
+        columns = [column for column in board.shown if column.scores]
+        rows = [_imported_row(site, board, columns, model) for model in sorted(board.models)]
+        tables.append((board, columns, rows))
+    yield Draft(IMPORTED, "imported/page", {"tables": tables})
+    files = list(imported_files(site.imported))
+    for model in sorted({file.model for file in files}):
+        info, own = site.models[model], [file for file in files if file.model == model]
+        yield unit_draft(info, own, imported_page(info.slug), IMPORTED, imported=True)
+        for file in own:
+            yield _draft(site, info, file, imported_slug(info.slug), [])
+
+
+def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
+    """The files of imported results, each once, those of variants too."""
+    by_id: dict[tuple[str, str], FileAggregate] = {}
+    for board in boards:
+        plain = [file for files in board.files.values() for file in files]
+        variants = [file for files in board.variants.values() for file in files.values()]
+        by_id |= {(file.model, file.suite): file for file in (*plain, *variants)}
+    yield from by_id.values()
+
+
+def _imported_row(site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str) -> ImportedRow:
+    info, files = site.models[model], board.files[model]
+    outcomes = sum((Counter(file.outcomes) for file in files), Counter[str]())
+    # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
+    cells = [replace(cell(column, model), receipt="") for column in columns]
+    return ImportedRow(info, cells, files, outcomes, imported_page(info.slug))

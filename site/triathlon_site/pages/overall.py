@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar, Final
+from typing import Any, Final
 
 from triathlon_site.costs import run_cost
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board import Finding, finding
-from triathlon_site.pages.model import SteepestFall, steepest
-from triathlon_site.render import Draft, PageContext
+from triathlon_site.pages.board import finding
+from triathlon_site.pages.model import steepest
+from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow
 
 OLD_DAYS: Final = 183
@@ -41,49 +41,31 @@ class OverallLine:
     """Whether some of its results were measured here."""
 
 
-@dataclass(frozen=True)
-class OverallContext(PageContext):
-    """The template's data for the page."""
-
-    template: ClassVar[str] = "overall/page"
-    overall: Overall
-    family: str
-    lines: list[OverallLine]
-    findings: list[Finding]
-    steepest_fall: SteepestFall | None
-    measured: tuple[str, str] | None
-    """Days of the oldest and the newest measured result."""
-    small_open: bool
-    """Whether there are two small models with open weights."""
-    robust: str
-    """The order by the first discipline, best first, as the page's address says it."""
-    marks: set[str]
-    """Of the scores: those that the table explains."""
-
-
 def drafts(site: Gathered) -> Iterator[Draft]:
     """A page a family of data that has results."""
     for family, path in site.overall_pages.items():
-        yield Draft(path, _context(site, family, site.overalls[family]))
+        yield Draft(path, "overall/page", _values(site, family, site.overalls[family]))
 
 
-def _context(site: Gathered, family: str, overall: Overall) -> OverallContext:
+def _values(site: Gathered, family: str, overall: Overall) -> dict[str, Any]:
     newest = max((file.ended for file in site.results.files), default="")
     lines = [_line(site, overall, row, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
     plan = overall.boards[0].plan
     column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline} {plan.headline.title}".lower())
-    return OverallContext(
-        overall=overall,
-        family=family,
-        lines=lines,
-        findings=[lead for board in overall.boards if (lead := finding(board, site.models))],
-        steepest_fall=steepest(overall.boards),
-        measured=(min(dates), max(dates)) if dates else None,
-        small_open=sum(is_small_and_open(line.info) for line in lines) > 1,
-        robust=f"-{column.strip('-')}",
-        marks=marks_of(cell for line in lines for cell in line.cells),
-    )
+    return {
+        "overall": overall,
+        "family": family,
+        "lines": lines,
+        "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],
+        "steepest_fall": steepest(overall.boards),
+        # days of the oldest and the newest measured result
+        "measured": (min(dates), max(dates)) if dates else None,
+        "small_open": sum(is_small_and_open(line.info) for line in lines) > 1,
+        # the order by the first discipline, best first, as the page's address says it
+        "robust": f"-{column.strip('-')}",
+        "marks": marks_of(cell for line in lines for cell in line.cells),
+    }
 
 
 def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> OverallLine:

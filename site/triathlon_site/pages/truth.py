@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from triathlon_site.load import MEASURED
 from triathlon_site.pages._cards import ModelSnapshot
@@ -11,7 +11,7 @@ from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.published import SAME
-from triathlon_site.render import Draft, PageContext, formats
+from triathlon_site.render import Draft, formats
 from triathlon_site.scores import Board, ColumnScores, Score
 from triathlon_site.uncertainty import Interval
 
@@ -66,18 +66,10 @@ class Pair:
         return None if self.interval is None else self.interval.low <= 0 <= self.interval.high
 
 
-@dataclass(frozen=True)
-class TruthContext(PageContext):
-    """The template's data for the page."""
-
-    template: ClassVar[str] = "truth/page"
-    pairs: list[Pair]
-
-
 def drafts(site: Gathered) -> Iterator[Draft]:
     """The page, where a model was measured here for which others report the same quantity."""
     if found := list(pairs(site)):
-        yield Draft(PATH, TruthContext(found))
+        yield Draft(PATH, "truth/page", {"pairs": found})
 
 
 def pairs(site: Gathered) -> Iterator[Pair]:

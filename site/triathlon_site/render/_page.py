@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -28,24 +28,15 @@ class Page:
         return self.content.encode() if self.raw is None else self.raw
 
 
-@dataclass(frozen=True)
-class PageContext:
-    """The fields that one template may use; each page declares a subclass."""
-
-    template: ClassVar[str]
-    """Path of the template below `templates/`, without its suffix."""
-
-    def variables(self) -> Mapping[str, Any]:
-        """The fields by name, as the template sees them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A page whose template is still to be filled."""
 
     path: str
-    context: PageContext
+    template: str
+    """Its path below `templates/`, without its suffix."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What the template uses beside the site and what frames every page."""
     files: tuple[Page, ...] = ()
     """Data files that belong to it."""
 

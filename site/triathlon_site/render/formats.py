@@ -195,21 +195,6 @@ def sortable(value: float) -> str:
     return f"{value:.6g}"
 
 
-def evidence_page(suite: str, slug: str) -> str:
-    """The page of a model's units of one suite, from the site's root; `slug` is the model's."""
-    return unit_pages.evidence_page(slug, suite)
-
-
-def unit_anchor(task: str) -> str:
-    """The id of a task where its units or who solves it stand."""
-    return unit_pages.unit_anchor(task)
-
-
-def lines_path(suite: str, slug: str) -> str:
-    """Where the packed lines of one results file can be downloaded; `slug` is the model's."""
-    return unit_pages.lines_page(slug, suite)
-
-
 def receipt_anchor(suite: str) -> str:
     """The id of a suite's receipt on the page of a model."""
     return f"receipt-{re.sub(r'[^a-z0-9]+', '-', suite.lower())}"
@@ -260,5 +245,5 @@ FILTERS: Final[dict[str, Callable[..., Any]]] = {
     name: function
     for name, function in list(globals().items())
     if isfunction(function) and not name.startswith("_")
-}
-"""Every format, by its name, for templates."""
+} | {of.__name__: of for of in (unit_pages.evidence_page, unit_pages.lines_page, unit_pages.unit_anchor)}
+"""Every format, and the addresses of evidence, by name, for templates."""

@@ -3,48 +3,24 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.choices import choices
-from triathlon_site.history import History
-from triathlon_site.pages.choose import PATH, ChooseContext, drafts
-from triathlon_site.render import installed_environment
+from support.choices import choices, rendered
+from triathlon_site.pages.choose import PATH
+from triathlon_site.render import Draft, installed_environment
 
 pytestmark = pytest.mark.browser
 
 
-class Site:
-    """What the frame of every page asks of the site."""
-
-    boards = ()
-    history = History()
-    date = None
-    version = "0"
-    docs = ""
+@pytest.fixture(scope="module")
+def draft() -> Draft:
+    return choices({})
 
 
 @pytest.fixture(scope="module")
-def context() -> ChooseContext:
-    (draft,) = drafts(choices({}))
-    assert isinstance(draft.context, ChooseContext)
-    return draft.context
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, context: ChooseContext) -> str:
+def address(tmp_path_factory: pytest.TempPathFactory, draft: Draft) -> str:
     """The page alone with what it loads, as files."""
     folder = tmp_path_factory.mktemp("choose")
-    (draft,) = drafts(choices({}))
     environment = installed_environment()
-    html = environment.render(
-        context.template,
-        root="",
-        here=PATH,
-        links=[],
-        leaderboards=[],
-        more=[],
-        site=Site(),
-        **context.variables(),
-    )
-    contents = {PATH: html.encode()}
+    contents = {PATH: rendered(draft).encode()}
     contents |= {page.path: page.bytes for page in draft.files}
     contents |= {path: environment.asset_contents[name] for name, path in environment.assets.items()}
     for path, content in contents.items():
@@ -53,11 +29,9 @@ def address(tmp_path_factory: pytest.TempPathFactory, context: ChooseContext) ->
     return (folder / PATH).as_uri()
 
 
-def test_the_script_says_what_the_page_says_without_it(
-    page: Page, address: str, context: ChooseContext
-) -> None:
+def test_the_script_says_what_the_page_says_without_it(page: Page, address: str, draft: Draft) -> None:
     """Each usual question, opened by its address, has the sentence and the frontier of the page."""
-    for question in context.questions:
+    for question in draft.values["questions"]:
         page.goto(f"{address}?{question.address.partition('?')[2]}")
         page.wait_for_selector("[data-shown]")
         assert page.inner_text("#choose .verdict") == question.sentence

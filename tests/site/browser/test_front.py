@@ -285,22 +285,6 @@ def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, p
     expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_column_comes_when_it_is_asked_for(page: Page, site: Path) -> None:
-    """Tier and rank shift are not there at first; the menu brings one, and the address keeps it."""
-    visit(page, (site / "loop.html").as_uri())
-    tier = page.get_by_role("columnheader", name="Tier")
-    expect(tier).to_have_count(0)
-    page.locator("summary", has_text="Columns").click()
-    page.get_by_role("checkbox", name="Tier").check()
-    expect(tier).to_be_visible()
-    assert "show=tier" in page.url
-    page.reload()
-    settle(page)
-    expect(tier).to_be_visible()
-    cells = page.locator("table.board tbody tr").first.locator("td:visible, th:visible")
-    assert cells.count() == page.locator("table.board thead th:visible").count()
-
-
 @pytest.mark.parametrize(("width", "seen"), [(1024, 0), (1280, 1)])
 def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width: int, seen: int) -> None:
     """A narrower one has them in the menu; the table never needs to be moved sideways."""
@@ -338,14 +322,14 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
 
 
 def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
-    """From a drop in the ranking to the reasons, even where they are folded; then to the evidence."""
+    """From a shift in the ranking to the falls of the model; then to the evidence of a failed task."""
     visit(page, (site / "overall-core.html").as_uri() + "?rows=details")
     drop = page.locator("a[title='Why it falls']").first
     anchor = (drop.get_attribute("href") or "").partition("#")[2]
     drop.click()
     told = page.locator(f"[id='{anchor}']")
     expect(told).to_be_visible()
-    told.locator("li a").first.click()
+    page.locator("#falls td a").first.click()
     assert "/evidence/" in page.url
     expect(page.locator("#unit article.unit")).to_be_visible()
 

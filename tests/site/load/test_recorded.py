@@ -17,7 +17,7 @@ from triathlon_site.build import build, frames, gather
 from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS
 from triathlon_site.models import ModelInfo, recorded_infos
-from triathlon_site.pages.model._recordings import beside_recordings
+from triathlon_site.pages.model import beside_recordings
 
 PUBLISHED = Path(__file__).parents[3] / "results/published"
 RECEIPT = {

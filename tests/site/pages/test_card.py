@@ -27,12 +27,12 @@ def test_levels_count_the_first_sample_of_each_seed() -> None:
             ("core/seeds/open-minutes", "passed", 0),
             ("core/seeds/of-old", "passed", 0),
         )
-    ).context.variables()["rows"]
+    ).values["rows"]
     assert row == ("m", [(1, 2), (0, 0), (0, 0), (1, 1), (0, 0)])
 
 
 def test_the_card_is_that_of_the_package() -> None:
     """Its headings and tables come out as HTML."""
-    card = core_draft(_results()).context.variables()["card"]
+    card = core_draft(_results()).values["card"]
     assert "<h2>Known limits</h2>" in card
     assert "<table>" in card

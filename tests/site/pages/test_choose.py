@@ -9,16 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.choices import choices
+from support.choices import choices, rendered
 from triathlon_site.frontier import frontier_shares
-from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
-from triathlon_site.overall_index import IndexRow
+from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
-from triathlon_site.pages.choose import PATH, ChooseContext, Question, candidates, drafts
+from triathlon_site.pages.choose import Question, drafts
 from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.ranking import Rank
-from triathlon_site.render import Draft, installed_environment
+from triathlon_site.render import Draft
 from triathlon_site.uncertainty import Interval
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -26,37 +25,12 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 @pytest.fixture(scope="module")
 def draft() -> Draft:
-    (page,) = drafts(choices({"Middle": 0.25}))
-    return page
+    return choices({"Middle": 0.25})
 
 
 def questions_of(draft: Draft) -> Sequence[Question]:
-    assert isinstance(draft.context, ChooseContext)
-    return draft.context.questions
-
-
-def shown(draft: Draft) -> str:
-    """The page as it is without a script."""
-    return installed_environment().render(
-        draft.context.template,
-        root="",
-        here=PATH,
-        links=[],
-        leaderboards=[],
-        more=[],
-        site=Site(),
-        **draft.context.variables(),
-    )
-
-
-class Site:
-    """What the frame of every page asks of the site."""
-
-    boards = ()
-    history = History()
-    date = None
-    version = "0"
-    docs = ""
+    found: Sequence[Question] = draft.values["questions"]
+    return found
 
 
 def script(draft: Draft, path: str) -> Mapping[str, object]:
@@ -67,12 +41,12 @@ def script(draft: Draft, path: str) -> Mapping[str, object]:
 
 def test_questions_are_answered_in_words(draft: Draft) -> None:
     """The best, who cannot be told from it, and the smallest of these, of the models with a known size."""
-    sentences = {(one.score.id, one.cost.id, one.group.words): one.sentence for one in questions_of(draft)}
+    sentences = {(one.score.id, one.cost.id, one.words): one.sentence for one in questions_of(draft)}
     assert sentences["loop", "size", "open models"] == (
         "Take Costly (200 B): of 5 usable open models with a known size it scores highest in loop,"
         " 9.50 (9.10–9.90), and no other comes close enough to doubt it."
     )
-    assert sentences["loop", "size", "open models"] in shown(draft)
+    assert sentences["loop", "size", "open models"] in rendered(draft)
 
 
 def test_dominated_models_are_not_listed(draft: Draft) -> None:
@@ -96,8 +70,9 @@ def table_row(name: str, billions: str, score: float, maximum: float) -> ModelRo
 
 def answers_to(rows: Sequence[ModelRow]) -> Mapping[tuple[str, str], Question]:
     draws = np.random.default_rng(0).normal(50, 5, (200, len(rows)))  # of the index, which is not asked for
-    (page,) = drafts(replace(candidates(AllModels(tuple(rows), None), {}), index_draws=draws))
-    return {(one.score.id, one.group.words): one for one in questions_of(page)}
+    places = tuple(row.index for row in rows if row.index)
+    (page,) = drafts(AllModels(tuple(rows), Index(places, draws)), {})
+    return {(one.score.id, one.words): one for one in questions_of(page)}
 
 
 def test_shares_and_per_cent_are_on_one_scale() -> None:
@@ -167,8 +142,7 @@ def test_measured_cost_is_offered_where_a_model_has_one(draft: Draft) -> None:
     index = script(draft, "data/choose.js")
     assert isinstance(index["models"], list)
     assert {model["name"]: model["solved"] for model in index["models"]}["Middle"] == 0.25
-    (without,) = drafts(choices({}))
-    costs = script(without, "data/choose.js")["costs"]
+    costs = script(choices({}), "data/choose.js")["costs"]
     assert isinstance(costs, list)
     assert "solved" not in [cost["id"] for cost in costs]
 

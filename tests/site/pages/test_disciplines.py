@@ -21,8 +21,7 @@ EXCEPTIONS: Final = {
     "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
     "published/_spread.py": "the interval of ASL, by the runner's formula",
     "published/_tables.py": "mean ranks of variants, by the runner's formula",
-    "pages/published/_analyses.py": "EvoEval's analyses, by the runner's formulas",
-    "pages/published/_reproduced.py": "names the programs that a missing library leaves out",
+    "pages/published.py": "EvoEval's analyses, by the runner's formulas",
     "costs.py": "the disciplines whose replies are programs, of which some do not run",
     "reproduction_plan.py": "a paper's suites and columns, by their names",
     "reproduction.py": "the sets that a paper's means are over",
@@ -71,20 +70,3 @@ def test_nothing_outside_board_names_a_discipline() -> None:
     named = {name: found for name, path in files.items() if (found := _named_in(path))}
     assert {name: found for name, found in named.items() if name not in EXCEPTIONS} == {}
     assert named.keys() == EXCEPTIONS.keys()
-
-
-def test_every_way_to_name_a_discipline_is_seen() -> None:
-    """Texts, fields, imports and types; docstrings, and words that only begin alike, are no names."""
-    for code in (
-        'BOARD = "loop-mbpp-plus"',
-        'x == "runtime"',
-        'f"evolved/{name}"',
-        "class Row:\n    evolved_percentile: float",
-        "from triathlon_runner.loop import metrics",
-        "from triathlon_runner import translation",
-        "from triathlon_runner.records import LoopRecord",
-    ):
-        assert list(_names(code)), code
-    assert list(_names('"""The loop/core of it."""\nx = "loops"\nloop = 1\n')) == []
-    assert _IN_MARKUP.findall('{% if kind == "loop" %}') and _IN_MARKUP.findall(".loop { color: red }")
-    assert not _IN_MARKUP.findall("{% if not loop.first %}a loop, at runtime{% endif %}")

@@ -1,21 +1,17 @@
-"""Why a model falls: found from the front page, told with numbers, ending on evidence."""
+"""Where a model falls: found from the front page, told with numbers, ending on evidence."""
 
 import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.model import falls_of, retention_on, steepest
-from triathlon_site.pages.model._drops import drops_of
+from triathlon_site.pages.model import drops_of, falls_of, steepest
 
-FEWEST = 2
-"""Other models below which a task says nothing."""
 FORGETFUL = FakeModel("forgetful", 4.0, 0.15)
 """Solves nearly everything once and keeps none of it."""
 MODELS = (FORGETFUL, *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(4)))
@@ -35,91 +31,24 @@ def site(root: Path) -> Gathered:
     return gather(root / "results", None)
 
 
-def test_only_solved_tasks_can_be_lost(root: Path, site: Gathered) -> None:
-    """The loops of a task count where it was solved at all, as the records say."""
-    board = next(board for board in site.boards if board.plan.id == "loop-core")
-    found = retention_on(board, {})
-    (kept,) = found.suites
-    for row, model in enumerate(found.models):
-        lines = (root / f"results/runs/{model}/loop/core.jsonl").read_text().splitlines()
-        loops = {record["task_id"]: record["sustained_loops"] for record in map(json.loads, lines)}
-        values = dict(zip(kept.tasks, kept.values[row].tolist(), strict=True))
-        assert {name: value for name, value in values.items() if not np.isnan(value)} == {
-            name: count for name, count in loops.items() if count
-        }
-
-
-def test_a_changed_problem_counts_where_its_seeds_are_solved(site: Gathered) -> None:
-    """What a model could not do before it cannot lose."""
-    board = next(board for board in site.boards if board.plan.id == "evolved-core")
-    files = {file.suite: file for file in board.files["forgetful"]}
-    parents = {task.task_id: task.parents for file in files.values() for task in file.tasks}
-    solved = {t.task_id for t in files["evolved/core-seeds"].tasks if t.outcome == "passed"}
-    found = retention_on(board, parents)
-    row = found.models.index("forgetful")
-    assert [kept.suite.partition("-")[2] for kept in found.suites] == [
-        "difficult",
-        "creative",
-        "subtle",
-        "combine",
-        "tool_use",
-    ]
-    for kept in found.suites:
-        for task, value in zip(kept.tasks, kept.values[row].tolist(), strict=True):
-            assert np.isnan(value) == (not parents[task] or not set(parents[task]) <= solved)
-
-
-def test_a_changed_problem_that_a_model_did_not_run_counts_for_nobody_beside_it(site: Gathered) -> None:
-    """Whoever ran a part is compared on that part; what is reckoned for the others stays as it is."""
-    board = next(board for board in site.boards if board.plan.id == "evolved-core")
-    parents = {t.task_id: t.parents for file in board.files["forgetful"] for t in file.tasks}
-    full = retention_on(board, parents)
-    dropped = next(task for task in full.suites[0].tasks if parents[task])
-    part = retention_on(board, {task: names for task, names in parents.items() if task != dropped})
-    place = part.suites[0].tasks.index(dropped)
-    assert np.isnan(part.suites[0].values[:, place]).all() and not part.suites[0].gaps[:, place].any()
-
-
-def test_a_gap_is_what_the_other_models_keep_more(site: Gathered) -> None:
-    """Mean of the others minus the model's own, as a share; nothing where too few others count."""
-    board = next(board for board in site.boards if board.plan.id == "loop-core")
-    (kept,) = retention_on(board, {}).suites
-    for row, own in enumerate(kept.values):
-        others = np.delete(kept.values, row, axis=0)
-        for place, gap in enumerate(kept.gaps[row]):
-            known = others[~np.isnan(others[:, place]), place]
-            expected = (known.mean() - own[place]) / kept.most if len(known) >= FEWEST else 0
-            assert gap == pytest.approx(max(0, np.nan_to_num(expected)))
-
-
-def test_a_fall_names_what_others_keep(site: Gathered) -> None:
-    """Its tasks are ones that the model solved and others keep longer; the steepest is the front page's."""
-    fall = next(f for f in falls_of(site.models["forgetful"], site.boards) if f.board.plan.id == "loop-core")
-    assert fall.shift.significant and fall.shift.shift == -4 and len(fall.examples) == 5
-    own, most, others = map(float, re.findall(r"[\d.]+\d|\d+", fall.text[0]))
-    assert most == 10 and own < others <= most
-    for example in fall.examples:
-        lasts, _, count, mean = map(float, re.findall(r"\d+\.?\d*", example.note))
-        assert lasts < mean and count >= 2
+def test_the_steepest_fall_is_the_front_pages(root: Path, site: Gathered) -> None:
+    """The question leads to the fall on the model's page; beside it drops end on the evidence of a task."""
+    (fall,) = (f for f in falls_of("forgetful", site.boards) if f.board.plan.id == "loop-core")
+    assert fall.shift.significant and fall.shift.shift == -4
     found = steepest(site.boards)
-    assert found is not None and (found.model, found.board.plan.id, found.places) == (
-        "forgetful",
-        "loop-core",
-        4,
-    )
-
-
-def test_two_clicks_from_the_front_page_to_the_evidence(root: Path) -> None:
-    """The question leads to the place on the model's page, its tasks to the film of each."""
+    assert found and (found.model, found.board.plan.id, found.places) == ("forgetful", "loop-core", 4)
     out = root / "_site"
-    front = (out / "index.html").read_text()
-    question = re.search(r'<a href="(models/forgetful\.html)#(fall-loop-core)">Why did forgetful fall', front)
+    question = re.search(
+        r'<a href="(models/forgetful\.html)#(fall-loop-core)">Why did forgetful fall',
+        (out / "index.html").read_text(),
+    )
     assert question
-    page = (out / question[1]).read_text()
-    section = page.partition(f'id="{question[2]}"')[2].partition("</details>")[0]
-    for path, anchor in re.findall(r'href="\.\./(evidence/[^"#]+)#([^"]+)"', section):
+    section = (out / question[1]).read_text().partition('id="falls"')[2].partition("</section>")[0]
+    assert f'id="{question[2]}"' in section
+    links = re.findall(r'href="\.\./(evidence/[^"#]+)#([^"]+)"', section)
+    assert links
+    for path, anchor in links:
         assert f'id="{anchor}"' in (out / path).read_text()
-    assert section.count("evidence/") == 5
 
 
 def test_every_drop_on_a_board_leads_to_why(root: Path) -> None:

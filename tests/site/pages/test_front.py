@@ -200,7 +200,7 @@ def test_the_page_has_the_first_rows_and_a_script_the_others(pages: dict[str, st
     slugs = re.findall(r'<tr id="([^"]+)"', page + later_rows(script))
     assert page.count("<tr id=") == 60 and len(slugs) == len(set(slugs)) > 200
     assert f"The first 60 of {len(slugs)} models." in page and '<a href="all-models.html">' in page
-    assert re.search(r'data-scripts="data/front-rows.js\s', page)
+    assert re.search(r'data-scripts="assets/shared-\w+.js data/front-rows.js\s', page)
     for row in later_rows(script).split("<tr ")[1:]:
         assert re.search(r'<td class="score[^"]*"[^>]* data-v="\d', row), row
     listed = set(re.findall(r'href="(models/[^"]+)"', pages["all-models.html"]))

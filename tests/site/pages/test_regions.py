@@ -1,7 +1,7 @@
 """The two regions of EvoEval's figure 2."""
 
 from triathlon_site import analysis
-from triathlon_site.pages.board.evolved import region_border
+from triathlon_site.pages.board._evolved_analyses import region_border
 
 OLD = {f"m{n}": 10.0 + 7 * n for n in range(12)}
 NEW = {model: old - 5 + (3 if n % 2 else -3) - 30 * (n == 9) for n, (model, old) in enumerate(OLD.items())}

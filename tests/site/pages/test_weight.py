@@ -48,7 +48,7 @@ def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
     assert page.path == "index.html" and page.content.count("<tr id=") == 100
     assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
     scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
-    assert scripts == [environment.assets[name] for name in ("tables.js", "copy.js", "find.js")]
+    assert scripts == [environment.assets[name] for name in ("shared.js", "tables.js", "copy.js", "find.js")]
     assert 15_000 < _weight(page.bytes, environment) <= MOST
 
 

@@ -2,17 +2,21 @@
 
 import ast
 import re
+import shutil
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import jinja2
 import jinja2.meta
-import pytest
 
 import triathlon_site.pages
-from triathlon_site.render import PageContext, find_templates
+from support.results import FakeSuite, write_results
+from support.site import MODELS, entries, imported_results, rich_results
+from triathlon_site.build import gather
+from triathlon_site.pages import Rendering
+from triathlon_site.render import Draft, find_templates, installed_environment
 
+PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 CODE = Path(triathlon_site.pages.__file__).parents[1]
 TEMPLATES = find_templates()
 MARKUP = re.compile(r"</?[a-zA-Z!]")
@@ -38,12 +42,6 @@ def _defined(source: str) -> set[str]:
     return {*names, *re.findall(r"{%-? (?:macro|set) (\w+)", source)}
 
 
-def _contexts(kind: type[PageContext] = PageContext) -> Iterator[type[PageContext]]:
-    for found in kind.__subclasses__():
-        yield found
-        yield from _contexts(found)
-
-
 def test_markup_is_written_in_templates_only() -> None:
     """No string in the site's Python holds a tag."""
     found = [
@@ -66,26 +64,30 @@ def test_lines_of_templates_are_short() -> None:
     assert long == []
 
 
-@pytest.mark.parametrize("context", list(_contexts()), ids=lambda context: context.template)
-def test_a_template_uses_what_its_context_declares(context: type[PageContext]) -> None:
-    """Every name in a page's template, or in one that it includes, is a field of its context or a common one;
-    every field is used, and the template lies in a folder of the page's name.
+def test_templates_use_what_their_pages_hand_them(tmp_path: Path) -> None:
+    """Every name in a page's template, or in one that it includes, is handed over or a common one, and every
+    value that is handed over is used; of all pages of a site with measured, imported and published results.
     """
+    results = imported_results(rich_results(tmp_path / "results", MODELS, tasks=4))
+    write_results(results, MODELS, [FakeSuite(entry, tasks=4) for entry in entries(["loop/mbpp-plus"])])
+    shutil.copytree(PUBLISHED, results / "published")
+    rendering = Rendering(gather(results, None), installed_environment())
+    drafts = [part for number in range(len(rendering)) for part in rendering.parts(number)]
+    handed = {draft.template: set(draft.values) for draft in drafts if isinstance(draft, Draft)}
+    assert len(handed) > 20
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), trim_blocks=True, autoescape=True
     )
-    folder = TEMPLATES / Path(context.template).parent
-    page = (TEMPLATES / f"{context.template}.html.jinja").read_text()
-    included = re.findall(r'include "([\w/.]+jinja)"', page)
-    if context.template == "board/page":
-        included += [f"board/{path.name}" for path in folder.iterdir() if path.name != "page.html.jinja"]
-    declared = {field.name for field in fields(context)}
-    used: set[str] = set()
-    for source in (page, *((TEMPLATES / name).read_text() for name in included)):
-        environment.filters.update(dict.fromkeys(re.findall(r"\|\s*(\w+)", source), str))
-        used |= jinja2.meta.find_undeclared_variables(environment.parse(source)) - (
-            _defined(source) - declared
-        )
-    assert used - declared <= COMMON
-    assert declared <= used
-    assert context.__module__.split(".")[2] == context.template.partition("/")[0]
+    for template, declared in handed.items():
+        page = (TEMPLATES / f"{template}.html.jinja").read_text()
+        included = re.findall(r'include "([\w/.]+jinja)"', page)
+        if template == "board/page":
+            included += [f"board/{p.name}" for p in (TEMPLATES / "board").iterdir() if "page" not in p.name]
+        used: set[str] = set()
+        for source in (page, *((TEMPLATES / name).read_text() for name in included)):
+            environment.filters.update(dict.fromkeys(re.findall(r"\|\s*(\w+)", source), str))
+            used |= jinja2.meta.find_undeclared_variables(environment.parse(source)) - (
+                _defined(source) - declared
+            )
+        assert used - declared <= COMMON, template
+        assert declared <= used, template

@@ -1,11 +1,18 @@
 """The page of a board: one discipline on one set of data."""
 
+from triathlon_site.pages.board._evolved_analyses import changes_by_kind, drops_by_model, old_against_new
 from triathlon_site.pages.board._figures import curve_columns, degradation_curve
-from triathlon_site.pages.board._page import drafts, missing_suites
-from triathlon_site.pages.board._reported import places, reported_models, reported_scores
-from triathlon_site.pages.board._retention import BoardRetention
-from triathlon_site.pages.board._view_protocol import FrontColumn
-from triathlon_site.pages.board._views_by_discipline import (
+from triathlon_site.pages.board._page import (
+    drafts,
+    missing_suites,
+    places,
+    reported_models,
+    reported_scores,
+)
+from triathlon_site.pages.board._runtime_answers import LINE_KINDS
+from triathlon_site.pages.board._tables import shift_sentences
+from triathlon_site.pages.board._view import FrontColumn
+from triathlon_site.pages.board._views import (
     ARTICLES,
     FRONT,
     Finding,
@@ -14,25 +21,29 @@ from triathlon_site.pages.board._views_by_discipline import (
     view_named,
     view_of,
 )
-from triathlon_site.pages.board.runtime import LINE_KINDS, question_columns
+from triathlon_site.pages.board.runtime import left_out_programs, question_columns
 
 __all__ = [
     "ARTICLES",
     "FRONT",
     "LINE_KINDS",
-    "BoardRetention",
     "Finding",
     "FrontColumn",
+    "changes_by_kind",
     "curve_columns",
     "degradation_curve",
     "drafts",
+    "drops_by_model",
     "finding",
     "heading_of",
+    "left_out_programs",
     "missing_suites",
+    "old_against_new",
     "places",
     "question_columns",
     "reported_models",
     "reported_scores",
+    "shift_sentences",
     "view_named",
     "view_of",
 ]

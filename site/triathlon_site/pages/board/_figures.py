@@ -7,7 +7,7 @@ from typing import Final
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.figures import PALETTE, Series, curves, radar
 from triathlon_site.models import Models
-from triathlon_site.pages._dimensions import share_of_maximum
+from triathlon_site.pages._cells import share_of_maximum
 from triathlon_site.render import Figure
 from triathlon_site.scores import Board, ColumnScores
 

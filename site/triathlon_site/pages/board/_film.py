@@ -2,12 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome
 from triathlon_site.evidence import Words, changed_words, reason
-from triathlon_site.render import formats
+from triathlon_site.models import Models
+from triathlon_site.pages.board._tables import model_table, shown_units, summaries_of
+from triathlon_site.render import Section, Value, formats
+from triathlon_site.scores import Board
 
 UNCHANGED: Final = "lost with an unchanged prompt"
 FIXED: Final = "fixed prompt"
@@ -118,3 +122,40 @@ def loop_summary(records: Sequence[LoopRecord]) -> Mapping[str, Any]:
         "unchanged": kinds[UNCHANGED],
         "example": kinds[EXAMPLE],
     }
+
+
+def lost_sections(board: Board, models: Models) -> Iterator[Section]:
+    """By model and loop the tasks that were lost, with what says nothing of a meaning kept or lost."""
+    suite = board.plan.suites[0].id
+    summaries = summaries_of(board, "lost")
+    if not summaries:
+        return
+
+    def cells(kind: str, counts: Mapping[str, int]) -> dict[str, Value]:
+        return {m: shown_units(models, m, suite, count, kind) for m, count in counts.items()}
+
+    columns: dict[str, dict[str, Value]] = {}
+    for loop in sorted({int(loop) for summary in summaries.values() for loop in summary["lost"]}):
+        counts = {m: summary["lost"].get(str(loop), 0) for m, summary in summaries.items()}
+        columns[f"loop {loop}"] = cells(f"lost in loop {loop}", counts)
+    for title, field, kind in (
+        ("kept", "kept", "passed"),
+        ("of these with a fixed prompt", "fixed", FIXED),
+        ("lost with an unchanged prompt", "unchanged", UNCHANGED),
+        ("failed an example of their own", "example", EXAMPLE),
+    ):
+        columns[title] = cells(kind, {m: summary[field] for m, summary in summaries.items()})
+    fixed = columns["of these with a fixed prompt"]
+    for model, summary in summaries.items():
+        if start := summary["fixed_from"]:
+            fixed[model] = replace(fixed[model], small=f"half of them from loop {start} on")
+    yield model_table(
+        "Where tasks are lost",
+        "Tasks by the loop in which they were lost; a number opens their films, each with the words that were"
+        " gone. A fixed prompt no longer changes to the last loop: the same question is asked again, and its"
+        " greedy answer tests nothing more. Lost with an unchanged prompt: no words were lost, the server"
+        " answered otherwise.",
+        models,
+        summaries,
+        columns,
+    )

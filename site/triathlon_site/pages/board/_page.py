@@ -1,27 +1,140 @@
-"""The page of one board: its ranking with every column, its figures and the smaller tables."""
+"""The page of one board: its ranking with every column, reported figures among its rows, its smaller tables.
 
-from collections import Counter
+Reported figures are ranked by value; they are part of no tier and no paired test.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import ClassVar
+from dataclasses import dataclass, field, fields, replace
+from operator import itemgetter
 
 from triathlon_runner.records import Outcome
 from triathlon_site.costs import RunCost, run_cost
-from triathlon_site.exports import section_path, table_files
-from triathlon_site.models import ModelInfo
+from triathlon_site.exports import ReportedScore, section_path, table_files
+from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._cells import Cell, cell, marks_of
+from triathlon_site.pages._reported import ShownScore, places_beside
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board._reported import (
-    Place,
-    ReportedModels,
-    places,
-    reported_models,
-    shown_columns,
-)
-from triathlon_site.pages.board._view_protocol import DisciplineView
-from triathlon_site.pages.board._views_by_discipline import Finding, finding, heading_of, view_of
-from triathlon_site.render import Draft, Figure, Link, PageContext, Section
-from triathlon_site.scores import Board, Column, ColumnScores, set_title
+from triathlon_site.pages.board._views import finding, heading_of, view_of
+from triathlon_site.render import Draft, Link
+from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
+
+Key = tuple[bool, float, bool]
+"""Of the order of rows: without a headline last, then by score, a reported figure behind an equal score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedModel:
+    """One published model that a board has figures of."""
+
+    model: str
+    """Id of the same model among those with results; empty where none is certainly the same."""
+    info: ModelInfo
+    figures: Mapping[str, ShownScore]
+    """By id of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedModels:
+    """The published models that a board has figures of."""
+
+    filled: Mapping[str, Mapping[str, ShownScore]] = field(default_factory=dict)
+    """Figures that fill empty cells of the board's models: by id of the model, then by column."""
+    added: tuple[ReportedModel, ...] = ()
+    """Models without a score on the board, which get rows of their own."""
+
+    @property
+    def columns(self) -> set[str]:
+        """Ids of the columns that have a figure."""
+        rows = (*self.filled.values(), *(row.figures for row in self.added))
+        return {name for figures in rows for name in figures}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a row in the table."""
+
+    model: str
+    """Id of a model of the board; empty for a published one."""
+    reported: ReportedModel | None = None
+    """The published model; None for a model of the board."""
+    rank: int | None = None
+    """Of a row that is placed by a reported figure: 1 + how many of the board's models have higher scores."""
+    among_all: int | None = None
+    """The place of such a row among all scores and figures."""
+
+
+def reported_models(site: Gathered, board: Board) -> ReportedModels:
+    """The reported figures of a board."""
+    ids: dict[int, list[str]] = defaultdict(list)
+    for model, joined in site.same.items():
+        ids[id(joined)].append(model)
+    columns = {column.column.id: column for column in board.columns}
+    filled: dict[str, dict[str, ShownScore]] = {}
+    added = []
+    for joined in site.reported.models:
+        if figures := site.reported.on_board(board, joined):
+            own = ids.get(id(joined), [])
+            on_board = [model for model in own if model in board.files]
+            for model in on_board:
+                if empty := {column: f for column, f in figures.items() if not columns[column].shown(model)}:
+                    filled[model] = empty
+            if not on_board:
+                model = next((model for model in own if model in site.models), "")
+                source, row = next(iter(joined.rows.items()))
+                info = site.models[model] if model else site.published_infos[source, row.name]
+                added.append(ReportedModel(model, replace(info, bits=None), figures))
+    return ReportedModels(filled, tuple(added))
+
+
+def reported_scores(reported: ReportedModels, models: Models) -> tuple[ReportedScore, ...]:
+    """The same figures for the data files."""
+    rows = [(model, models[model].name, figures) for model, figures in reported.filled.items()]
+    rows += [(row.model, row.info.name, row.figures) for row in reported.added]
+    return tuple(
+        ReportedScore(column, model or None, name, f.value, f.interval, f"{f.source}, {f.date}")
+        for model, name, figures in rows
+        for column, f in figures.items()
+    )
+
+
+def places(board: Board, reported: ReportedModels) -> list[Place]:
+    """The rows of a board, by the headline; those without a score or figure in it last.
+
+    The board's models stay in their order: a reported figure moves none of them.
+    """
+    scores, column = board.headline.scores, board.headline.column.id
+    middles = [score.middle for score in scores.values()]
+    filled = {m: figures[column] for m, figures in reported.filled.items() if column in figures}
+    own = {model: figure for model, figure in filled.items() if model not in scores}
+    values = [figure.value for figure in own.values()]
+    values += [row.figures[column].value for row in reported.added if column in row.figures]
+
+    def beside(figure: ShownScore, model: str, row: ReportedModel | None = None) -> tuple[Key, Place]:
+        place = Place(model, row, *places_beside(figure.value, middles, values))
+        return (False, -figure.value, True), place
+
+    keyed: list[tuple[Key, Place]] = []
+    for model in board.models:
+        if model in scores:
+            keyed.append(((False, -scores[model].middle, False), Place(model)))
+        elif model in own:
+            keyed.append(beside(own[model], model))
+        else:
+            keyed.append(((True, -known_share(model, board.columns), False), Place(model)))
+    for row in reported.added:
+        if figure := row.figures.get(column):
+            keyed.append(beside(figure, "", row))
+        else:
+            shares = [figure.share for figure in row.figures.values()]
+            keyed.append(((True, -sum(shares) / len(shares), False), Place("", row)))
+    return [place for _, place in sorted(keyed, key=itemgetter(0))]
+
+
+def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:
+    """The columns of the table: those with a score or a reported figure."""
+    shown = {column.column.id for column in board.shown} | reported.columns
+    return [column for column in board.columns if column.column.id in shown]
 
 
 @dataclass(frozen=True)
@@ -48,36 +161,6 @@ class BoardRow:
         return list(dict.fromkeys(cell.grade for cell in self.cells if cell.grade))
 
 
-@dataclass(frozen=True)
-class BoardContext(PageContext):
-    """The template's data for the page of a board."""
-
-    template: ClassVar[str] = "board/page"
-    board: Board
-    discipline: str
-    view: DisciplineView
-    siblings: list[Link]
-    """All boards of the discipline, this one among them; empty where there is no other."""
-    columns: list[Column]
-    costs: list[str]
-    """Fields of `RunCost` that some model has a value in: columns behind all others."""
-    rows: list[BoardRow]
-    graded: bool
-    """Whether some scores are recorded or reported: cells show their grade."""
-    marks: set[str]
-    """Of the scores: those that the table explains."""
-    reported: list[tuple[str, str]]
-    """Title and page of each published table that a figure comes from."""
-    finding: Finding | None
-    figures: list[Figure]
-    sections: list[Section]
-    section_paths: Mapping[str, str]
-    """By anchor of a section, its CSV file."""
-    outcome_names: list[str]
-    outcomes: list[tuple[ModelInfo, Counter[str]]]
-    """How many units of each model ended in each way."""
-
-
 def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     """The page of one board with the files of its smaller tables; reported figures stand in its ranking."""
     view, models, reported = view_of(board), site.models, reported_models(site, board)
@@ -89,26 +172,28 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     columns = shown_columns(board, reported)
     rows = [_row(site, board, place, columns, reported) for place in places(board, reported)]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
-    context = BoardContext(
-        board=board,
-        discipline=board.plan.discipline,
-        view=view,
-        siblings=_siblings(board, site.boards),
-        columns=[column.column for column in columns],
-        costs=[f.name for f in fields(RunCost) if any(getattr(row.cost, f.name) is not None for row in rows)],
-        rows=rows,
-        graded=any(cell.receipt or cell.reported for row in rows for cell in row.cells),
-        marks=marks_of(cell for row in rows for cell in row.cells),
-        reported=sorted({(c.reported.source, c.reported.link) for r in rows for c in r.cells if c.reported}),
-        finding=finding(board, models),
-        figures=list(view.figures(board, board.models[: view.models_drawn], models)),
-        sections=sections,
-        section_paths=paths,
-        outcome_names=[name.value for name in Outcome if any(name in total for _, total in outcomes)],
-        outcomes=outcomes,
-    )
+    cells = [cell for row in rows for cell in row.cells]
+    values = {
+        "board": board,
+        "discipline": board.plan.discipline,
+        "view": view,
+        "siblings": _siblings(board, site.boards),
+        "columns": [column.column for column in columns],
+        # columns of cost that some model has a value in, behind all others
+        "costs": [f.name for f in fields(RunCost) if any(getattr(r.cost, f.name) is not None for r in rows)],
+        "rows": rows,
+        "graded": any(cell.receipt or cell.reported for cell in cells),
+        "marks": marks_of(cells),
+        "reported": sorted({(c.reported.source, c.reported.link) for c in cells if c.reported}),
+        "finding": finding(board, models),
+        "figures": list(view.figures(board, board.models[: view.models_drawn], models)),
+        "sections": sections,
+        "section_paths": paths,
+        "outcome_names": [name.value for name in Outcome if any(name in total for _, total in outcomes)],
+        "outcomes": outcomes,
+    }
     files = (file for part in sections if part.rows for file in table_files(paths[part.anchor], part))
-    yield Draft(board.plan.page, context, tuple(files))
+    yield Draft(board.plan.page, "board/page", values, tuple(files))
 
 
 def _row(

@@ -1,18 +1,20 @@
-"""The smaller tables of a board: a row a model, a column a quantity."""
+"""The smaller tables of a board, a row a model, a column a quantity; and sentences on rank shifts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan, nan
 from statistics import fmean, stdev
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from triathlon_runner.metrics import Metric
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page
+from triathlon_site.evidence import SUMMARY, read_summary
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
+from triathlon_site.ranking import FAR, shift_summary
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import total
+from triathlon_site.scores import Board, total
 from triathlon_site.uncertainty import Difference
 
 FIGURE_ROWS: Final = 30
@@ -122,3 +124,39 @@ def repeats_cell(scores: Sequence[float], metric: Metric) -> Value:
     small = f"± {formats.score(deviation, metric.maximum)}{few}"
     details = {"standard deviation": formats.in_unit(deviation, metric.maximum)}
     return score_cell(fmean(known), metric.maximum, small, **details)
+
+
+def own_files(board: Board) -> dict[str, FileAggregate]:
+    """By model, its file of the board's first suite, under whatever protocol."""
+    suite = board.plan.suites[0].id
+    return {model: file for model in board.models for file in board.files[model] if file.suite == suite}
+
+
+def summaries_of(board: Board, field: str) -> dict[str, Mapping[str, Any]]:
+    """By model, what `Article.summary` said of that file, where it has the field."""
+    found = {m: read_summary(file.extracts.read(SUMMARY)) for m, file in own_files(board).items()}
+    return {model: summary for model, summary in found.items() if field in summary}
+
+
+def shift_sentences(
+    scores: Mapping[str, float], baseline: Mapping[str, float], titles: tuple[str, str], rule: str = ""
+) -> Iterator[str]:
+    """A sentence on the rank shifts from the baseline to the score; none for fewer than three models.
+
+    Args:
+        scores: by model.
+        baseline: by model.
+        titles: of the score and of the baseline.
+        rule: EVALOOOP's rule, in words, where a tie in one of the two is to be broken by the other; empty:
+            ties share a rank.
+    """
+    summary = shift_summary(scores, baseline, break_ties=bool(rule))
+    if summary is None or summary.models < 3:
+        return
+    yield (
+        f"From {titles[1]} to {titles[0]}, {rule or 'ties sharing a rank'}: {summary.moved} of"
+        f" {summary.models} models ({100 * summary.moved / summary.models:.1f} %) change places, by"
+        f" {summary.mean:.1f} on average, {100 * summary.far:.1f} % by {FAR} or more, from"
+        f" {formats.shift(summary.lowest)} to {formats.shift(summary.highest)};"
+        f" {100 * summary.reversed_pairs:.1f} % of all pairs are reversed."
+    )

@@ -1,4 +1,4 @@
-"""The loop discipline on the pages: what a loop keeps, other prompts and temperatures, attacks."""
+"""The loop on the pages: what it keeps, other prompts and temperatures, attacks; and the translation loop."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
@@ -6,17 +6,14 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner import loop
+from triathlon_runner import loop, translation
 from triathlon_runner.records import LoopRecord
 from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
-from triathlon_site.pages._shifts import shift_sentences
-from triathlon_site.pages.board._figures import curve_and_radar, curve_columns
-from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary
-from triathlon_site.pages.board._lost import lost_sections
-from triathlon_site.pages.board._retention import Array, BoardRetention, Retention
+from triathlon_site.pages.board._figures import curve_and_radar
+from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary, lost_sections
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
     average_cell,
@@ -26,10 +23,11 @@ from triathlon_site.pages.board._tables import (
     model_table,
     repeats_cell,
     repeats_of,
+    shift_sentences,
 )
-from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
+from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
 
 TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
@@ -252,32 +250,6 @@ def _own_prompts(board: Board, variants: Sequence[Variant], models: Models) -> S
     )
 
 
-def loop_retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """Loops that a task sustains, of the tasks that the model solves at all."""
-    samples = [column.samples[0] for column in curve_columns(board)]
-    loops: Array = np.sum([sample.numerators for sample in samples], axis=0)
-    first = samples[0]
-    values = np.where(first.numerators > 0, loops, np.nan)
-    yield Retention(first.suite, first.clusters, values, float(len(samples)))
-
-
-def lost_loops(model: str, board_retention: BoardRetention, rounds: str) -> Iterator[str]:
-    """A sentence on how many loops a task of the model lasts, beside the other models."""
-    mean, rivals_mean = board_retention.beside(model, board_retention.means)
-    yield (
-        f"A task that it solves at first lasts {mean:.1f} of {board_retention.suites[0].most:.0f} {rounds}"
-        f" on average; with the other models {rivals_mean:.1f}."
-    )
-
-
-def loop_note(value: float, total: float, rivals: float, most: float) -> str:
-    """How many loops one task of a model lasts, beside the other models that solve it."""
-    return (
-        f"lasts {value:.0f} of {most:.0f}; with the {rivals:.0f} others that solve it"
-        f" {total / rivals:.1f} on average"
-    )
-
-
 FRONT: Final = FrontColumn(
     id="loop",
     name="Loop: ASL on MBPP+",
@@ -296,11 +268,37 @@ LOOP = DisciplineView(
     endings="A task passes where all its loops do; else it ends as its first lost loop did.",
     figures=curve_and_radar,
     sections=loop_sections,
-    retentions=loop_retentions,
-    losses=lambda model, _, board_retention: lost_loops(model, board_retention, "loops"),
-    loss_note=loop_note,
     articles={
         LoopRecord: Article("board/loop_unit", film, loop_kinds, loop_reason, summary=loop_summary),
     },
     front=(FRONT,),
+)
+
+
+def translation_sections(board: Board, models: Models) -> Iterator[Section]:
+    """The share of right programs whose translation passes, language by language."""
+    text = "Of the programs that were right so far, the share whose translation passes its own tests."
+    for entry in board.plan.suites:
+        columns: dict[str, dict[str, Value]] = {}
+        files = board.of_suite(entry.id)
+        for model, file in files.items():
+            for step in translation.by_language({n: [total(file, n)] for n in translation.CURVE}):
+                columns.setdefault(f"into {step.title}", {})[model] = _step(step)
+        if files:
+            yield model_table("Where the chain breaks", text, models, files, columns)
+
+
+def _step(step: translation.LanguageStep) -> Value:
+    if not step.reached:
+        return Value(formats.NONE, "none reached it", details={"reached": 0})
+    details = {"passed": step.passed, "reached": step.reached}
+    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}", 100 * step.rate, details)
+
+
+TRANSLATION = DisciplineView(
+    figures_title="Language by language",
+    about_prompts="Our wording of the prompt in EVALOOOP’s section 5.",
+    endings="A task passes where all its translations do; else it ends as the first lost one did.",
+    figures=curve_and_radar,
+    sections=translation_sections,
 )

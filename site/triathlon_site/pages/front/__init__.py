@@ -1,7 +1,7 @@
 """The front page: the best of each discipline in pictures, every model of any source in one table."""
 
 from triathlon_site.pages.front._columns import BESIDE, CORRELATED, FRONT, RANKED_BY, SHOWN
-from triathlon_site.pages.front._page import EmptyContext, drafts
+from triathlon_site.pages.front._page import drafts
 from triathlon_site.pages.front._ranks import default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow, all_models, model_rows
 
@@ -12,7 +12,6 @@ __all__ = [
     "RANKED_BY",
     "SHOWN",
     "AllModels",
-    "EmptyContext",
     "ModelRow",
     "all_models",
     "default_column",

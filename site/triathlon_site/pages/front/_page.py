@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from triathlon_site.pages.front._charts import Chart, charts, prices
 from triathlon_site.pages.front._columns import BESIDE, FRONT, RANKED_BY, SHOWN
 from triathlon_site.pages.front._ranks import FrontRank, default_column, in_order, ranks_in
 from triathlon_site.pages.front._table import AllModels, ModelRow
-from triathlon_site.render import Draft, Figure, Page, PageContext
+from triathlon_site.render import Draft, Figure, Page
 
 TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
@@ -30,24 +30,9 @@ TOP: Final = 20
 
 
 @dataclass(frozen=True)
-class EmptyContext(PageContext):
-    """Without any model, the front page says how to get results."""
-
-    template: ClassVar[str] = "front/empty"
-
-
-@dataclass(frozen=True)
-class ListContext(PageContext):
-    """The names of all models need nothing but the site."""
-
-    template: ClassVar[str] = "front/list"
-
-
-@dataclass(frozen=True)
-class RowsContext(PageContext):
+class RowsContext:
     """The template's data for the rows that are not in the page."""
 
-    template: ClassVar[str] = "front/rest"
     rows: Sequence[ModelRow]
     """In the order of the column that the page is ranked by at first."""
     columns: Sequence[FrontColumn]
@@ -64,7 +49,6 @@ class RowsContext(PageContext):
 class FrontContext(RowsContext):
     """The template's data for the front page, with the first of the rows."""
 
-    template: ClassVar[str] = "front/page"
     models: int
     """The number of all rows."""
     rest: str
@@ -122,10 +106,12 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         ranges=any(cell.upper is not None for cell in cells),
         linking=[column.name for column in FRONT if column not in SHOWN],
     )
-    yield Draft(PATH, context, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
+    yield Draft(
+        PATH, "front/page", vars(context), (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots))
+    )
     if rest:
-        yield Draft(REST, RowsContext(**shared, rows=rest))
-    yield Draft(LIST, ListContext())
+        yield Draft(REST, "front/rest", vars(RowsContext(**shared, rows=rest)))
+    yield Draft(LIST, "front/list")
 
 
 def _is_ranked(row: ModelRow) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -11,23 +11,22 @@ from triathlon_runner.records import Outcome
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.costs import GroupBoard, group_boards, most_of_headline
 from triathlon_site.evidence import LINKS, imported_slug
-from triathlon_site.exports import Badge, badge_files, badges_of
+from triathlon_site.exports import badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.noise import ScoreNoise, score_noise
-from triathlon_site.pages._cards import Doubt, ModelCard
+from triathlon_site.noise import score_noise
+from triathlon_site.pages._cards import ModelCard
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import missing_suites, view_of
-from triathlon_site.pages.model._drops import Drop, drops_of
-from triathlon_site.pages.model._falls import Fall, falls_of
-from triathlon_site.pages.model._numbers import ModelPlace, ReportedNumber, reported_numbers
-from triathlon_site.pages.model._profile import Profile, profile
-from triathlon_site.pages.model._recordings import BesideRecording, beside_recordings
+from triathlon_site.pages.front import BESIDE, FRONT, ModelRow
+from triathlon_site.pages.model._falls import drops_of, falls_of
+from triathlon_site.pages.model._numbers import beside_recordings, reported_numbers
+from triathlon_site.pages.model._profile import profile
 from triathlon_site.ranking import FEWEST_RANKED
-from triathlon_site.render import Draft, Figure, PageContext, formats
-from triathlon_site.scores import Board, Column, OverallRow
+from triathlon_site.render import Draft, Figure, formats
+from triathlon_site.scores import Board, Column
 
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
@@ -51,59 +50,13 @@ class ModelBoard:
         return next((pair for pair in self.cells if pair[0].headline), None)
 
 
-@dataclass(frozen=True)
-class ModelContext(PageContext):
-    """The template's data for the page of a model."""
-
-    template: ClassVar[str] = "model/page"
-    info: ModelInfo
-    card: ModelCard
-    """All snapshots of it, this one among them."""
-    place: ModelPlace | None
-    """In the table of all models; None where there is none."""
-    numbers: list[ReportedNumber]
-    may_be: Sequence[Doubt]
-    servers: str
-    """Which servers answered, from the manifests."""
-    overall: list[tuple[str, OverallRow, int]]
-    """Family of data, the model's row in its order over all disciplines, and how many models that ranks."""
-    boards: list[ModelBoard]
-    efforts: list[tuple[GroupBoard, Figure]]
-    """By board, the rows of the model's group where it is one of several rows of a model."""
-    profile: Profile
-    drops: list[Drop]
-    falls: list[Fall]
-    recordings: list[BesideRecording]
-    outcome_names: list[str]
-    files: list[FileAggregate]
-    run_here: bool
-    """Whether some file is of a run, which has tokens, times and costs; a recording has none."""
-    noise: list[ScoreNoise]
-    """The noise of each suite whose tasks it was asked several times."""
-    badges: list[Badge]
-
-
-@dataclass(frozen=True)
-class UnitsContext(PageContext):
-    """The template's data for the page of all units of a model."""
-
-    template: ClassVar[str] = "model/units"
-    info: ModelInfo
-    suites: list[tuple[FileAggregate, list[tuple[str, int]], Markup, str]]
-    """Each file, how many of its units ended in each way, of a recording a list item for each task, and else
-    the page that has them."""
-    home: str
-    """The page that it belongs to."""
-    imported: bool
-
-
-def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, ModelPlace]) -> Iterator[Draft]:
+def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelRow]) -> Iterator[Draft]:
     """The pages of these models: one each, and for each with results one of all its units.
 
     Args:
         site: all data.
         cards: the models.
-        places: by id of a card, what the table of all models shows of it.
+        rows: by id of a card, its row in the table of all models.
     """
     order = {entry.id: place for place, entry in enumerate(catalogue.entries())}
     for card, model in [(one, model) for one in cards for model in one.ids or [one.info.id]]:
@@ -114,15 +67,21 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, Mode
             key=lambda file: (order.get(file.suite.partition("@")[0], len(order)), file.suite),
         )
         boards = [board for board in site.boards if model in board.models]
+        place = rows.get(card.info.id)
         badges = list(badges_of(info, boards, site.overalls))
-        context = ModelContext(
-            info=info,
-            card=card,
-            place=places.get(card.info.id),
-            numbers=list(reported_numbers(site, card)),
-            may_be=site.may_be.get(card.info.id, ()),
-            servers="; ".join(sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})),
-            overall=[
+        values = {
+            "info": info,
+            "card": card,
+            "place": place,
+            "cells": [
+                (c.name, place.cells[c.id]) for c in (*FRONT, *BESIDE) if place and c.id in place.cells
+            ],
+            "numbers": list(reported_numbers(site, card)),
+            "may_be": site.may_be.get(card.info.id, ()),
+            "servers": "; ".join(
+                sorted({f.manifest.served_by for f in files if f.manifest and not f.receipt})
+            ),
+            "overall": [
                 (family, row, ranked)
                 for family, overall in site.overalls.items()
                 for ranked in [sum(other.rank is not None for other in overall.rows)]
@@ -130,19 +89,19 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], places: Mapping[str, Mode
                 for row in overall.rows
                 if row.model == model
             ],
-            boards=[_model_board(site, board, model) for board in boards],
-            efforts=[(group, _effort(group)) for group in group_boards(info, boards, site.models)],
-            profile=profile(model, boards, site.overalls, site.models),
-            drops=drops_of(info, boards),
-            falls=falls_of(info, boards),
-            recordings=list(beside_recordings(site, info)),
-            outcome_names=[n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
-            files=files,
-            run_here=any(not file.receipt for file in files),
-            noise=score_noise(files),
-            badges=badges,
-        )
-        yield Draft(info.page, context, badge_files(badges))
+            "boards": [_model_board(site, board, model) for board in boards],
+            "efforts": [(group, _effort(group)) for group in group_boards(info, boards, site.models)],
+            "profile": profile(model, boards, site.overalls, site.models),
+            "drops": drops_of(info, boards),
+            "falls": falls_of(model, boards),
+            "recordings": list(beside_recordings(site, info)),
+            "outcome_names": [n for n in Outcome if n in USUAL or any(n in file.outcomes for file in files)],
+            "files": files,
+            "run_here": any(not file.receipt for file in files),
+            "noise": score_noise(files),
+            "badges": badges,
+        }
+        yield Draft(info.page, "model/page", values, badge_files(badges))
         if files:
             yield unit_draft(info, files, info.units_page, info.page)
 
@@ -164,7 +123,7 @@ def _model_board(site: Gathered, board: Board, model: str) -> ModelBoard:
 def _effort(group: GroupBoard) -> Figure:
     """The rows of a group on one board, on the scale of the table beside the figure."""
     column = group.board.headline.column
-    scale = 100 if column.maximum == 1 else 1
+    scale = formats.in_unit(1, column.maximum)
     maximum = scale * column.maximum
     points = [
         TokenPoint(
@@ -201,4 +160,5 @@ def unit_draft(
         )
         for file in files
     ]
-    return Draft(path, UnitsContext(info, suites, home, imported))
+    values = {"info": info, "suites": suites, "home": home, "imported": imported}
+    return Draft(path, "model/units", values)

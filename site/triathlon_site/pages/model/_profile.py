@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from triathlon_site.figures import Series, radar
 from triathlon_site.models import Models
-from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions
+from triathlon_site.pages._cells import axis_title, dimension_title, dimensions
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import Figure, formats
 from triathlon_site.scores import Board, Overall

@@ -6,11 +6,10 @@ from typing import Final
 from triathlon_runner import catalogue
 from triathlon_runner.records import PredictionRecord
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages.board._view_protocol import DisciplineView
+from triathlon_site.pages.board._view import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
-from triathlon_site.pages.board.loop import LOOP
+from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
-from triathlon_site.pages.board.translation import TRANSLATION
 from triathlon_site.scores import Board, Score
 
 VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}

@@ -11,8 +11,18 @@ from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages._dimensions import share_of_maximum
-from triathlon_site.pages.board._retention import BoardRetention, Retention
+from triathlon_site.pages._cells import share_of_maximum
+from triathlon_site.pages.board._runtime_answers import (
+    predicted_kinds,
+    predicted_reason,
+    predicted_rows,
+    predicted_summary,
+    runtime_kinds,
+    runtime_reason,
+    runtime_rows,
+    runtime_summary,
+)
+from triathlon_site.pages.board._runtime_details import detail_sections
 from triathlon_site.pages.board._tables import (
     FIGURE_ROWS,
     UNKNOWN,
@@ -23,18 +33,8 @@ from triathlon_site.pages.board._tables import (
     repeats_cell,
     repeats_of,
 )
-from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
-from triathlon_site.pages.board.runtime._answers import (
-    predicted_kinds,
-    predicted_reason,
-    predicted_rows,
-    runtime_kinds,
-    runtime_reason,
-    runtime_rows,
-)
-from triathlon_site.pages.board.runtime._details import detail_sections
-from triathlon_site.pages.board.runtime._summary import predicted_summary, runtime_summary
-from triathlon_site.render import Figure, Section, Value, formats
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
+from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 
 QUESTIONS: Final = ("coverage_accuracy", "state_accuracy", "path_accuracy", "output_accuracy")
@@ -84,38 +84,37 @@ def runtime_sections(board: Board, models: Models) -> Iterator[Section]:
     """Details of the answers, questions that were not asked, chain of thought, all settings."""
     yield from detail_sections(board, models)
     for suite in board.plan.suites:
-        if left_out := _left_out(board.of_suite(suite.id)):
+        files = board.of_suite(suite.id)
+        if left_out := {model: file for model, file in files.items() if left_out_programs(file)}:
             yield _not_asked(suite.id, left_out, models)
     for variant in variants_of(board, "style"):
         yield _thinking(board, variant, models)
     yield from _all_settings(board, models)
 
 
-def _left_out(files: Mapping[str, FileAggregate]) -> dict[str, Mapping[str, Any]]:
-    """By model, what its manifest says of its questions, where programs were left out."""
-    questions = {
-        model: file.manifest.settings.get("questions") or {} for model, file in files.items() if file.manifest
-    }
-    return {
-        model: {**found, "left_out_programs": left_out}
-        for model, found in questions.items()
-        if (left_out := without_libraries(found.get("left_out_programs", {})))
-    }
+def left_out_programs(file: FileAggregate) -> Mapping[str, str]:
+    """Programs whose questions were not asked, because a library is not installed, with the reason."""
+    return without_libraries(_questions(file).get("left_out_programs", {}))
 
 
-def _not_asked(suite: str, left_out: Mapping[str, Mapping[str, Any]], models: Models) -> Section:
+def _questions(file: FileAggregate) -> Mapping[str, Any]:
+    """What a file's manifest says of its questions."""
+    return (file.manifest.settings.get("questions") if file.manifest else None) or {}
+
+
+def _not_asked(suite: str, files: Mapping[str, FileAggregate], models: Models) -> Section:
     of = f" of {ALL_QUESTIONS[suite]:,}" if suite in ALL_QUESTIONS else ""
-    asked = {model: Value(f"{found.get('count', 0):,}{of}") for model, found in left_out.items()}
+    asked = {model: Value(f"{_questions(file).get('count', 0):,}{of}") for model, file in files.items()}
     reasons = {
-        model: Value("; ".join(f"{task}: {why}" for task, why in found["left_out_programs"].items()))
-        for model, found in left_out.items()
+        model: Value("; ".join(f"{task}: {why}" for task, why in left_out_programs(file).items()))
+        for model, file in files.items()
     }
     return model_table(
         "Questions that were not asked",
         "Where a library that a program imports is not installed, its questions cannot be built; the extra"
         " `official` installs those that DREval and ClassEval need.",
         models,
-        list(left_out),
+        files,
         {"questions asked": asked, "programs left out": reasons},
     )
 
@@ -180,31 +179,6 @@ def _all_settings(board: Board, models: Models) -> Iterator[Section]:
         yield Section("All settings", text, head, tuple(rows))
 
 
-def _retentions(board: Board, _: Mapping[str, Sequence[str]]) -> Iterator[Retention]:
-    """The headline's score of each program."""
-    (sample,) = board.headline.samples
-    values = sample.shares() * sample.maximum
-    yield Retention(sample.suite, sample.clusters, values, sample.maximum)
-
-
-def _predicted(model: str, _: Board, board_retention: BoardRetention) -> Iterator[str]:
-    """The share of programs that the model predicts, beside that of the other models."""
-    mean, rivals_mean = board_retention.beside(model, board_retention.means)
-    yield f"It predicts {100 * mean:.0f} % of the programs; the other models {100 * rivals_mean:.0f} %."
-
-
-def _weakest_first(model: str, board: Board, _: BoardRetention) -> Iterator[str]:
-    """The model's rank in each question, the worst one first."""
-    scores = [(c.column.title, c.scores[model].rank) for c in question_columns(board) if model in c.scores]
-    ranks = sorted(((title, rank) for title, rank in scores if rank), key=lambda pair: -pair[1].rank)
-    if ranks:
-        weakest_first = ", ".join(f"{title} {formats.rank(rank)}" for title, rank in ranks)
-        yield (
-            f"Rank in each question, the weakest first: {weakest_first}. A chain of answers counts up to its"
-            " first wrong one."
-        )
-
-
 OUTPUT: Final = FrontColumn(
     id="runtime_output",
     name="Runtime: CRUXEval output",
@@ -252,10 +226,6 @@ RUNTIME = DisciplineView(
     models_drawn=30,
     figures=question_figures,
     sections=runtime_sections,
-    retentions=_retentions,
-    losses=_weakest_first,
-    loss_note=lambda value, total, rivals, _: f"IC {value:.0f}; the others {total / rivals:.0f} on average",
-    names_endings=False,
     articles={
         RuntimeRecord: Article(
             "board/runtime_unit", runtime_rows, runtime_kinds, runtime_reason, summary=runtime_summary
@@ -269,9 +239,6 @@ PREDICTION = DisciplineView(
     unit="program",
     endings="A unit is one answer about a program with one input.",
     sections=runtime_sections,
-    retentions=_retentions,
-    losses=_predicted,
-    loss_note=lambda _value, total, rivals, _most: f"{total:.0f} of {rivals:.0f} other models predict it",
     articles={
         PredictionRecord: Article(
             "board/runtime_unit",

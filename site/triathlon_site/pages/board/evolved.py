@@ -1,4 +1,4 @@
-"""The analyses of the evolved sets beside each model's pass@1 (EvoEval, section 4)."""
+"""The evolved discipline on the pages: the analyses of its sets (EvoEval, section 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -8,19 +8,23 @@ import numpy as np
 
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Metric
+from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.terminal import counted
 from triathlon_site import analysis
+from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
-from triathlon_site.pages.board.evolved._analyses import (
+from triathlon_site.pages.board._evolved_analyses import (
     changes_by_kind,
     fall,
     fall_cell,
     old_against_new,
     range_cell,
 )
+from triathlon_site.pages.board._figures import curve_and_radar
+from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
+from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval
@@ -310,3 +314,53 @@ def _pass_at(file: FileAggregate, metric: Metric) -> Value | None:
     score = metric.scale * part.numerator / part.denominator
     tasks = round(part.denominator)
     return score_cell(score, metric.maximum, f"{tasks} tasks", tasks=tasks)
+
+
+FRONT: Final = (
+    FrontColumn(
+        id="evolved",
+        name="Evolved: EvoEval mean",
+        tasks=164,
+        board="evolved-official",
+        column="evolved:average",
+        small="EvoEval mean",
+        about="solves changed problems",
+        within="evolved",
+    ),
+    FrontColumn(
+        "humaneval_plus",
+        "HumanEval+ pass@1",
+        164,
+        "evolved-official",
+        "evolved/humaneval-plus:pass@1",
+        small="pass@1",
+        head="HumanEval+",
+        about="solves 164 short tasks at once",
+        within="HumanEval+",
+        published=(  # the newest board first
+            ("evalplus", "humaneval_plus"),
+            ("qwen_coder", "humaneval_plus"),
+            ("evoeval", "humaneval_plus"),
+        ),
+    ),
+    FrontColumn(
+        "mbpp_plus",
+        "MBPP+ pass@1",
+        378,
+        "evolved-official",
+        "evolved/mbpp-plus:pass@1",
+        small="pass@1",
+        head="MBPP+",
+        about="solves 378 short tasks at once",
+        within="MBPP+",
+    ),
+)
+EVOLVED = DisciplineView(
+    figures_title="Set by set",
+    endings="One unit a problem, over all sets that the board shows.",
+    figures=curve_and_radar,
+    sections=evolved_sections,
+    articles={EvolvedRecord: Article("board/evolved_unit")},
+    about_prompts="EvoEval words its instruction for each family of models; ours is one for all.",
+    front=FRONT,
+)

@@ -1,23 +1,21 @@
 """A paper's tables beside our own figures under its protocol: a page for each paper with such results."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import NamedTuple
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.records import ProtocolHashes, known_protocols
-from triathlon_runner.runtime import without_libraries
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.board import left_out_programs
 from triathlon_site.published import PublishedColumn
-from triathlon_site.render import Draft, Link, PageContext, Section, Value, formats
+from triathlon_site.render import Draft, Link, Section, Value, formats
 from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
 
 
-@dataclass(frozen=True)
-class SuiteOfPaper:
+class SuiteOfPaper(NamedTuple):
     """One suite that a paper's tables are compared with."""
 
     suite: str
@@ -30,25 +28,6 @@ class SuiteOfPaper:
     """As many the paper takes."""
     left_out: tuple[str, ...]
     """Programs that were left out in one of them, because a library was not installed."""
-
-
-@dataclass(frozen=True)
-class ReproducedContext(PageContext):
-    """The template's data for the page of one reproduced paper."""
-
-    template: ClassVar[str] = "published/reproduced"
-    title: str
-    siblings: list[Link]
-    compared: int
-    """Cells that the paper has and we have."""
-    apart: int
-    """Of these, those whose difference's interval leaves out zero."""
-    sections: list[tuple[Section, str]]
-    """The tables, with their CSV files."""
-    page: str
-    """Of the paper's tables as they were published."""
-    notes: tuple[str, ...]
-    suites: list[SuiteOfPaper]
 
 
 def reproduced_page(paper: PaperName) -> str:
@@ -67,18 +46,18 @@ def drafts(site: Gathered, siblings: list[Link]) -> Iterator[Draft]:
         paper = PAPERS[name]
         sections = [(_section(site, table), f"data/reproduced-{table.table.id}.csv") for table in tables]
         differences = [difference for table in tables for difference in table.differences]
-        context = ReproducedContext(
-            paper.title,
-            siblings,
-            len(differences),
-            sum(difference.sure for difference in differences),
-            sections,
-            tables[0].table.page,
-            paper.notes,
-            list(_suites(site, paper)),
-        )
+        values = {
+            "title": paper.title,
+            "siblings": siblings,
+            "compared": len(differences),  # cells that the paper has and we have
+            "apart": sum(difference.sure for difference in differences),
+            "sections": sections,
+            "page": tables[0].table.page,
+            "notes": paper.notes,
+            "suites": list(_suites(site, paper)),
+        }
         files = tuple(file for section, path in sections for file in table_files(path, section))
-        yield Draft(reproduced_page(name), context, files)
+        yield Draft(reproduced_page(name), "published/reproduced", values, files)
 
 
 def _found(site: Gathered) -> Iterator[tuple[PaperName, list[Reproduced]]]:
@@ -121,20 +100,14 @@ def _cell(cell: Cell, column: PublishedColumn) -> Value:
     if (found := cell.difference) is not None:
         low, high = (_signed(end, column) for end in (found.interval.low, found.interval.high))
         lines += [_signed(found.value, column), f"{low} to {high}"]
-        times = 100 if column.maximum == 1 else 1
-        details |= {
-            "difference": times * found.value,
-            "low": times * found.interval.low,
-            "high": times * found.interval.high,
-        }
+        ends = {"difference": found.value, "low": found.interval.low, "high": found.interval.high}
+        details |= {name: formats.in_unit(end, column.maximum) for name, end in ends.items()}
     if own is None:
         return Value(formats.NONE, "\n".join(lines), details=details)
     low, high = column.shown(own.low), column.shown(own.high)
     text = low if low == high else f"{low}–{high}"
     sure = cell.difference is None or cell.difference.sure
-    return Value(
-        text, "\n".join(lines), 100 * own.value if column.maximum == 1 else own.value, details, "", sure
-    )
+    return Value(text, "\n".join(lines), formats.in_unit(own.value, column.maximum), details, sure=sure)
 
 
 def _signed(value: float, column: PublishedColumn) -> str:
@@ -156,13 +129,7 @@ def _suites(site: Gathered, paper: Paper) -> Iterator[SuiteOfPaper]:
     for suite in paper.suites:
         if files := measured_files(site.results, suite):
             samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
-            manifests = [file.manifest for file in files.values() if file.manifest]
-            questions = [manifest.settings.get("questions") or {} for manifest in manifests]
-            left_out = {
-                program
-                for found in questions
-                for program in without_libraries(found.get("left_out_programs", {}))
-            }
+            left_out = {program for file in files.values() for program in left_out_programs(file)}
             yield SuiteOfPaper(
                 suite,
                 known_protocols()[suite, ""],

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from triathlon_site import analysis
-from triathlon_site.figures import Point, scatter
-from triathlon_site.pages.board.evolved._regions import far_below, region_border
+from triathlon_site.figures import Border, Point, scatter
 from triathlon_site.render import Figure, Section, Value, formats
 
 REGION_MODELS = 8
@@ -110,7 +109,7 @@ def old_against_new(
         border=region_border(placed),
     )
     text = (
-        far_below(len(far), len(with_both), "the line through all of them")
+        _far_below(len(far), len(with_both), "the line through all of them")
         if placed
         else f"{len(with_both)} models are too few to say which of them lie far from the others."
     )
@@ -118,3 +117,32 @@ def old_against_new(
         "Dashed: equal scores. Below it, a model solves more of the old problems than of the changed ones."
     )
     yield Section(f"{old_title} against the evolved sets", text, figures=(Figure(svg, caption),))
+
+
+def _far_below(far: int, models: int, line: str) -> str:
+    """A sentence on how many models lie in the lower region, far below the line that is called `line`."""
+    if not far:
+        return f"None of {models} models lies far below {line}."
+    if far == 1:
+        squares, verb, know, solve = "the square", "lies", "it knows", "it solves"
+    else:
+        squares, verb, know, solve = "squares", "lie", "they know", "they solve"
+    return (
+        f"{far} of {models} models ({squares}, in the shaded region) {verb} far below {line}:"
+        f" {know} the old problems better than {solve} changed ones."
+    )
+
+
+def region_border(placed: Mapping[str, analysis.Placed]) -> Border | None:
+    """The line that lies `FAR` robust deviations below the one through all models.
+
+    None where the models do not spread, so that no such line is known.
+    """
+    models = sorted(placed.values(), key=lambda model: (model.old, model.distance))
+    spread = next(((m.new - m.expected) / m.distance for m in models if m.distance), None)
+    if spread is None or models[0].old == models[-1].old:
+        return None
+    first, last = models[0], models[-1]
+    slope = (last.expected - first.expected) / (last.old - first.old)
+    intercept = first.expected - slope * first.old - analysis.FAR * spread
+    return Border(intercept, slope, "aligned", "better on the old")

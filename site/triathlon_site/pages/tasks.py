@@ -1,16 +1,16 @@
-"""Tasks across models: hard tasks, tasks that tell models apart, suspect tasks, and who solves each."""
+"""Tasks across models: an overview, a page a suite, and pages of who solves each task."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from triathlon_runner.unit_pages import suite_slug, unit_anchor
 from triathlon_site.evidence import ATTEMPTS, read_attempts
 from triathlon_site.figures import grid
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_of
-from triathlon_site.render import Draft, Figure, Page, PageContext, as_script
+from triathlon_site.render import Draft, Figure, Page, as_script
 from triathlon_site.scores import Board
 from triathlon_site.tasks import FEWEST_MODELS, SuiteTasks, suite_tasks
 
@@ -42,43 +42,9 @@ class SuitePage:
         return f"{self.path.removesuffix('.html')}/{place // self.step + 1}.html"
 
 
-@dataclass(frozen=True)
-class TasksContext(PageContext):
-    """The template's data for the overview of all suites."""
-
-    template: ClassVar[str] = "tasks/page"
-    pages: list[SuitePage]
-    fewest: int
-
-
-@dataclass(frozen=True)
-class SuiteContext(PageContext):
-    """The template's data for the page of one suite."""
-
-    template: ClassVar[str] = "tasks/suite"
-    page: SuitePage
-    addresses: dict[str, str]
-    """By task, of the section on who solves it."""
-    figure: Figure
-    fewest: int
-    """Models below which nothing is said about which tasks tell them apart."""
-
-
 Solvers = dict[str, list[tuple[str, str]]]
 """By how the models' attempts at one task ended: address of the evidence and name of each model, in the
 board's order."""
-
-
-@dataclass(frozen=True)
-class DetailsContext(PageContext):
-    """The template's data for a page of who solves some of the tasks of a suite."""
-
-    template: ClassVar[str] = "tasks/details"
-    page: SuitePage
-    start: int
-    """Place of the first task among all of the suite."""
-    solvers: dict[str, Solvers]
-    """By task."""
 
 
 def suite_page(suite: str) -> str:
@@ -96,7 +62,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     ]
     if pages:
         index = Page(INDEX, f"window.triathlonTasks({as_script(_index(pages))});\n")
-        yield Draft("tasks.html", TasksContext(pages, FEWEST_MODELS), (index,))
+        yield Draft("tasks.html", "tasks/page", {"pages": pages, "fewest": FEWEST_MODELS}, (index,))
     for page in pages:
         suite = page.found
         names = [site.models[model].label for model in suite.models[:GRID_MODELS]]
@@ -108,12 +74,15 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         addresses = {
             task.task: f"{page.details(n)}#{unit_anchor(task.task)}" for n, task in enumerate(suite.tasks)
         }
-        yield Draft(page.path, SuiteContext(page, addresses, figure, FEWEST_MODELS))
+        values = {"page": page, "addresses": addresses, "figure": figure, "fewest": FEWEST_MODELS}
+        yield Draft(page.path, "tasks/suite", values)
         solvers = _solvers(site, page)
         for start in range(0, len(suite.tasks), page.step):
             tasks = suite.tasks[start : start + page.step]
-            context = DetailsContext(page, start, {task.task: solvers[task.task] for task in tasks})
-            yield Draft(page.details(start), context)
+            shown = {task.task: solvers[task.task] for task in tasks}
+            yield Draft(
+                page.details(start), "tasks/details", {"page": page, "start": start, "solvers": shown}
+            )
 
 
 def _index(pages: Sequence[SuitePage]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from triathlon_runner.records import UnitRecord
 from triathlon_site.evidence import Article
 from triathlon_site.models import Models
-from triathlon_site.pages.board._retention import BoardRetention, Retention
 from triathlon_site.published import SAME, Places
 from triathlon_site.render import Figure, Section
 from triathlon_site.scores import Board
@@ -75,19 +74,6 @@ class DisciplineView:
     """The figures of these models on the board; the other models stay in the background."""
     sections: Callable[[Board, Models], Iterator[Section]] = lambda *_: iter(())
     """The smaller tables below the ranking."""
-    retentions: Callable[[Board, Mapping[str, Sequence[str]]], Iterator[Retention]] = lambda *_: iter(())
-    """The retention of each suite; the mapping has the parents of each task."""
-    losses: Callable[[str, Board, BoardRetention], Iterator[str]] = lambda *_: iter(())
-    """The losses of one model on the board, in sentences."""
-    loss_note: Callable[[float, float, float, float], str] = lambda _value, total, rivals, _most: (
-        f"{total:.0f} of {rivals:.0f} other models solve it"
-    )
-    """The note beside a task that a model loses, from the model's value, the sum of the other models' values,
-    the number of other models, and the maximum."""
-    has_parents: bool = False
-    """Whether tasks were made from other tasks."""
-    names_endings: bool = True
-    """Whether the outcomes of lost tasks are worth listing."""
     articles: Mapping[type[UnitRecord], Article] = field(default_factory=dict)
     """How the evidence shows a unit, by the type of its record."""
     about_prompts: str = ""

@@ -1,47 +1,154 @@
-"""The small files that the page of comparisons loads: an index, and one a model.
+"""The page that sets models side by side, and the small files that it loads: an index, and one a model.
 
 They are scripts, because a page opened from a file may load nothing else. A model's file has its scores,
 which tasks it solves, and its differences to the models behind it in the index: the page computes nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from triathlon_runner.unit_pages import evidence_page
 from triathlon_site.figures import (
     FEWEST_AXES,
+    PLOTLY,
     curve_path,
+    curves_frame,
     interactive_curve,
     interactive_curves_layout,
     interactive_radar,
     interactive_radar_layout,
+    plotly_styles,
+    radar_frame,
     radar_path,
 )
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._dimensions import axis_title, dimension_title, dimensions, share_of_maximum
+from triathlon_site.pages._cells import axis_title, dimension_title, dimensions, share_of_maximum
+from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
-from triathlon_site.render import Page, as_script, formats
-from triathlon_site.scores import Board, ColumnScores
+from triathlon_site.render import Draft, Figure, Page, as_script, formats
+from triathlon_site.scores import Board, ColumnScores, Overall
+from triathlon_site.uncertainty import Difference, Differences
 
+BEST: Final = 5
+"""Models that are compared each with each."""
+MOST: Final = 30
+"""Models that are compared with the next below."""
 DIGITS: Final = 6
 INDEX: Final = "data/compare.js"
 """Not in the folder of the models' files, where a model may have any name."""
 
 
-def files(
-    boards: Sequence[Board], models: Models, curves: Mapping[str, list[float]], reported: Sequence[str]
-) -> Iterator[Page]:
+@dataclass(frozen=True, slots=True)
+class ModelPair:
+    """The higher model minus the lower, in each discipline."""
+
+    higher: ModelInfo
+    lower: ModelInfo
+    differences: tuple[tuple[Difference | None, float], ...]
+    """Each with the maximum of its column."""
+
+    @property
+    def verdict(self) -> str:
+        """The result over all disciplines, in words."""
+        known = [difference for difference, _ in self.differences if difference]
+        better = sum(difference.sure and difference.value > 0 for difference in known)
+        worse = sum(difference.sure and difference.value < 0 for difference in known)
+        if better and worse:
+            return "it depends"
+        if not better and not worse:
+            return "no difference shown"
+        side = "better" if better else "worse"
+        return f"{side} in {max(better, worse)} of {len(known)}"
+
+
+class Neighbours(NamedTuple):
+    """Models of a family of data that are next to each other in its order."""
+
+    boards: tuple[Board, ...]
+    """The boards whose headlines are compared; a single one where the order is that of one board."""
+    pairs: list[ModelPair]
+
+
+def drafts(site: Gathered) -> Iterator[Draft | Page]:
+    """The page that compares models, where there are two; the files that it loads."""
+    curves = _degradation_curves(site.boards)
+    if len(site.results.models) > 1:
+        compared = ((family, neighbours(overall, site.models)) for family, overall in site.overalls.items())
+        values = {
+            "plotly": PLOTLY,
+            "plotly_styles": " ".join(plotly_styles()),
+            "frames": _frames(site.boards, curves),
+            "neighbours": {family: found for family, found in compared if found.pairs},
+        }
+        yield Draft("compare.html", "compare/page", values)
+    measured = {id(joined) for joined in site.same.values()}
+    reported = sorted(joined.name for joined in site.reported.models if id(joined) not in measured)
+    yield from _files(site, curves, reported)
+
+
+def _frames(boards: Sequence[Board], curves: Mapping[str, list[float]]) -> list[Figure]:
+    """Empty figures, to which the script adds the lines of the chosen models."""
+    steps = max(map(len, curves.values()), default=0)
+    titles = [axis_title(board, column) for board, column in dimensions(boards)]
+    frames = [
+        Figure(curves_frame("Degradation curves", steps), "Tasks that still pass in each loop, in per cent."),
+        Figure(
+            radar_frame("All dimensions", titles),
+            "All dimensions, each axis from 0 in the centre to its maximum.",
+        ),
+    ]
+    return [frame for frame in frames if frame.svg]
+
+
+def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
+    """Models from the best down, and the boards on which they are compared.
+
+    Recorded models often have one discipline alone. Where no two have all of them, the order is that of the
+    board with the most models.
+    """
+    ranked = [row.model for row in overall.rows if row.rank]
+    if len(ranked) > 1:
+        return ranked, overall.boards
+    largest = max(overall.boards, key=lambda board: len(board.headline.scores))
+    return [model for model in largest.models if model in largest.headline.scores], (largest,)
+
+
+def neighbours(overall: Overall, models: Models) -> Neighbours:
+    """The BEST models of a family of data, each with each, and up to MOST models, each with the next."""
+    ranked, boards = _order(overall)
+    order = ranked[:MOST]
+    columns = [(_differences(board, order), board.plan.headline.maximum) for board in boards]
+    pairs = [
+        ModelPair(
+            models[order[higher]],
+            models[order[lower]],
+            tuple((differences.of(higher, lower), maximum) for differences, maximum in columns),
+        )
+        for higher in range(len(order))
+        for lower in range(higher + 1, min(len(order), max(BEST, higher + 2)))
+    ]
+    return Neighbours(boards, pairs)
+
+
+def _differences(board: Board, order: Sequence[str]) -> Differences:
+    """Between the models of the order, in the board's headline."""
+    models = board.headline.samples[0].models
+    return board.headline.differences.among([models.index(model) for model in order])
+
+
+def _files(site: Gathered, curves: Mapping[str, list[float]], reported: Sequence[str]) -> Iterator[Page]:
     """The index, then a file for each model.
 
     Args:
-        boards: the scores.
-        models: cards by id.
-        curves: degradation curves by id.
+        site: all data.
+        curves: degradation curves by id of a model.
         reported: names of the models of which there are reported figures alone.
     """
+    boards, models = site.boards, site.models
     columns = {
         f"{board.plan.id} {column.column.id}": (board, column) for board in boards for column in board.shown
     }
@@ -80,7 +187,7 @@ def files(
     yield Page(INDEX, f"window.triathlonIndex = {as_script(index)};\n")
     axes = dimensions(boards)
     solved = {suite: _solved(column) for suite, column in solving.items()}
-    minus = {name: differences_of(column, ids) for name, (_, column) in columns.items()}
+    minus = {name: _differences_of(column, ids) for name, (_, column) in columns.items()}
     for model in ids:
         content = {
             "id": model,
@@ -108,7 +215,7 @@ def _facts(info: ModelInfo) -> list[str]:
     return [price_out, price_in, info.parameters or "", info.license or ""]
 
 
-def degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
+def _degradation_curves(boards: Sequence[Board]) -> dict[str, list[float]]:
     """The degradation curve of each model, on the first board that has one of it."""
     curves: dict[str, list[float]] = {}
     for board in boards:
@@ -158,7 +265,7 @@ def _solved(column: ColumnScores) -> dict[str, str]:
     return {model: "".join(row) for model, row in zip(sample.models, signs, strict=True)}
 
 
-def differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
+def _differences_of(column: ColumnScores, order: Sequence[str]) -> dict[str, str]:
     """By model, its differences to each model behind it in `order`, as texts between `;`.
 
     Each is value, low and high as pages show them, and a letter for the result: `b` better, `w` worse, `n` no

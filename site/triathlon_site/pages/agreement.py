@@ -1,25 +1,44 @@
-"""Every two columns, with their rank correlations: of the boards, and of the table of all models."""
+"""Do the disciplines agree? Rank correlations between every two columns, and a page for each two.
 
-from collections.abc import Mapping, Sequence
+There are two matrices: of the columns graded here, and of the table of all models, reported figures included.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Final
 
 import numpy as np
 from markupsafe import Markup
 
 from triathlon_site.agreement import Correlation, correlations
-from triathlon_site.figures import Axis, pair_scatter
+from triathlon_site.exports import table_files
+from triathlon_site.figures import (
+    PLOTLY,
+    Axis,
+    RankLine,
+    interactive_pair_scatter,
+    pair_scatter,
+    plotly_styles,
+    rank_shift,
+)
 from triathlon_site.pages import front
-from triathlon_site.pages._dimensions import short_title
+from triathlon_site.pages._cells import short_title
 from triathlon_site.pages._reported import REPORTED
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.published import PublishedColumn, PublishedTable
+from triathlon_site.ranking import smallest_ranks
+from triathlon_site.render import Draft, Figure, Page, Section, Value, as_script, formats
 
+PATH: Final = "agreement.html"
 MOST_LABELS: Final = 12
 """Models that a figure names; of more it names those that the two columns rank most differently."""
 FEWEST: Final = 3
 """Models below which two orders always agree or disagree completely."""
+MOST_LINES: Final = 30
+COLOURED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -108,7 +127,30 @@ class Matrix:
         return f"data/{self.name}.js"
 
 
-def graded_matrix(site: Gathered) -> Matrix:
+def drafts(site: Gathered) -> Iterator[Draft]:
+    """The page of all correlations, and a page for every two columns that enough models have."""
+    if not site.boards and not site.has_all_models:
+        return
+    graded, reported = _graded_matrix(site), _all_models_matrix(site)
+    matrices = [matrix for matrix in (reported, graded) if matrix.pairs]
+    if not matrices:
+        yield Draft(PATH, "agreement/too_few", {"models": max(len(graded.models), len(reported.models))})
+        return
+    for matrix in matrices:
+        for places, pair in matrix.pairs.items():
+            if not pair.too_few:
+                values = {"pair": pair, "places": places, "file": matrix.script}
+                yield Draft(pair.path, "agreement/pair", values)
+    values = {
+        "first": matrices[0],
+        "graded": graded if graded in matrices else Matrix(),
+        "rank_shift": _rank_shift(matrices[0]),
+    }
+    files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
+    yield Draft(PATH, "agreement/page", values, tuple(files))
+
+
+def _graded_matrix(site: Gathered) -> Matrix:
     """Every ranked column of every board."""
     columns = []
     for board in site.boards:
@@ -117,12 +159,12 @@ def graded_matrix(site: Gathered) -> Matrix:
         for scores in board.shown:
             column = scores.column
             if column.ranked:
-                times = 100 if column.maximum == 1 else 1  # shares are shown in per cent, as in the tables
                 points = {
-                    m: (site.models[m].label, times * s.value) for m, s in sorted(scores.scores.items())
+                    m: (site.models[m].label, formats.in_unit(s.value, column.maximum))
+                    for m, s in sorted(scores.scores.items())
                 }
                 title = f"{plan.discipline.capitalize()} {short_title(scores)}{data}"
-                maximum = times * column.maximum
+                maximum = formats.in_unit(column.maximum, column.maximum)
                 columns.append(AgreementColumn(title, maximum, points, plan.discipline, column.headline))
     for table, score in _outside_rankings(site):
         values = {m: joined.score(table.id, score.id) for m, joined in sorted(site.same.items())}
@@ -141,7 +183,7 @@ def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedCol
     return [(table, score) for table, score in headlines if score and (table.id, score.id) not in placed]
 
 
-def all_models_matrix(site: Gathered) -> Matrix:
+def _all_models_matrix(site: Gathered) -> Matrix:
     """The columns of the table of all models in which some model has a score or a reported figure.
 
     Models are named by their place in the table.
@@ -166,7 +208,7 @@ def all_models_matrix(site: Gathered) -> Matrix:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
         if cells:
             maximum = max(cell.maximum for cell in cells.values())
-            maximum = 100 if maximum == 1 else maximum  # shares are shown in per cent, as in the tables
+            maximum = formats.in_unit(maximum, maximum)
             # Rounded as in the table's file: equal scores from two sources stay equal.
             points = {key: (rows[int(key)].name, maximum * round(c.share, 6)) for key, c in cells.items()}
             title = f"{column.title} {column.small}" if column.title else column.name
@@ -194,3 +236,96 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
         for (i, j), correlation in correlations(values, "agreement").items()
     }
     return Matrix(columns, models, name, pairs)
+
+
+def _scatter_file(matrix: Matrix) -> Page:
+    """The data of the interactive figure of any two columns."""
+    content = {
+        "plotly": f"assets/{PLOTLY}",
+        "styles": plotly_styles(),
+        "figure": interactive_pair_scatter(),
+        "models": list(matrix.models.values()),
+        "columns": [
+            {
+                "title": column.title,
+                "values": [column.value(model) for model in matrix.models],
+                "shown": [formats.score(column.value(model), column.maximum) for model in matrix.models],
+            }
+            for column in matrix.columns
+        ],
+    }
+    return Page(matrix.script, f"window.triathlonColumns = {as_script(content)};\n")
+
+
+def _table(matrix: Matrix) -> Section:
+    """Every pair of columns, as a table for data files."""
+    rows = []
+    for pair in matrix.pairs.values():
+        c = pair.correlation
+        rows.append(
+            (
+                Value(pair.left.title),
+                Value(pair.right.title),
+                Value(str(c.n), number=c.n),
+                Value(str(pair.reported), number=pair.reported),
+                _coefficient(c.spearman, c.spearman_low, c.spearman_high),
+                _coefficient(c.kendall, c.kendall_low, c.kendall_high),
+                _ends(c.without_one_low, c.without_one_high),
+            )
+        )
+    head = "Left", "Right", "Models", "With a reported figure", "Spearman", "Kendall"
+    head_without = "Spearman without any one model"
+    return Section("Agreement of every two columns", "", (*head, head_without), tuple(rows))
+
+
+def _coefficient(value: float, low: float, high: float) -> Value:
+    """A correlation with its interval, where that is known."""
+    small = "" if math.isnan(low) else _ends(low, high).text
+    return Value(formats.coefficient(value), small, value, {"low": low, "high": high})
+
+
+def _ends(low: float, high: float) -> Value:
+    text = f"{formats.coefficient(low)} to {formats.coefficient(high)}"
+    return Value(text, details={"low": low, "high": high})
+
+
+def _rank_shift(matrix: Matrix) -> Figure:
+    """Ranks in one headline of each discipline: the headlines that the most models have all of.
+
+    Without a drawing where they are fewer than FEWEST models.
+    """
+    by_discipline: dict[str, list[AgreementColumn]] = {}
+    for place in matrix.heads:
+        column = matrix.columns[place]
+        if column.outside:
+            continue
+        by_discipline.setdefault(column.discipline, []).append(column)
+    columns = max(product(*by_discipline.values()), key=lambda chosen: len(_common(chosen)))
+    common = _common(columns)[:MOST_LINES]
+    if len(common) < FEWEST:
+        return Figure(Markup(""), "")
+    points = [column.points for column in columns]
+    ranks = [smallest_ranks([scores[model][1] for model in common]) for scores in points]
+    lines = [
+        RankLine(
+            matrix.models[model],
+            tuple(places[row] or 0 for places in ranks),
+            colour=row if row < COLOURED else None,
+        )
+        for row, model in enumerate(common)
+    ]
+    heads = [column.discipline.capitalize() for column in columns]
+    caption = (
+        f"Who moves: rank by {'; '.join(column.title for column in columns)}, among the {len(common)} models"
+        " that have all; the first four in colour."
+    )
+    return Figure(rank_shift("Ranks across the disciplines", heads, lines), caption)
+
+
+def _common(columns: Sequence[AgreementColumn]) -> list[str]:
+    """Models that have all of the columns, by their score in the first."""
+    if not columns:
+        return []
+    points = [column.points for column in columns]
+    common = [model for model in points[0] if all(model in scores for scores in points)]
+    return sorted(common, key=lambda model: -points[0][model][1])

@@ -1,14 +1,21 @@
-"""Smaller tables of a runtime board, from what each file says of all its answers (`_summary.py`)."""
+"""Smaller tables of a runtime board, from what each file says of all its answers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
-from triathlon_site.evidence import SUMMARY, read_summary
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages.board._tables import UNKNOWN, model_table, score_cell, shown_units
-from triathlon_site.pages.board.runtime._summary import LINE_KINDS, STEPS
+from triathlon_site.pages.board._runtime_answers import LINE_KINDS, STEPS
+from triathlon_site.pages.board._tables import (
+    UNKNOWN,
+    count_cell,
+    model_table,
+    own_files,
+    score_cell,
+    shown_units,
+    summaries_of,
+)
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, total
 
@@ -29,10 +36,7 @@ Summaries = Mapping[str, Mapping[str, Any]]
 
 def detail_sections(board: Board, models: Models) -> Iterator[Section]:
     """The tables of the board's own suite; none where no file with texts is there."""
-    suite = board.plan.suites[0].id
-    files = {m: file for m in board.models for file in board.files[m] if file.suite == suite}
-    found = {model: read_summary(file.extracts.read(SUMMARY)) for model, file in files.items()}
-    summaries = {model: summary for model, summary in found.items() if summary.get("mistakes")}
+    suite, files, summaries = board.plan.suites[0].id, own_files(board), summaries_of(board, "mistakes")
     if not summaries:
         return
     metrics = {metric.id: metric for metric in board.plan.suites[0].metrics}
@@ -97,9 +101,8 @@ def _mistakes(
     if any("most_ic" in summary for summary in summaries.values()):
         for kind in MISTAKES[2:]:
             columns[f"other questions, {kind}"] = {
-                model: Value(str(count), number=count)
+                model: count_cell(sum(summary["mistakes"][step].get(kind, 0) for step in STEPS))
                 for model, summary in summaries.items()
-                for count in [sum(summary["mistakes"][step].get(kind, 0) for step in STEPS)]
             }
         columns["IC with more tokens"] = {
             model: _most(_score(files[model], metrics["ic"]), summary["most_ic"])

@@ -1,0 +1,408 @@
+"""The page for choosing a model: a score against price, size, date or measured cost.
+
+Its data, an index of models and a file a score, are scripts that hold JSON, because a page opened from a file
+may load nothing else. Every frontier is a CSV file, too.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from triathlon_site.costs import LEAST_RAN
+from triathlon_site.exports import csv_file
+from triathlon_site.figures import PricePoint, price_score
+from triathlon_site.frontier import (
+    DOUBT,
+    DRAWS,
+    frontier_shares,
+    interval_draws,
+    not_told_apart,
+    undominated,
+)
+from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages.front import FRONT, AllModels, ModelRow
+from triathlon_site.render import Draft, Page, as_script, formats
+from triathlon_site.uncertainty import Interval, share_interval
+
+PATH: Final = "choose.html"
+DATA: Final = "data/choose.js"
+TABLE: Final = "data/frontiers.csv"
+INDEX: Final = "index"
+STEPS: Final = 4095
+"""Of draws: two characters of 6 bits each, as the page loads them."""
+_LETTERS: Final = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"))
+"""Each letter stands for 6 bits."""
+OPENNESS: Final = {True: "open", False: "closed", None: ""}
+LEAST_SHARE: Final = 0.05
+"""Models with a smaller share are not listed, unless they are on the frontier by their scores."""
+FEWEST: Final = 5
+"""Models below which a question is left out: there is nothing to choose from."""
+NAMED: Final = 3
+"""Models that a sentence names before it counts the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceScore:
+    """A score by which a model can be chosen."""
+
+    id: str
+    title: str
+    short: str
+    """As it stands within a sentence."""
+    maximum: float = 100.0
+    """10 or 100; the scale of the index has no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceCost:
+    """A cost that a score is set against; less is better."""
+
+    id: str
+    title: str
+    least: str
+    """Word for the model with the lowest value: `cheapest`."""
+    noun: str
+    """Word for it in a sentence: `a known price`."""
+    unit: str
+    """`{}` stands for the value."""
+
+
+SCORES: Final = (
+    *(ChoiceScore(of.id, of.name, of.within, of.maximum) for of in FRONT),
+    ChoiceScore(INDEX, "Index over all columns", "the index"),
+)
+PRICE: Final = ChoiceCost(
+    "price", "List price of output, $ per million tokens", "cheapest", "price", "${} / M"
+)
+SIZE: Final = ChoiceCost("size", "Parameters, billions", "smallest", "size", "{} B")
+COSTS: Final = (
+    PRICE,
+    ChoiceCost("input", "List price of input, $ per million tokens", "cheapest", "price", "${} / M in"),
+    SIZE,
+    ChoiceCost("memory", "GPU memory of the weights with 4 bits, GB", "smallest", "size", "{} GB"),
+    ChoiceCost("active", "Active parameters, billions", "smallest", "size", "{} B active"),
+    ChoiceCost("released", "Released", "first", "date", "{}"),
+    ChoiceCost(
+        "solved", "Measured cost of a solved task, $", "cheapest", "measured cost", "${} / solved task"
+    ),
+)
+USUAL: Final[tuple[tuple[ChoiceCost, str, dict[str, str]], ...]] = (
+    (PRICE, "models", {}),
+    (SIZE, "open models", {"open": "open"}),
+    (SIZE, "open models under 10 B", {"open": "open", "size": "10"}),
+)
+"""The cost, the models in words, and the filters in the page's address of each usual question."""
+
+
+class ScoredModels(NamedTuple):
+    """The models that have one score, with joint draws of it."""
+
+    score: ChoiceScore
+    rows: list[ModelRow]
+    frame: pd.DataFrame
+    """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
+    all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
+    it is not known."""
+    draws: NDArray[np.float64]
+    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
+
+
+class FrontierRow(NamedTuple):
+    """One model of a frontier, as the page shows it."""
+
+    name: str
+    page: str
+    cost: str
+    score: str
+    """With its interval."""
+    share: float
+    """Part of the draws in which it is on the frontier."""
+
+    @property
+    def percent(self) -> str:
+        """The share in whole per cent; halves go up, as in the page's script."""
+        return f"{math.floor(100 * self.share + 0.5)} %"
+
+
+class Question(NamedTuple):
+    """One frontier with the sentence that sums it up."""
+
+    score: ChoiceScore
+    cost: ChoiceCost
+    words: str
+    """For the models that were asked about: `open models under 10 B`; `models` for all."""
+    address: str
+    """The view of the page that shows it."""
+    sentence: str
+    rows: list[FrontierRow]
+
+
+def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
+    """The page with its data files; first of the scores is the discipline's that most models have.
+
+    Args:
+        table: the table of all models.
+        solved: by name of a model, what a solved task cost, in dollars.
+    """
+    scored = [models for score in SCORES if (models := scored_models(table, solved, score))]
+    first = {column.discipline: column.id for column in reversed(FRONT)}.values()
+    scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.rows)))
+    costs = [cost for cost in COSTS if any(of.frame[cost.id].notna().any() for of in scored)]
+    shown = list({row.name: row for of in scored for row in of.rows}.values())
+    values = {
+        "questions": questions(scored[0]) if scored else [],
+        "prices": _prices(scored[0]) if scored else Markup(""),
+        "draws": DRAWS,
+        "least_ran": LEAST_RAN,
+        "data": DATA,
+        "table": TABLE,
+    }
+    files = (
+        _index(shown, solved, scored, costs),
+        *(_draws(shown, of) for of in scored),
+        _table(scored, costs),
+    )
+    yield Draft(PATH, "choose/page", values, files)
+
+
+def scored_models(table: AllModels, solved: Mapping[str, float], score: ChoiceScore) -> ScoredModels | None:
+    """The models with a place in the index that have this score; None where none has."""
+    rows = [row for row in table.rows if row.index and score.id in {INDEX, *row.cells}]
+    if not rows or table.index is None:
+        return None
+    if score.id == INDEX:
+        places = [row.index for row in rows if row.index]
+        ends = np.array([(place.value, place.low, place.high) for place in places])
+        texts = [[formats.points(end) for end in line] for line in ends.tolist()]
+        every = table.index.draws
+        draws = every[:: max(1, len(every) // DRAWS)][:DRAWS]
+    else:
+        ends, texts = _ends(rows, score)
+        intervals = [Interval(low, high) for _, low, high in ends.tolist()]
+        draws = interval_draws(ends[:, 0].tolist(), intervals, score.maximum, score.id)
+    frame = pd.DataFrame({"model": [row.name for row in rows]}).assign(
+        value=ends[:, 0],
+        low=ends[:, 1],
+        high=ends[:, 2],
+        page=[row.page for row in rows],
+        shown=[f"{value} ({low}–{high})" for value, low, high in texts],
+        recommended=[row.info.usable is True and row.mostly_ran for row in rows],
+        open=[OPENNESS[row.info.open_weights] for row in rows],
+    )
+    known = [known_costs(row, solved) for row in rows]
+    for cost in COSTS:
+        frame[cost.id] = np.array([costs.get(cost.id, math.nan) for costs in known])
+    low, high = float(draws.min()), float(draws.max())
+    return ScoredModels(score, rows, frame, np.round((draws - low) / ((high - low) or 1.0) * STEPS))
+
+
+def _ends(rows: Sequence[ModelRow], score: ChoiceScore) -> tuple[NDArray[np.float64], list[list[str]]]:
+    """Of each model value, low and high on the scale of the choice, and as the boards show them."""
+    tasks = next(column.tasks for column in FRONT if column.id == score.id)
+    ends, texts = [], []
+    for row in rows:
+        cell = row.cells[score.id]
+        span = _interval(cell, tasks)
+        value = float(np.round(score.maximum * cell.share, 9))
+        ends.append((value, *(score.maximum * end / cell.maximum for end in (span.low, span.high))))
+        texts.append([formats.score(end, cell.maximum) for end in (cell.value, span.low, span.high)])
+    return np.array(ends), texts
+
+
+def _interval(cell: ShownScore, tasks: int) -> Interval:
+    """The score's interval, on its own scale; that of a share of so many tasks where none is known."""
+    if cell.interval:
+        return cell.interval
+    span = share_interval(cell.share * tasks, tasks)
+    return Interval(span.low * cell.maximum, span.high * cell.maximum)
+
+
+def known_costs(row: ModelRow, solved: Mapping[str, float]) -> dict[str, float]:
+    """The known costs by id; all parameters of a model count as active where nothing else is known.
+
+    A date is months since the year 0.
+    """
+    info = row.info
+    year, _, month = (info.released or "")[:7].partition("-")
+    costs = {
+        "price": info.price[1] if info.price else None,
+        "input": info.price[0] if info.price else None,
+        "memory": info.memory[1] if info.memory else None,
+        "size": info.billions,
+        "active": info.active_billions or info.billions,
+        "released": 12.0 * int(year) + int(month) - 1 if month else None,
+        "solved": solved.get(info.name),
+    }
+    return {name: value for name, value in costs.items() if value is not None}
+
+
+def frontier(scored: ScoredModels, cost: ChoiceCost, among: "pd.Series[bool] | bool" = True) -> pd.DataFrame:
+    """The rows of the models among these whose cost is known, the cost as `cost`.
+
+    With the columns `undominated` (on the frontier by the score) and `frontier_share` (the part of the draws
+    in which the model is on it).
+    """
+    frame = scored.frame[scored.frame[cost.id].notna() & among]
+    costs = frame[cost.id].to_numpy()
+    if frame.empty:
+        return frame.assign(cost=costs, undominated=False, frontier_share=0.0)
+    return frame.assign(
+        cost=costs,
+        undominated=undominated(frame["value"].to_numpy(), costs),
+        frontier_share=frontier_shares(scored.draws[:, frame.index], costs),
+    )
+
+
+def questions(scored: ScoredModels) -> list[Question]:
+    """The usual questions about one score, without those that fewer than FEWEST models could answer."""
+    frame = scored.frame
+    found = []
+    for cost, words, filters in USUAL:
+        among = frame["recommended"]
+        if "open" in filters:
+            among = among & (frame["open"] == filters["open"])
+        if "size" in filters:
+            among = among & (frame["size"] < float(filters["size"]))
+        asked = frontier(scored, cost, among)
+        if len(asked) >= FEWEST:
+            address = f"{PATH}?{urlencode({'score': scored.score.id, 'cost': cost.id, **filters})}"
+            sentence, rows = _answer(scored, cost, words, asked)
+            found.append(Question(scored.score, cost, words, address, sentence, rows))
+    return found
+
+
+def _answer(
+    scored: ScoredModels, cost: ChoiceCost, words: str, asked: pd.DataFrame
+) -> tuple[str, list[FrontierRow]]:
+    """In one sentence, which model of those that tie with the best costs least; the frontier by cost."""
+    best = int(asked["value"].to_numpy().argmax())
+    rivals = not_told_apart(scored.draws[:, asked.index], best)
+    by_cost = asked.assign(tied=rivals).sort_values("cost", kind="stable")
+    listed = by_cost[by_cost["undominated"] | (by_cost["frontier_share"] >= LEAST_SHARE)]
+    fields = (listed[name] for name in ("model", "page", "cost", "shown", "frontier_share"))
+    rows = [
+        FrontierRow(name, page, cost_text(cost, value), text, share)
+        for name, page, value, text, share in zip(*fields, strict=True)
+    ]
+    tied = by_cost[by_cost["tied"] | (by_cost.index == asked.index[best])]
+    cheapest = list(tied[tied["cost"] == tied["cost"].min()]["model"])
+    paid = cost_text(cost, tied["cost"].min()) + (" each" if len(cheapest) > 1 else "")
+    first, shown = asked["model"].iloc[best], asked["shown"].iloc[best]
+    short = scored.score.short
+    highest = (
+        f"of {len(asked)} usable {words} with a known {cost.noun} it scores highest in {short}, {shown},"
+    )
+    if len(tied) == 1:
+        rest = f"{highest} and no other comes close enough to doubt it."
+    elif cheapest == [first]:
+        rest = f"{highest} and is the {cost.least} of the {len(tied)} that tie with it."
+    else:
+        rest = (
+            f"the {cost.least} of the {len(tied)} usable {words} that cannot be told from the best in"
+            f" {short}, {first} with {shown}."
+        )
+    return f"Take {_listed(cheapest)} ({paid}): {rest}", rows
+
+
+def cost_text(cost: ChoiceCost, value: float) -> str:
+    """`$1.5 / M`, `7 B`, `2024-11`: three digits, no exponent."""
+    text = (
+        f"{int(value) // 12}-{int(value) % 12 + 1:02d}"
+        if cost.id == "released"
+        else f"{float(f'{value:.3g}'):.12g}"
+    )
+    return cost.unit.format(text)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`A, B or 4 others`."""
+    if len(names) > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} or {len(names) - NAMED} others"
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _prices(scored: ScoredModels) -> Markup:
+    """Usable models with a known price; shaded: those that cannot be told from the best."""
+    frame = frontier(scored, PRICE, scored.frame["recommended"])
+    if frame.empty:
+        return Markup("")
+    alike = not_told_apart(scored.draws[:, frame.index], int(frame["value"].to_numpy().argmax()))
+    fields = (frame[name] for name in ("model", "page", "cost", "value"))
+    points = [PricePoint(name, page, price, value) for name, page, price, value in zip(*fields, strict=True)]
+    title = f"Price against {scored.score.title}: {len(points)} models"
+    return price_score(title, points, y_title=scored.score.title, band=float(frame["value"][alike].min()))
+
+
+def _index(
+    rows: Sequence[ModelRow],
+    solved: Mapping[str, float],
+    scores: Sequence[ScoredModels],
+    costs: Sequence[ChoiceCost],
+) -> Page:
+    models = []
+    for row in rows:
+        known = known_costs(row, solved)
+        models.append(
+            {
+                "name": row.name,
+                "page": row.page,
+                "license": row.info.license or "",
+                "open": OPENNESS[row.info.open_weights],
+                "usable": row.info.usable is True,
+                "ran": row.mostly_ran,
+                "context": row.info.context,
+                **{cost.id: known.get(cost.id) for cost in costs},
+                "shown": {cost.id: cost_text(cost, known[cost.id]) for cost in costs if cost.id in known},
+            }
+        )
+    content = {
+        "models": models,
+        "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
+        "costs": [asdict(cost) for cost in costs],
+        "leastShare": LEAST_SHARE,
+        "named": NAMED,
+        "doubt": DOUBT,
+    }
+    return Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
+
+
+def _draws(rows: Sequence[ModelRow], scored: ScoredModels) -> Page:
+    """The scores of the models, and of each its draws as a text, two letters a draw."""
+    places = {row.name: place for place, row in enumerate(rows)}
+    steps = scored.draws.T.astype(int)
+    letters = np.stack([_LETTERS[steps >> 6], _LETTERS[steps & 63]], axis=-1)
+    content = {
+        "id": scored.score.id,
+        "rows": [places[row.name] for row in scored.rows],
+        "value": scored.frame["value"].tolist(),
+        "shown": scored.frame["shown"].tolist(),
+        "low": scored.frame["low"].round(4).tolist(),
+        "high": scored.frame["high"].round(4).tolist(),
+        "draws": ["".join(row) for row in letters.reshape(len(steps), -1)],
+    }
+    return Page(_path(scored), f"window.triathlonScore({as_script(content)});\n")
+
+
+def _path(scored: ScoredModels) -> str:
+    return f"data/choose-{scored.score.id}.js"
+
+
+def _table(scores: Sequence[ScoredModels], costs: Sequence[ChoiceCost]) -> Page:
+    """Every model of every score against every cost, among all models of which both are known."""
+    names = ["model", "score", "value", "low", "high", "against", "cost", "undominated", "frontier_share"]
+    frames = []
+    for scored in scores:
+        for cost in costs:
+            frame = frontier(scored, cost).round({"value": 4, "low": 4, "high": 4})
+            frame = frame.assign(score=scored.score.id, against=cost.id).astype({"cost": object})
+            if cost.id == "released":
+                frame["cost"] = [cost_text(cost, value) for value in frame["cost"]]
+            frames.append(frame[names])
+    return csv_file(TABLE, pd.concat(frames) if frames else pd.DataFrame())
