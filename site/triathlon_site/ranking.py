@@ -174,7 +174,12 @@ def shifts(
     new, old = ([round(of[model], DIGITS) for model in models] for of in (scores, baseline))
     ties = (old, new) if break_ties else ([0.0] * len(models),) * 2
     keys = [list(zip(values, others, strict=True)) for values, others in zip((new, old), ties, strict=True)]
-    places = [[1 + sum(other > mine for other in of) for mine in of] for of in keys]
+    places = []
+    for of_models in keys:
+        first: dict[tuple[float, float], int] = {}
+        for place, key in enumerate(sorted(of_models, reverse=True), 1):
+            first.setdefault(key, place)
+        places.append([first[key] for key in of_models])
     return {model: before - after for model, after, before in zip(models, *places, strict=True)}
 
 

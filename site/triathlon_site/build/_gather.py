@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -91,15 +91,17 @@ def gather(
             overalls[family] = overall(firsts)
     before, faults = read_history(results)
     measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
-    named = {*measured.models, *imported.models, *measured.skipped}
     program = version("triathlon-leaderboard")
-    recorded = recorded_infos(results)
     date = day or max((file.ended for file in measured.files), default="")
     published = read_published(results / "published")
     facts: Mapping[str, ModelInfo] = published.facts if published else {}
     as_of = as_of or max(newest_fact(facts.values()), date)
-    known_models = _weights_as_asked(model_infos(registry, named, recorded), (measured, imported))
-    models = _on_day(as_of, known_models, facts)
+    recorded = recorded_infos(results)
+    infos = model_infos(registry, {*measured.models, *imported.models, *measured.skipped}, recorded)
+    # Bits of weights count only where the row was asked: others' replies are of other weights.
+    asked = {file.model for read in (measured, imported) for file in read.files if not file.receipt}
+    infos = {m: info if m in asked else replace(info, bits=None) for m, info in infos.items()}
+    models = _on_day(as_of, infos, facts)
     return Gathered(
         results=measured,
         boards=boards,
@@ -115,12 +117,6 @@ def gather(
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )
-
-
-def _weights_as_asked(models: Models, read: Iterable[Results]) -> Models:
-    """The cards; bits of weights only where the row was asked: others' replies are of other weights."""
-    asked = {file.model for results in read for file in results.files if not file.receipt}
-    return {m: info if m in asked else replace(info, bits=None) for m, info in models.items()}
 
 
 def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
@@ -166,11 +162,8 @@ def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tu
                 raise UserError(f"expected a folder at {str(root)!r}, got a link, which is not followed")
             extractor = EvidenceExtractor(environment, ARTICLES, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
-    if cache is None:
-        both = [
-            replace(results, files=tuple(replace(file, extracts=Extracts()) for file in results.files))
-            for results in both
-        ]
+    if cache is None:  # its folder is gone
+        both = [replace(r, files=tuple(replace(f, extracts=Extracts()) for f in r.files)) for r in both]
     measured, imported = both
     notices = [notice.model_copy(update={"file": f"{IMPORTED}/{notice.file}"}) for notice in imported.notices]
     return measured, replace(imported, notices=tuple(notices))

@@ -44,8 +44,8 @@ class AggregateCache:
         if digest != hashlib.sha256(pickled).digest():
             return None  # damaged: unpickling could fail in any way, or give other numbers
         aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
-        states = {name: file_state(folder / name) for name in aggregate.extracts.states}
-        if states != aggregate.extracts.states:
+        states = aggregate.extracts.states
+        if any(file_state(folder / name) != state for name, state in states.items()):
             return None  # a power cut left half of one, or somebody edited a page of the site
         return replace(aggregate, extracts=Extracts(folder, states))
 

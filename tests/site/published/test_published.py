@@ -414,7 +414,7 @@ def test_a_model_that_sustains_nothing_has_the_score_0(published: Published) -> 
     [
         ({"asl": "3.1"}, "expected asl 0, since no task sustains a loop, got '3.1'"),
         ({"sustained_0": "377.5"}, "expected a whole number in sustained_0, got '377.5'"),
-        ({"sustained_0": "x"}, "expected a number in sustained_0, got 'x'"),
+        ({"sustained_0": "x"}, "expected a whole number in sustained_0, got 'x'"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(published: Published, cells: Mapping[str, str], said: str) -> None:
