@@ -123,9 +123,8 @@ def fit_columns(cells: Cells, start: Columns | None = None) -> Columns:
 
 
 def _parameters(columns: Columns) -> Array:
-    return np.concatenate(
-        [np.log(columns.slopes), columns.offsets, np.log(columns.scatters), [columns.trend]]
-    )
+    slopes, scatters = np.log(columns.slopes), np.log(columns.scatters)
+    return np.concatenate([slopes, columns.offsets, scatters, [columns.trend]])
 
 
 def _columns(parameters: Array) -> Columns:
@@ -136,17 +135,12 @@ def _columns(parameters: Array) -> Columns:
 def _objective(parameters: Array, cells: Cells) -> tuple[float, Array]:
     """Minus the log posterior density of the columns' parameters, and its gradient."""
     totals, slopes = _likelihoods(parameters, cells)
-    distance = (parameters - _prior_centres(cells.columns)) / _prior_spreads(cells.columns)
-    gradient = distance / _prior_spreads(cells.columns) - slopes.sum(axis=0)
+    centres = np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], cells.columns), 0.0)
+    spreads = [_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD]
+    spread = np.append(np.repeat(spreads, cells.columns), _TREND_SPREAD)
+    distance = (parameters - centres) / spread
+    gradient = distance / spread - slopes.sum(axis=0)
     return float(0.5 * distance @ distance - totals.sum()), gradient
-
-
-def _prior_centres(columns: int) -> Array:
-    return np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], columns), 0.0)
-
-
-def _prior_spreads(columns: int) -> Array:
-    return np.append(np.repeat([_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD], columns), _TREND_SPREAD)
 
 
 def _likelihoods(parameters: Array, cells: Cells) -> tuple[Array, Array]:
@@ -261,17 +255,12 @@ def _ranks(values: Array, draws: Array, groups: Sequence[Sequence[int]]) -> list
 
 
 def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0) -> Index:
-    """The index of each row of `scores`.
+    """The index of each row of `scores`, which are 0 to 1, models × columns, nan where there is none.
 
     The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
     `RESAMPLES` times, the columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from
-    its posterior under that fit. Models with the same scores and date get the same row.
-
-    Args:
-        scores: 0..1, shape (models, columns), nan where there is none.
-        tasks: how many tasks each score rests on, shape (columns,) or (models, columns).
-        released: release dates in years, shape (models,), nan where unknown.
-        seed: of the draws.
+    its posterior under that fit. Models with the same scores and date get the same row. `tasks` and
+    `released` are as in `Cells.from_scores`.
 
     Raises:
         ValueError: a model without any score.

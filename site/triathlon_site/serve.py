@@ -53,14 +53,9 @@ def watch(
     stop: threading.Event,
     interval: float = INTERVAL,
 ) -> None:
-    """Rebuilds after each change, until `stop` is set.
+    """Rebuilds after each change of these files and folders, until another thread sets `stop`.
 
-    Args:
-        places: the folders and files to look at.
-        built: the state of them that the site was built from.
-        rebuild: builds the site.
-        stop: set by another thread to end the watch.
-        interval: seconds between two looks.
+    `built` is the state of them that the site was built from.
     """
     while not stop.wait(interval):
         now = snapshot(places)
@@ -160,12 +155,9 @@ def _version(folder: Path) -> str:
 
 
 def make_server(folder: Path, port: int, *, watched: bool = False) -> ThreadingHTTPServer:
-    """A server on 127.0.0.1 that is not running yet.
+    """A server on 127.0.0.1 that is not running yet; port 0 takes any free one.
 
-    Args:
-        folder: the folder of the site.
-        port: 0 takes any free one.
-        watched: whether pages load themselves again after each rebuild.
+    `watched`: whether pages load themselves again after each rebuild.
 
     Raises:
         UserError: there is no site in the folder, or the port is taken.

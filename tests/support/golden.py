@@ -31,10 +31,7 @@ MODELS: Final = (
 )
 VARIANTS: Final = ("loop/core@prompt-upper", "loop/core@attack-upper", "translation/core", "runtime/core@cot")
 SHOWN: Final = (
-    "overall-core.html",
     "loop.html",
-    "tasks/loop-core.html",
-    "compare.html",
     "evidence/strong/loop-core.html",
 )
 """Pages that are kept; the numbers of all others are compared with the data files (`test_random_sites`)."""

@@ -64,15 +64,9 @@ def gather(
     cache: Path | None = None,
     as_of: str = "",
 ) -> Gathered:
-    """Reads and scores everything; writes nothing but the cache.
+    """Reads and scores everything; writes nothing but the cache. The arguments are those of `build`.
 
-    Args:
-        results: the folder of results.
-        registry: what is known of the models.
-        catalogue: the suites; left out, all that there are.
-        known: all that there are: the built-in ones and those of a suites.yaml.
-        cache: where aggregates are kept; left out, the pages of evidence are not kept either.
-        as_of: the day that decides which models can be used; left out, the newest one in facts and results.
+    Without a cache the pages of evidence are not kept.
 
     Raises:
         UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
@@ -194,10 +188,7 @@ class Frames:
 def frames(results: Path | str, registry: Registry | None = None, *, cache: Path | None = None) -> Frames:
     """Reads and scores a folder of results, and returns the numbers of its site as DataFrames.
 
-    Args:
-        results: the folder of results.
-        registry: what is known of the models, for their names.
-        cache: where is kept what was read; left out, every results file is read.
+    `registry` has the models' names; without a `cache`, every results file is read.
 
     Raises:
         UserError: there is no such folder, or what is in it cannot be read.

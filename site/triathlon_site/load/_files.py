@@ -67,8 +67,9 @@ class RunFile:
     @cached_property
     def path(self) -> Path:
         """The file of the lines."""
-        recorded = self.recorded
-        return recorded.lines if recorded else ResultsFolder(self.root).lines(self.model, self.suite)
+        if self.recorded:
+            return self.recorded.lines
+        return ResultsFolder(self.root).lines(self.model, self.suite)
 
     @cached_property
     def manifest(self) -> Path:

@@ -91,22 +91,21 @@ def read_results(
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
     files, beside, notices = find_files(root, reader.entries)
     keys = {file: reader.key(file) for file in (*files, *beside)}
-    aggregates = {file: cache.get(key) for file, key in keys.items()}
+    known = {file: cache.get(key) for file, key in keys.items()}
     changed: dict[str, list[RunFile]] = {}
-    for file, aggregate in aggregates.items():
-        if aggregate is None:
-            changed.setdefault(file.model, []).append(file)
+    for file in (file for file, aggregate in known.items() if aggregate is None):
+        changed.setdefault(file.model, []).append(file)
     jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
     size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
     run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    read = {file: aggregates[file] or cache.get(key) for file, key in keys.items()}
-    whole = [aggregate for file in files if (aggregate := read[file])]
-    recordings = [aggregate for file in beside if (aggregate := read[file])]
-    if len(whole) + len(recordings) < len(read):
+    read = {file: known[file] or cache.get(key) for file, key in keys.items()}
+    aggregates = {file: aggregate for file, aggregate in read.items() if aggregate}
+    if len(aggregates) < len(read):
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
-    marked, statement_notices = _mark_judged_again(root, whole)
+    marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    return Results(tuple(marked), _skipped(root), tuple(notices), tuple(recordings))
+    recordings = tuple(aggregates[file] for file in beside)
+    return Results(tuple(marked), _skipped(root), tuple(notices), recordings)
 
 
 @dataclass(frozen=True)
@@ -224,11 +223,6 @@ def _content(
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
     """Reads the lines that an aggregate was made from again, as records; lines with faults are left out.
-
-    Args:
-        root: the results folder.
-        file: the aggregate.
-        entry: its suite's.
 
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.

@@ -217,7 +217,7 @@ def test_every_link_leads_somewhere(built: Path) -> None:
 
 
 class _Inline(HTMLParser):
-    """What of a page is executed without being a file: attributes, scripts, and the policy that admits them."""
+    """What of a page runs without being a file: attributes and scripts; the policy that admits them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -318,24 +318,14 @@ def _broken(tmp_path: Path, name: str, old: str, new: str) -> Path:
         ("evoeval.csv", "difficult,creative", "difficult,difficult", r"got 'difficult' more than once"),
         (
             "aliases.csv",
-            "\nGPT-4,",
-            "\nNobody,nobody-7b,,,,\nGPT-4,",
+            "cruxeval\n",
+            "cruxeval\nX,nobody-7b,,,,\n",
             r"evaloop\.csv has no model 'nobody-7b'",
         ),
-        ("aliases.csv", "\nGPT-4,", "\nPhi,,,,,phi-2\nGPT-4,", r"aliases\.csv: expected 'phi-2' in one row"),
-        (
-            "products.csv",
-            "GPT-4o,evaloop,GPT-4o,,",
-            "GPT-4o,evaloop,GPT-9,,",
-            r"of evaloop\.csv, got 'GPT-9'",
-        ),
+        ("aliases.csv", "cruxeval\n", "cruxeval\nPhi,,,,,phi-2\n", r"expected 'phi-2' in one row of the"),
+        ("products.csv", "evaloop,GPT-4o,,", "evaloop,GPT-9,,", r"of evaloop\.csv, got 'GPT-9'"),
         ("products.csv", "Aug 2024,2024-08", "Aug 2024,August", r"products\.csv: .* got 'August'"),
-        (
-            "products.csv",
-            "0613,2023-06",
-            "0613,2023-06\nX,X,evoeval,GPT-4,,",
-            r"expected 'GPT-4' of 'evoeval'",
-        ),
+        ("products.csv", "2023-06", "2023-06\nX,X,evoeval,GPT-4,,", r"expected 'GPT-4' of 'evoeval' in one"),
     ],
 )
 def test_a_broken_table_is_refused_by_file_and_line(
