@@ -14,13 +14,7 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import known_protocols
 from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.published import (
-    Published,
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    spread,
-)
+from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedTable, spread
 from triathlon_site.reproduction_plan import Paper, Place
 from triathlon_site.scores import sample_of
 from triathlon_site.uncertainty import Difference, Interval, draw_ends, interval, rounded, share_interval
@@ -223,10 +217,7 @@ def _whole(file: FileAggregate) -> int:
 
 
 def _cell(
-    own: Own | None,
-    row: PublishedRow | None,
-    column: PublishedColumn,
-    columns: Mapping[str, PublishedColumn],
+    own: Own | None, row: PublishedRow | None, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
 ) -> Cell:
     score = row.scores.get(column.id) if row else None
     if row is None or score is None:
@@ -236,11 +227,7 @@ def _cell(
 
 
 def difference(
-    own: Own,
-    value: float,
-    row: PublishedRow,
-    column: PublishedColumn,
-    columns: Mapping[str, PublishedColumn],
+    own: Own, value: float, row: PublishedRow, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
 ) -> Difference:
     """Two runs of one model on the same tasks whose single outcomes the paper does not print: not paired."""
     known = spread(column, columns, row.record)

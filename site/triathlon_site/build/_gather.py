@@ -24,14 +24,7 @@ from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
-from triathlon_site.load import (
-    AggregateCache,
-    Extracts,
-    Results,
-    read_archived,
-    read_results,
-    suite_ids,
-)
+from triathlon_site.load import AggregateCache, Extracts, Results, read_archived, read_results, suite_ids
 from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
 from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.pages.board import ARTICLES

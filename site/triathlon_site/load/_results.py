@@ -11,23 +11,10 @@ from typing import Final, NamedTuple
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, ProtocolHashes, UnitRecord
-from triathlon_runner.store import (
-    VERIFIED,
-    GradedAgain,
-    ResultsFolder,
-    how_to_grade_again,
-    read_graded_again,
-)
+from triathlon_runner.store import VERIFIED, GradedAgain, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor
-from triathlon_site.load._aggregate import (
-    NO_PROTOCOL,
-    FileAggregate,
-    parents_of,
-    parts,
-    repeats,
-    unit_frame,
-)
+from triathlon_site.load._aggregate import NO_PROTOCOL, FileAggregate, parents_of, parts, repeats, unit_frame
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
     RUNS,

@@ -115,8 +115,7 @@ class Board:
             files = self.variants[suite]
             return {model: files[model] for model in self.models if model in files}
         return of_ranking(
-            suite,
-            {model: file for model in self.models for file in self.files[model] if file.suite == suite},
+            suite, {model: file for model in self.models for file in self.files[model] if file.suite == suite}
         )
 
     def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
