@@ -112,8 +112,8 @@ def write_export(
 
     Args:
         name: one of `EXPORTS`.
-        site: the results with their scores, as `triathlon_site.build.gather` returns them.
-        root: the results folder that they were read from.
+        site: the results with their scores, read from the folder `root`.
+        root: the results folder.
         out: a folder that is new or empty.
         wanted: left out, all results.
         known: the suites that there are.

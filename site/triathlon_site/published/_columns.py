@@ -93,12 +93,9 @@ def wrong_cell(record: Record, expected: str, got: str) -> UserError:
 def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[PublishedColumn, ...]:
     """The columns of a table in the order in which they are shown.
 
-    Args:
-        table: its name.
-        listed: `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
-            one has its default. Where nothing is listed, every column of numbers is a score and the first is
-            the headline. A headline without a maximum has its largest number.
-        rows: of the table.
+    `listed` is `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
+    one has its default. Where nothing is listed, every column of numbers is a score and the first is the
+    headline. A headline without a maximum has its largest number.
 
     Raises:
         UserError: a column that the table lacks, a maximum that is no number, an unknown role, two headlines.

@@ -97,9 +97,8 @@ def read_published(folder: Path) -> Published | None:
     """None where there is no such folder.
 
     Raises:
-        UserError: a table that cannot be read or is missing, a row with cells too few or too many, a model
-            twice in a ranking, an alias or a product of a name that its table does not have, or a name in
-            two rows of the aliases or products.
+        UserError: a table that cannot be read or is missing, a model or a name in two rows, an alias or a
+            product of a name that its table does not have.
     """
     if not folder.is_dir():
         return None
@@ -126,20 +125,14 @@ def _products(path: Path, tables: Mapping[str, Sequence[Record]]) -> Mapping[tup
     """The rows of `products.csv`, by table and name there; none where there is no such file."""
     products: dict[tuple[str, str], Snapshot] = {}
     for row in read_table(path, PRODUCT_COLUMNS) if path.exists() else ():
-        key = row["source"], row["name"]
-        if row["name"] not in {record["model"] for record in tables.get(row["source"], ())}:
-            raise UserError(
-                f"{path}: expected a name of {row['source']}.csv, got {row['name']!r}; correct the row"
-            )
-        if key in products:
-            raise UserError(
-                f"{path}: expected {row['name']!r} of {row['source']!r} in one row, got it in two"
-            )
-        if row["month"] and not _MONTH.fullmatch(row["month"]):
-            raise UserError(
-                f"{path}: expected a month such as 2024-08 for {row['name']!r}, got {row['month']!r}"
-            )
-        products[key] = Snapshot(row["product"], row["model"], row["snapshot"], row["month"])
+        source, name, month = row["source"], row["name"], row["month"]
+        if name not in {record["model"] for record in tables.get(source, ())}:
+            raise UserError(f"{path}: expected a name of {source}.csv, got {name!r}; correct the row")
+        if (source, name) in products:
+            raise UserError(f"{path}: expected {name!r} of {source!r} in one row, got it in two")
+        if month and not _MONTH.fullmatch(month):
+            raise UserError(f"{path}: expected a month such as 2024-08 for {name!r}, got {month!r}")
+        products[source, name] = Snapshot(row["product"], row["model"], row["snapshot"], month)
     return products
 
 

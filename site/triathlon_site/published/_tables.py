@@ -201,6 +201,7 @@ def _scores(
     column: PublishedColumn,
     columns: Sequence[PublishedColumn],
 ) -> list[PublishedScore | None]:
+    """By row; None where it has none."""
     if not records:
         return []
     by_id = {each.id: each for each in columns}
