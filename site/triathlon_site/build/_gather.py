@@ -30,7 +30,7 @@ from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
-from triathlon_site.render import Environment, find_templates
+from triathlon_site.render import installed_environment
 from triathlon_site.scores import (
     FAMILIES,
     Board,
@@ -140,14 +140,13 @@ def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
 
 def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tuple[Results, Results]:
     """The measured and the imported results; of the latter, notices name files from the results folder."""
-    environment = Environment(find_templates())
     both = []
     with tempfile.TemporaryDirectory() as temporary:
         aggregates = AggregateCache(cache or Path(temporary))
         for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
             if is_imported and root.is_symlink():
                 raise UserError(f"expected a folder at {str(root)!r}, got a link, which is not followed")
-            extractor = EvidenceExtractor(environment, ARTICLES, imported=is_imported)
+            extractor = EvidenceExtractor(installed_environment(), ARTICLES, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
     if cache is None:  # its folder is gone
         both = [replace(r, files=tuple(replace(f, extracts=Extracts()) for f in r.files)) for r in both]

@@ -248,9 +248,11 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     Tasks with fewer are left out: else the samples' scores would differ by their tasks. Nothing where every
     task has one sample, and of recorded outcomes alone: their pass@k is over all samples of a task.
     """
+    if not records or type(records[0]) is RecordedUnit:
+        return {}
     counts = Counter(record.task_id for record in records)
-    most = max(counts.values(), default=0)
-    if most < 2 or type(records[0]) is RecordedUnit:
+    most = max(counts.values())
+    if most < 2:
         return {}
     samples: dict[int, list[UnitRecord]] = {}
     for record in records:
