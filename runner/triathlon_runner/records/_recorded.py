@@ -182,9 +182,12 @@ class RecordedManifest(Manifest):
         common: dict[str, Any] = {"suite": self.suite, "model": self.model, "protocol": self.protocol}
         if self.line_holds == "task":
             task = RecordedTask.model_validate_json(line)
-            common["task_id"] = task.task_id
+            one = RecordedUnit(**common, task_id=task.task_id, outcome=Outcome.PASSED)
+            # Checked once and copied: a file has thousands of them.
             return [
-                RecordedUnit(**common, sample=sample, outcome=outcome, differs=sample in task.differs)
+                one.model_copy(
+                    update={"sample": sample, "outcome": outcome, "differs": sample in task.differs}
+                )
                 for sample, outcome in enumerate(task.samples())
             ]
         recorded = RecordedLine.model_validate_json(line)

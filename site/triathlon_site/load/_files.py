@@ -67,8 +67,9 @@ class RunFile:
     @cached_property
     def path(self) -> Path:
         """The file of the lines."""
-        recorded = self.recorded
-        return recorded.lines if recorded else ResultsFolder(self.root).lines(self.model, self.suite)
+        if self.recorded:
+            return self.recorded.lines
+        return ResultsFolder(self.root).lines(self.model, self.suite)
 
     @cached_property
     def manifest(self) -> Path:
@@ -199,17 +200,11 @@ def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
     if isinstance(found, Manifest):
         return found, []
     unknown = "its lines count, under conditions that are unknown"
-    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}`"
+    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}` puts them aside"
     if found is None:
-        message = (
-            f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive} puts the lines"
-            " aside"
-        )
+        message = f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive}"
     else:
-        message = (
-            f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or put both aside with"
-            f" {archive}"
-        )
+        message = f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or {archive}"
     return None, [Notice(file=file.name, message=message)]
 
 
