@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from triathlon_runner.datasets import ClassProblem, DataStore
-from triathlon_runner.datasets.official import mbpp_plus, problem_file
-from triathlon_runner.datasets.official._catalogue import MBPP_PLUS
+from triathlon_runner.datasets.official import MBPP_PLUS, mbpp_plus
 from triathlon_runner.datasets.official._raw import read_rows
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.grading import TEST_LIMITS, ClassGrader, grade_by_tests
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Call, Job, Language, Returned, Sandbox, SandboxError, open_sandbox

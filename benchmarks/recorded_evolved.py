@@ -29,8 +29,8 @@ import platformdirs
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader, VerdictCache
-from triathlon_runner.imports._foreign import ForeignProgram
+from triathlon_runner.imports import CachingGrader
+from triathlon_runner.imports._foreign import ForeignSample
 from triathlon_runner.imports._readers import read_evalplus
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
@@ -55,12 +55,16 @@ class Difference:
     """The outcome here, and what the verdict says of it."""
 
 
-def solutions(path: Path, name: str) -> Sequence[tuple[ForeignProgram, bool]]:
+def solutions(path: Path, name: str) -> Sequence[tuple[ForeignSample, bool]]:
     """The programs of one set with the official verdicts on it."""
     subset = "humaneval" if name == PLUS else name
     programs = []
     for row in read_evalplus(path):
-        if isinstance(row, ForeignProgram) and row.subset.removeprefix("EvoEval_") == subset:
+        if (
+            isinstance(row, ForeignSample)
+            and row.is_program
+            and row.subset.removeprefix("EvoEval_") == subset
+        ):
             official = row.theirs.plus if name == PLUS else row.theirs.base
             if official is not None:
                 programs.append((row, official))
@@ -74,9 +78,9 @@ async def differences(
     problems = {problem.task_id: problem for problem in suite.functions()}
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def compare(row: ForeignProgram, official: bool) -> Difference | None:
+    async def compare(row: ForeignSample, official: bool) -> Difference | None:
         async with limit:
-            verdict = await grader.grade(row.program, problems[row.task_id], inputs=suite.inputs)
+            verdict = await grader.grade(row.text, problems[row.task_id], inputs=suite.inputs)
         if (verdict.outcome is Outcome.PASSED) == official:
             return None
         failing = verdict.failing
@@ -110,13 +114,13 @@ async def measure(options: argparse.Namespace) -> bool:
     async with open_sandbox(jobs=options.jobs) as sandbox:
         grader = ProgramGrader(sandbox, options.keys)
         store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
-        cache = VerdictCache(options.verdicts)
+        caching = CachingGrader(grader, options.verdicts)
         for name in options.sets.split(",") if options.sets else (*SETS, PLUS):
             (entry,) = catalogue.select([f"evolved/{name}"])
             suite = (await build_suite(entry, store, grader, PROFILES["standard"])).suite
             assert isinstance(suite, Programs)
             for path in paths:
-                count, differing = await differences(path, name, suite, CachingGrader(grader, cache))
+                count, differing = await differences(path, name, suite, caching)
                 compared, different = compared + count, different + len(differing)
                 print(f"{model_of(path)}, {name}: {count - len(differing)} of {count}", flush=True)
                 for difference in differing:

@@ -32,7 +32,7 @@ import platformdirs
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader, VerdictCache
+from triathlon_runner.imports import CachingGrader
 from triathlon_runner.imports._foreign import ForeignLoop
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._readers import read_evaloop
@@ -80,7 +80,7 @@ async def differences(
         count = recorded[foreign.task_id]
         async with limit:
             try:
-                record = await graded(foreign, 0, work, grader, work.protocol)
+                record = await graded(foreign, 0, work, grader)
             except NotInEvidenceError:
                 return Difference(model, foreign.task_id, count, "more, the program that failed there passes")
         assert isinstance(record, LoopRecord)
@@ -125,7 +125,7 @@ async def measure(options: argparse.Namespace) -> bool:
             api=OpenAI(base_url="http://localhost/v1", model="recorded"),
         )
         work = Work(row, built, {"imported": "evaloop"})
-        caching = CachingGrader(grader, VerdictCache(options.verdicts))
+        caching = CachingGrader(grader, options.verdicts)
         for path in paths:
             model, recorded = model_of(path), sustained_in(path, without)
             sizes[model] = len(recorded.keys() - NOT_COUNTED)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from core_checks import _details
 from core_checks._details import CoreProblem
-from triathlon_runner.datasets.core import _prompt_parts
+from triathlon_runner.datasets.core import _load
 
 
 def _words(core: CoreProblem) -> int:
-    text = _prompt_parts.docstring(core.problem.prompt)
+    text = _load.docstring(core.problem.prompt)
     return len(text.partition(">>>")[0].split())
 
 
@@ -17,7 +17,7 @@ def _reworded(core: CoreProblem, seed: CoreProblem) -> Iterator[str]:
     prompt, old = core.problem.prompt, seed.problem.prompt
     if _details.types(prompt) != _details.types(old) or core.problem.entry_point != seed.problem.entry_point:
         yield "the signature is not the seed's"
-    if _prompt_parts.examples(prompt) != _prompt_parts.examples(old):
+    if _load.examples(prompt) != _load.examples(old):
         yield "the examples are not the seed's"
     if core.set_name == "verbose" and _words(core) < 1.5 * _words(seed):
         yield f"{_words(core)} words are hardly more than the seed's {_words(seed)}"

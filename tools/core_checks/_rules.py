@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from core_checks._details import CoreProblem
-from triathlon_runner.datasets.core import _prompt_parts
+from triathlon_runner.datasets.core import _load
 from triathlon_runner.datasets.core._schema import CANARY
 
 TOPICS: Final = frozenset(
@@ -41,14 +41,14 @@ def imports(program: str) -> set[str]:
 
 def _signature(core: CoreProblem) -> Iterator[str]:
     problem = core.problem
-    asked = _prompt_parts.asked_function(problem.prompt)
+    asked = _load.asked_function(problem.prompt)
     if asked.returns is None or any(argument.annotation is None for argument in asked.args.args):
         yield "every parameter and the result need a type"
     if asked.args.defaults or asked.args.kwonlyargs or asked.args.vararg or asked.args.kwarg:
         yield "parameters are plain positional ones"
     if len(asked.body) != 1:
         yield "the prompt ends with the docstring"
-    if len(_prompt_parts.examples(problem.prompt)) < EXAMPLES:
+    if len(_load.examples(problem.prompt)) < EXAMPLES:
         yield f"the docstring needs {EXAMPLES} examples"
     yield from (f"line too long: {line}" for line in problem.prompt.splitlines() if len(line) > WIDTH)
     yield from (
@@ -67,7 +67,7 @@ def _programs(core: CoreProblem) -> Iterator[str]:
         strange = imports(program) - IMPORTS
         if strange:
             yield f"imports {sorted(strange)}"
-    if _prompt_parts.asked_function(problem.reference).name != problem.entry_point:
+    if _load.asked_function(problem.reference).name != problem.entry_point:
         yield "the reference's last function is not the one that the prompt asks for"
 
 

@@ -15,7 +15,7 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import Data, ModelsFile, complete_suites, names
 from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.datasets.official import ACCEPTED
+from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,

@@ -13,7 +13,7 @@ from triathlon_runner.cli._app import app, examples
 from triathlon_runner.cli._names import Data, complete_suites
 from triathlon_runner.cli._options import AsJson, catalogue_beside, data_store, numbers
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs

@@ -50,11 +50,7 @@ class _Sources(Strict):
 
 
 def read_source(results: Path, source_id: str) -> Source:
-    """Returns one source of `recorded/sources.yaml` in a results folder.
-
-    Raises:
-        UserError: there is no such file or source, or the file says something else.
-    """
+    """Returns one source of `recorded/sources.yaml` in a results folder."""
     path = results / RECORDED / FILE
     if not path.is_file():
         raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")

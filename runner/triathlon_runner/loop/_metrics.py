@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import LoopRecord, RecordedLoop, UnitRecord
+from triathlon_runner.records import LoopRecord, UnitRecord
 
 _ASL = "EVALOOOP, equations 1 to 5"
 _CURVE = "EVALOOOP, section 4"
 
 
-def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
+def mean_similarity(record: LoopRecord, unknown: float) -> float:
     """s̄ of one task that sustained at least one loop (equation 4).
 
     `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
@@ -21,7 +21,7 @@ def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     return (sustained - 1 + last) / sustained
 
 
-def task_share(record: LoopRecord | RecordedLoop, unknown: float) -> float:
+def task_share(record: LoopRecord, unknown: float) -> float:
     """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
     sustained = record.sustained_loops
     return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
@@ -98,20 +98,20 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
     )
 
 
-def _sustains(loops: int) -> Callable[[LoopRecord | RecordedLoop], bool]:
+def _sustains(loops: int) -> Callable[[LoopRecord], bool]:
     return lambda record: record.sustained_loops >= loops
 
 
 def _mean(
-    value: Callable[[LoopRecord | RecordedLoop], float],
-    counted: Callable[[LoopRecord | RecordedLoop], bool] = lambda _: True,
+    value: Callable[[LoopRecord], float],
+    counted: Callable[[LoopRecord], bool] = lambda _: True,
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     """Contributions to the mean of a value of the counted records; a TypeError for another discipline's."""
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         parts = []
         for record in records:
-            if not isinstance(record, LoopRecord | RecordedLoop):
+            if not isinstance(record, LoopRecord):
                 raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
             parts.append(Contribution(record.task_id, value(record), int(counted(record))))
         return parts

@@ -17,7 +17,6 @@ from triathlon_runner.store import (
     ResultsFolder,
     archived,
     count_lines,
-    fault_of_record,
     manifest_or_fault,
     read_undamaged_records,
     recorded_files,
@@ -190,7 +189,7 @@ def _fault_of_record(file: RunFile, record: UnitRecord) -> str:
     if record.suite != file.suite:
         return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
     rest = "`triathlon verify` shows what the rest of the line says"
-    fault = fault_of_record(record)
+    fault = record.fault()
     return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
 
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.datasets.core import classes
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.grading import ClassGrader, UngradableError
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox

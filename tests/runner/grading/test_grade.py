@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.datasets import Problem, TestedProblem
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import UNKNOWN_TASK, GradeOptions, grade_samples
 

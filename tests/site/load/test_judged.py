@@ -87,7 +87,7 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
     assert notice.file == "runs/weak/verified.json"
     got = {
         "another model's": f"got 'runs/middle/{SUITE}.jsonl', a file of another folder",
-        "damaged": "got 'x'",
+        "damaged": "got {'_type': 'x'}",
     }
     assert got.get(spoil, "got something that is no plain file") in notice.message
     assert "expected the statement of `triathlon submit check` about the results of 'weak'" in notice.message

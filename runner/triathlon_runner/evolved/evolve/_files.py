@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from triathlon_runner.datasets.official import ACCEPTED
+from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve._conversation import Step
 from triathlon_runner.evolved.evolve._job import Job

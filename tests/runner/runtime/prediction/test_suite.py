@@ -24,7 +24,6 @@ from triathlon_runner.runtime._programs import cruxeval_programs
 from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite
 from triathlon_runner.runtime.prediction._grade import masked_assertion
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.store import fault_of_record
 from triathlon_runner.suites import DataSetInfo
 
 TASKS = (
@@ -93,7 +92,7 @@ async def test_right_answers(
     one = suite(asked, style)
     found = await records(one, RuleModel(right(dict(one.programs)), kind), grader, samples=5)
     assert [metric.score(found) for metric in METRICS] == [1.0, 1.0]
-    assert {fault_of_record(record) for record in found} == {""}
+    assert {record.fault() for record in found} == {""}
     assert all(record.prediction.correct and record.assertion.count("??") >= 1 for record in found)
 
 
