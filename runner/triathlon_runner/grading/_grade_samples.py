@@ -21,8 +21,7 @@ from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
-from triathlon_runner.grading._samples import Sample, read_samples
-from triathlon_runner.grading._their_verdicts import Agreement, Comparison
+from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.metrics import pass_at_k_of

@@ -24,8 +24,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
-from triathlon_runner.sandbox._json_wire import JsonWire
-from triathlon_runner.sandbox._python_wire import PythonWire
+from triathlon_runner.sandbox._wire import JsonWire, PythonWire
 from triathlon_runner.sandbox._worker import ChildEnd, Exchange, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]

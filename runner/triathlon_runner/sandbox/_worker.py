@@ -19,7 +19,7 @@ from typing import Any
 
 from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._run_queue import RunQueue, seconds_occupied
+from triathlon_runner.sandbox._machine import RunQueue, seconds_occupied
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {

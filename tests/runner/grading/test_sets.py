@@ -4,16 +4,14 @@ Every container of the standard library stands in a table; what Python's own `se
 The table was tried once against the evaluation function of EvalPlus 0.3.1, with equal verdicts.
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import Sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -72,11 +70,9 @@ def by_the_formula(container: str) -> bool:
         return False
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def grader() -> AsyncIterator[ProgramGrader]:
-    """One sandbox for the whole table."""
-    async with open_sandbox(jobs=2) as sandbox:
-        yield ProgramGrader(sandbox)
+@pytest.fixture
+def grader(sandbox: Sandbox) -> ProgramGrader:
+    return ProgramGrader(sandbox)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -26,7 +26,7 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.sandbox import _local as local
 from triathlon_runner.sandbox._inside import messages, usage
-from triathlon_runner.sandbox._run_queue import RunQueue
+from triathlon_runner.sandbox._machine import RunQueue
 
 NAP = Job(
     "import time\ndef f():\n    time.sleep(1.5)\n    return 1\n",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.sandbox import _free_memory as memory
+from triathlon_runner.sandbox import _machine as memory
 
 
 @pytest.mark.parametrize(
