@@ -3,8 +3,8 @@
 import os
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -50,8 +50,9 @@ async def _strongest(wanted: str, jobs: int) -> LocalSandbox:
             refusals.append(f"{level}: {error}")
         else:
             return sandbox
-    every = "nothing is executed here, no isolation level works"
-    what = every if wanted == "auto" else "this isolation level does not work here"
+    what = "this isolation level does not work here"
+    if wanted == "auto":
+        what = "nothing is executed here, no isolation level works"
     raise SandboxError(
         f"{what} ({'; '.join(refusals)}). "
         "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
@@ -108,24 +109,19 @@ async def _check_ways_out(sandbox: Sandbox) -> None:
     Raises:
         SandboxError: it could not be executed, or a way out is open.
     """
-    with _something_to_reach() as (path, port):
-        execution = await sandbox.run(Job(_PROGRAM, (Call("open_ways", (path, port)),)))
+    # A file that everybody may read and write, and a port that somebody listens on.
+    with tempfile.NamedTemporaryFile(prefix="triathlon-check-") as file, socket.socket() as listener:
+        Path(file.name).chmod(0o666)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        call = Call("open_ways", (file.name, listener.getsockname()[1]))
+        execution = await sandbox.run(Job(_PROGRAM, (call,)))
     if execution.results == (Returned([]),):
         return
     with suppress(ValueError, AttributeError, TypeError, IndexError):
         (result,) = execution.results
         raise SandboxError(f"it does not hold: a program can {WAYS_OUT[result.value[0]]}")  # type: ignore[union-attr]
     raise SandboxError(f"a first program did not run: {execution.detail or execution.results}")
-
-
-@contextmanager
-def _something_to_reach() -> Iterator[tuple[str, int]]:
-    """A file that everybody may read and write, and a port that somebody listens on."""
-    with tempfile.NamedTemporaryFile(prefix="triathlon-check-") as file, socket.socket() as listener:
-        Path(file.name).chmod(0o666)
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        yield file.name, listener.getsockname()[1]
 
 
 def integrity(level: str) -> str:
@@ -178,20 +174,19 @@ async def doctor() -> SandboxHealth:
 
 async def try_language(sandbox: Sandbox, language: Language) -> LanguageHealth:
     """Whether programs of a language can be executed there, tested by executing one."""
-    job = Job(LANGUAGES[language].version_program, (Call("version", ()),), language, Limits(cpu_seconds=10))
+    spec = LANGUAGES[language]
+    job = Job(spec.version_program, (Call("version", ()),), language, Limits(cpu_seconds=10))
     try:
         execution = await sandbox.run(job)
     except SandboxError as error:
-        return LanguageHealth(language, "", f"{error}; {_hint(language)}")
-    result = execution.results[0] if execution.results else None
-    if isinstance(result, Returned) and isinstance(result.value, str):
-        return LanguageHealth(language, result.value, "")
-    return LanguageHealth(language, "", f"{execution.detail or result}; {_hint(language)}")
-
-
-def _hint(language: Language) -> str:
-    package = LANGUAGES[language].package
-    return f"on Debian: apt-get install {package}" if package else "the runner's own Python"
+        fault = str(error)
+    else:
+        result = execution.results[0] if execution.results else None
+        if isinstance(result, Returned) and isinstance(result.value, str):
+            return LanguageHealth(language, result.value, "")
+        fault = execution.detail or str(result)
+    hint = f"on Debian: apt-get install {spec.package}" if spec.package else "the runner's own Python"
+    return LanguageHealth(language, "", f"{fault}; {hint}")
 
 
 class LimitRow(NamedTuple):
