@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "b8e042c32acb46e17a00930cbf328d0d2334de1901679d6abb44cb8f27a524a6")
+DECIDED = (2, "3d057bbc389f6027e480ee85d2c0c0f17b5bea269f7ede02bd6a80d572893163")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -159,7 +159,8 @@ async def grade_samples(
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
-        splits=options.inputs == "all" and any(map(_has_more_than_base, problems)),
+        splits=options.inputs == "all"
+        and any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems),
         broken=broken,
     )
     async with open_sandbox(jobs=options.jobs) as sandbox:
@@ -246,11 +247,6 @@ def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     failing = verdict.failing
     past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
     return str(Outcome.PASSED if past_base else verdict.outcome)
-
-
-def _has_more_than_base(problem: AnyProblem) -> bool:
-    """Whether a problem has more inputs than the data set's base inputs."""
-    return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
 def _head(sample: Sample, keys: Mapping[str, str]) -> Line:

@@ -6,7 +6,7 @@ that is wrong.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
@@ -100,7 +100,6 @@ class ProgramGrader:
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """See `Grader.grade`."""
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
@@ -210,15 +209,13 @@ class ReferenceResults:
             return _exception_fault(expected.value, result)
         if isinstance(result, Raised):
             return Fault.exception(result)
-        got = result.value()
-        return None if self._agrees(index, expected, got) else Fault(Outcome.FAILED, shown(got))
-
-    def _agrees(self, index: int, expected: Any, got: Any) -> bool:
-        comparison = self._problem.comparison
+        comparison, got = self._problem.comparison, result.value()
         if self._special:
-            arguments = self._key.arguments[index]
-            return special(comparison.checker, arguments, expected, got, comparison.tolerance)
-        return agree(comparison, expected, got)
+            arguments = key.arguments[index]
+            right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
+        else:
+            right = agree(comparison, expected, got)
+        return None if right else Fault(Outcome.FAILED, shown(got))
 
     def texts(self, index: int) -> tuple[str, str]:
         text, length = self._problem.inputs[index], self._key.length(index)

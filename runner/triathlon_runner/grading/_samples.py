@@ -56,14 +56,13 @@ def their_verdict(row: Mapping[str, Any]) -> TheirVerdict:
     """
     published = row.get("published", row)
     fields = published if isinstance(published, dict) else {}
-    base, plus = (_status(fields.get(name)) for name in ("base_status", "plus_status"))
+    base, plus = (
+        status in _PASSED if isinstance(status := fields.get(name), str) else None
+        for name in ("base_status", "plus_status")
+    )
     if base is None and isinstance(row.get("passed"), bool):
         base = row["passed"]
     return TheirVerdict(base, None if plus is None else plus and base is not False)
-
-
-def _status(value: Any) -> bool | None:
-    return value in _PASSED if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
         rows = [
             (f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row)
             for task, found in document["eval"].items()
-            for row in _list(found)
+            for row in (found if isinstance(found, list) else [found])
         ]
     elif isinstance(document, dict) and "task_id" in document:
         rows = [("the sample", document)]
@@ -250,10 +249,6 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
         yield from _in_lines(content)
         return
     yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _in_lines(content: bytes) -> Iterator[SampleRow | BrokenRow]:

@@ -57,19 +57,17 @@ class LocalSandbox:
         return self._level
 
     async def run(self, job: Job) -> Execution:
-        """See `Sandbox.run`."""
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             results = await run.results()
         return replace(run.execution, results=results)
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
-        """See `Sandbox.stream`."""
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             yield run
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """See `Sandbox.examine`. Both children share one slot, since one of them always waits for the other.
+        """Both children share one slot, since one of them always waits for the other.
 
         The examiner is not counted as asleep while it waits; it ends with the candidate.
         """
@@ -112,11 +110,11 @@ class LocalSandbox:
         """
         wanted = sum(job.limits.memory_bytes for job in jobs)
         async with self._slots:
-            while self._reserved and self._available() - self._reserved_bytes() < wanted:
+            while self._reserved and self._unreserved() < wanted:
                 self._job_ended.clear()
                 with suppress(TimeoutError):  # other programs free memory, too
                     await asyncio.wait_for(self._job_ended.wait(), _MEMORY_CHECK_SECONDS)
-            fitted = jobs if self._reserved or self._available() - _SPARE_MEMORY >= wanted else _fit(jobs)
+            fitted = jobs if self._reserved or self._unreserved() - _SPARE_MEMORY >= wanted else _fit(jobs)
             reservation = next(self._numbers)
             self._reserved[reservation] = time.monotonic(), wanted
             try:
@@ -125,19 +123,19 @@ class LocalSandbox:
                 del self._reserved[reservation]
                 self._job_ended.set()
 
-    def _reserved_bytes(self) -> int:
-        """Bytes that running jobs may still take."""
-        young = time.monotonic() - _YOUNG_SECONDS
-        return sum(
-            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
-        )
+    def _unreserved(self) -> int:
+        """Bytes of free memory that no running job may still take.
 
-    def _available(self) -> int:
-        """Bytes of free memory, measured a moment ago: measuring takes as long as starting a short job."""
+        They were measured a moment ago: measuring takes as long as starting a short job.
+        """
         now = time.monotonic()
         if now >= self._memory_due:
             self._memory_due, self._memory = now + _MEMORY_CHECK_SECONDS, available_bytes()
-        return self._memory
+        young = now - _YOUNG_SECONDS
+        reserved = sum(
+            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
+        )
+        return self._memory - reserved
 
     @asynccontextmanager
     async def _worker(self, job: Job) -> AsyncIterator[Worker]:

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from triathlon_runner.errors import UserError
@@ -111,7 +110,7 @@ async def _check_ways_out(sandbox: Sandbox) -> None:
     """
     # A file that everybody may read and write, and a port that somebody listens on.
     with tempfile.NamedTemporaryFile(prefix="triathlon-check-") as file, socket.socket() as listener:
-        Path(file.name).chmod(0o666)
+        os.fchmod(file.fileno(), 0o666)
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         call = Call("open_ways", (file.name, listener.getsockname()[1]))

@@ -109,20 +109,17 @@ class JsonWire(PythonWire):
     """The same for children of the other languages."""
 
     def call(self, call: Call) -> bytes:
-        """See `PythonWire.call`."""
         if isinstance(call.arguments, Source):
             raise SandboxError("arguments as source text are for Python programs only")
         content = {"function": call.function, "arguments": to_json(call.arguments)}
         return self._frame(messages.CALL, content)
 
     def answer(self, result: Returned | Raised) -> bytes:
-        """See `PythonWire.answer`."""
         if isinstance(result, Raised):
             return self._frame(messages.ANSWER, {"ok": False, "message": str(result)})
         return self._frame(messages.ANSWER, {"ok": True, "value": to_json(result.value)})
 
     def value(self, payload: bytes) -> Any:
-        """See `PythonWire.value`."""
         try:
             return from_json(json.loads(payload))
         except (ValueError, RecursionError, TypeError) as error:

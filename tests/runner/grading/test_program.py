@@ -70,27 +70,6 @@ async def test_base_inputs_are_the_first(grader: ProgramGrader) -> None:
     assert (verdict.outcome, verdict.total) == (Outcome.PASSED, 2)
 
 
-@pytest.mark.parametrize(
-    ("body", "outcome"),
-    [
-        ("yield from {1, x}", Outcome.PASSED),
-        ("return map(int, [x, 1])", Outcome.PASSED),
-        ("return iter((1, x, 1))", Outcome.PASSED),
-        ("return (n for n in range(x))", Outcome.FAILED),
-        ("return 1", Outcome.FAILED),
-        ("while True: yield 1", Outcome.TIMED_OUT),
-    ],
-)
-async def test_iterators_count_as_their_items_where_sets_count(
-    grader: ProgramGrader, body: str, outcome: Outcome
-) -> None:
-    """Where only the set of items counts, as in EvalPlus' rule, a generator of the right items is right."""
-    problem = Problem(
-        "test/set", "f", "", "def f(x):\n    return [x, 1]\n", ("(1,)", "(7,)"), Comparison("set")
-    )
-    assert (await grader.grade(f"def f(x):\n    {body}\n", problem)).outcome is outcome
-
-
 async def test_a_reference_may_raise(grader: ProgramGrader) -> None:
     """On an input where the reference raises the program has to, with the same type of exception."""
     raising = Problem(
