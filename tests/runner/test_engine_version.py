@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "4d43b8ea5a921fbf49468800833e0f488931f0b25830e3479b6d75a3244c2b5a")
+DECIDED = (2, "3d057bbc389f6027e480ee85d2c0c0f17b5bea269f7ede02bd6a80d572893163")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
