@@ -3,8 +3,8 @@
 import pytest
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._grade import grade_state
 from triathlon_runner.runtime._questions import StatementQuestion, Value
+from triathlon_runner.runtime._states import grade_state
 
 
 def question(*states: tuple[str, str], executed: bool = True, literal: bool = True) -> StatementQuestion:

@@ -73,16 +73,3 @@ def f():
 """
     found = traced(program)
     assert (found.outcome, found.error) == ("untraceable", f"its values can't be looked at ({error})")
-
-
-def test_a_program_that_names_its_trace_function_is_left_out() -> None:
-    """Lines can be hidden for a while and tracing be put back before anybody looks."""
-    program = """
-        import sys
-        def f():
-            sys._getframe().f_trace_lines = False
-            x = 1
-            sys._getframe().f_trace_lines = True
-            return x
-        """
-    assert traced(program).outcome == "untraceable"

@@ -136,15 +136,6 @@ def test_a_value_that_is_too_large_is_not_written_out_to_see_that() -> None:
     assert [value.text[:9] for value in found.observed(4, "y")] == ["[<re.Matc"]
 
 
-def test_a_value_that_is_too_large_is_named_so() -> None:
-    """The rest of the trace is unharmed."""
-    found = traced("def f():\n    x = list(range(10_000))\n    return len(x)", watches={2: ["x"]})
-    (value,) = found.observed(2, "x")
-    assert (value.text, value.literal) == ("", False)
-    assert found.result is not None
-    assert found.result.text == "10000"
-
-
 def test_watching_never_calls_the_program() -> None:
     """An expression with a call is not read; one that fails has no value."""
     found = traced(
