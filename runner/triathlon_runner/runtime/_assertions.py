@@ -9,7 +9,7 @@ import ast
 import unittest
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.runtime._claims import (
@@ -22,14 +22,7 @@ from triathlon_runner.runtime._claims import (
     is_value,
     refuse_growth,
 )
-from triathlon_runner.runtime._expressions import (
-    MAX_TEXT,
-    InvalidAnswerError,
-    computable,
-    is_plain,
-    names_in,
-    plain_value,
-)
+from triathlon_runner.runtime._expressions import MAX_TEXT, InvalidAnswerError, names_in, stated_value
 from triathlon_runner.runtime._masked import (
     MASK,
     filled,
@@ -105,9 +98,7 @@ class Filled:
     text: str
     """With a name `HOLE_<n>_` in the place of each value."""
     values: Mapping[str, Any]
-    """By that name, the plain data of a value (`_expressions.plain_value`)."""
-    computed: Mapping[str, str] = field(default_factory=dict)
-    """By that name, the source of an expression that is computed where no program is."""
+    """By that name, what `_expressions.stated_value` reads."""
     stub_checks: tuple[StubCheck, ...] = ()
 
 
@@ -293,7 +284,6 @@ class _Reader:
             raise InvalidAnswerError(f"the answer states nothing for mask {missing[0] + 1} of {len(in_test)}")
         fillings: dict[int, ast.expr] = {}
         values: dict[str, Any] = {}
-        computed: dict[str, str] = {}
         chains: list[int] = []
         for hole, stated in sorted(self._fillings.items()):
             filling = replaced(stated, self._own)
@@ -308,10 +298,10 @@ class _Reader:
                 chains.append(hole)
             else:
                 fillings[hole] = ast.Name(hole_name(hole), ast.Load())
-                self._add_value(hole_name(hole), replaced(filling, question.known), values, computed)
+                values[hole_name(hole)] = self._stated_value(replaced(filling, question.known))
         text = "\n".join([question.masked.completed(fillings), *map(ast.unparse, self._further)])
         checks = tuple(self._stub_check(hole, fillings) for hole in chains)
-        return Filled(text, values, computed, checks)
+        return Filled(text, values, checks)
 
     def _is_original(self, hole: int, filling: ast.expr) -> bool:
         question = self._question
@@ -320,11 +310,9 @@ class _Reader:
         original, known = question.originals[hole], question.known
         return ast.dump(replaced(filling, known)) == ast.dump(replaced(original, known))
 
-    def _add_value(
-        self, name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]
-    ) -> None:
+    def _stated_value(self, value: ast.expr) -> Any:
         try:
-            add_value(name, value, values, computed)
+            return stated_value(value)
         except InvalidAnswerError:
             if names_in(value) & (self._question.names | self._question.defined):
                 raise InvalidAnswerError(
@@ -343,18 +331,6 @@ class _Reader:
             ast.unparse(filled(stubbed, fillings)),
             ast.unparse(filled(same_type, fillings)),
         )
-
-
-def add_value(name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]) -> None:
-    """Adds what an expression states to `values`, or to `computed` where it is not written out.
-
-    Raises:
-        InvalidAnswerError: it is neither a value nor computed from values by what is listed.
-    """
-    if is_plain(value):
-        values[name] = plain_value(value)
-    else:
-        computed[name] = computable(value)
 
 
 def _without_bool(node: ast.expr) -> ast.expr:

@@ -26,11 +26,9 @@ from triathlon_runner.runtime._construct import QuestionSource, Truths
 from triathlon_runner.runtime._metrics import METRICS
 from triathlon_runner.runtime._programs import (
     class_program,
-    classeval_programs,
     cruxeval_programs,
     dreval_programs,
     function_program,
-    humaneval_programs,
 )
 from triathlon_runner.runtime._questions import ProgramQuestions, QuestionFile, read_questions
 from triathlon_runner.runtime._suite import RuntimeSuite
@@ -104,9 +102,18 @@ DATASETS: Final = {
     ),
     "humaneval": (
         "HumanEval, our questions",
-        _official_source(humaneval_programs, official.HUMANEVAL, official.HUMANEVAL_PLUS),
+        _official_source(
+            lambda store: list(map(function_program, official.humaneval_original(store))),
+            official.HUMANEVAL,
+            official.HUMANEVAL_PLUS,
+        ),
     ),
-    "classeval": ("ClassEval, our questions", _official_source(classeval_programs, official.CLASSEVAL)),
+    "classeval": (
+        "ClassEval, our questions",
+        _official_source(
+            lambda store: list(map(class_program, official.classeval(store))), official.CLASSEVAL
+        ),
+    ),
     "cruxeval": ("CRUXEval, our questions", _official_source(cruxeval_programs, official.CRUXEVAL)),
 }
 """By name, as `questions build --dataset` takes it: titles, and where the questions come from."""

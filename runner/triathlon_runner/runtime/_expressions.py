@@ -114,6 +114,15 @@ def is_plain(node: ast.expr) -> bool:
     return True
 
 
+def stated_value(node: ast.expr) -> Any:
+    """Returns plain data, or `("compute", source)` of what has to be computed first, where no program is.
+
+    Raises:
+        InvalidAnswerError: it is neither a value nor computed from values by what is listed.
+    """
+    return plain_value(node) if is_plain(node) else ("compute", computable(node))
+
+
 def _listed_name(node: ast.expr) -> str:
     """Returns the last part of `datetime.date` or `np.float64`, or a name; empty where it is another path."""
     match node:

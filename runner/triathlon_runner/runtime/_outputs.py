@@ -61,7 +61,7 @@ async def grade_filled(
     """
     libraries = frozenset(program.libraries)
     try:
-        values = {**filled.values, **await _compute_values(sandbox, filled.computed, libraries)}
+        values = await _computed(sandbox, filled.values, libraries)
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     except _NoValueError as error:
@@ -145,30 +145,33 @@ class _NoValueError(Exception):
     """An expression has no value; the message has the form of a result of `check_assertions`."""
 
 
-async def _compute_values(
-    sandbox: Sandbox, computed: Mapping[str, str], libraries: frozenset[str]
-) -> dict[str, Any]:
-    """The plain data of each expression's value; no program is there.
+async def _computed(sandbox: Sandbox, values: Mapping[str, Any], libraries: frozenset[str]) -> dict[str, Any]:
+    """Values with the plain data of those that have to be computed; no program is there.
 
     Raises:
         _NoValueError: an expression raises, or takes too long.
         InvalidAnswerError: what it comes to is no plain value.
         SandboxError: the sandbox itself failed.
     """
-    calls = [Call("compute", (expression,)) for expression in computed.values()]
+    sources = {name: value[1] for name, value in values.items() if _is_to_compute(value)}
+    calls = [Call("compute", (source,)) for source in sources.values()]
     results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, restart=False)
-    values: dict[str, Any] = {}
-    for name, result in zip(computed, results, strict=False):
+    computed = dict(values)
+    for name, result in zip(sources, results, strict=False):
         if not isinstance(result, Returned):
             raise _NoValueError(_problem(result))
         match result.value:
             case [str(text), ""]:
-                values[name] = _read_value(text)
+                computed[name] = _read_value(text)
             case [_, str(why)]:
                 raise InvalidAnswerError(f"what is stated is no plain value: {why}")
             case _:
                 raise InvalidAnswerError("what is stated is no plain value")
-    return values
+    return computed
+
+
+def _is_to_compute(value: Any) -> bool:
+    return isinstance(value, tuple) and value[0] == "compute"
 
 
 def _read_value(text: str) -> Any:

@@ -14,10 +14,8 @@ from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import (
     DrevalInput,
     DrevalProgram,
-    classeval,
     cruxeval,
     dreval,
-    humaneval_original,
 )
 from triathlon_runner.runtime._claims import SAME, Definitions, claimed, definitions, is_value
 from triathlon_runner.runtime._masked import MASK, Masked, originals, read_masked, without_self
@@ -170,16 +168,6 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
         for line, variable in asked.statements
     )
     return questions.model_copy(update={"statements": statements})
-
-
-def humaneval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """HumanEval's own solutions, asked about on their base inputs."""
-    return list(map(function_program, humaneval_original(store)))
-
-
-def classeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """ClassEval's classes with their unittest modules."""
-    return list(map(class_program, classeval(store)))
 
 
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:

@@ -21,15 +21,16 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, PredictionRecord, ProtocolHashes
 from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
-from triathlon_runner.runtime._assertions import Filled, add_value, reading_an_answer
+from triathlon_runner.runtime._assertions import Filled, reading_an_answer
 from triathlon_runner.runtime._expressions import (
     MAX_TEXT,
     InvalidAnswerError,
     function_source,
     holds_function,
+    stated_value,
 )
 from triathlon_runner.runtime._grade import answer_record
-from triathlon_runner.runtime._masked import MASK
+from triathlon_runner.runtime._masked import MASK, hole_name
 from triathlon_runner.runtime._outputs import grade_filled, grade_output
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.sandbox import Sandbox
@@ -107,7 +108,6 @@ def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
         InvalidAnswerError: the answer states none, or states what is no value.
     """
     values: dict[str, Any] = {}
-    computed: dict[str, str] = {}
 
     def filled(argument: ast.expr) -> ast.expr:
         """The argument as it stands in the call that is executed."""
@@ -115,11 +115,9 @@ def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
             return ast.Starred(filled(argument.value), argument.ctx)
         if ast.dump(argument) in own:
             return argument
-        name = f"HOLE_{len(values) + len(computed)}_"
-        if holds_function(argument):
-            values[name] = ("function", function_source(argument))
-        else:
-            add_value(name, argument, values, computed)
+        name = hole_name(len(values))
+        is_function = holds_function(argument)
+        values[name] = ("function", function_source(argument)) if is_function else stated_value(argument)
         return ast.Name(name, ast.Load())
 
     with reading_an_answer():
@@ -129,7 +127,7 @@ def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
         arguments = [filled(argument) for argument in call.args]
         keywords = [ast.keyword(keyword.arg, filled(keyword.value)) for keyword in call.keywords]
         complete = ast.unparse(ast.Call(call.func, arguments, keywords))
-        return Filled(f"assert {complete} == {task.output}", values, computed)
+        return Filled(f"assert {complete} == {task.output}", values)
 
 
 def _stated_call(answer: str) -> ast.Call:

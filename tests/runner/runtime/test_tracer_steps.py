@@ -343,37 +343,6 @@ def test_async_with_and_async_for_are_followed() -> None:
     assert [line for line in lines(found) if line in (9, 10, 15)] == [9, 15, 10, 15]
 
 
-def test_try_else_and_nested_finally() -> None:
-    """The `else` part runs where nothing was raised; every `finally` on the way out, the inner one first."""
-    found = traced(
-        """
-        def f(n):
-            try:
-                try:
-                    x = 1 // n
-                except ZeroDivisionError as fault:
-                    x = -1
-                    raise ValueError(x) from fault
-                else:
-                    x = x + 1
-                finally:
-                    x = x * 10
-            except ValueError:
-                x -= 1
-            return x
-        """,
-        "(0,)",
-        watches={10: ["x"]},
-    )
-    assert [line for line in lines(found) if line not in (2, 3)] == [4, 5, 6, 7, 11, 12, 13, 14]
-    fine = traced(
-        "def f(n):\n    try:\n        x = n\n    except ValueError:\n        x = 0\n"
-        "    else:\n        x += 1\n    finally:\n        x += 10\n    return x",
-        "(1,)",
-    )
-    assert [line for line in lines(fine) if line != 2] == [3, 7, 9, 10]
-
-
 def test_tests_use_every_assertion_without_self() -> None:
     """With assertRaises as a context manager, too; a failing assertion is an exception."""
     module = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
