@@ -1,9 +1,8 @@
-"""A suite of predictions: asked, judged and recorded, with models that answer by a rule."""
+"""Predictions: asked, graded and recorded, with models that answer by a rule."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
 import pytest
@@ -13,7 +12,6 @@ from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
@@ -21,9 +19,14 @@ from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, U
 from triathlon_runner.runtime._asking import Asker
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import cruxeval_programs
-from triathlon_runner.runtime.prediction import METRICS, Asked, PredictionSuite
-from triathlon_runner.runtime.prediction._grade import masked_assertion
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.runtime.prediction import (
+    METRICS,
+    Asked,
+    PredictionSuite,
+    grade_prediction,
+    masked_assertion,
+)
+from triathlon_runner.sandbox import Sandbox, open_sandbox
 from triathlon_runner.suites import DataSetInfo
 
 TASKS = (
@@ -51,9 +54,14 @@ class RuleModel:
 
 
 @pytest.fixture
-async def grader() -> AsyncIterator[Grader]:
-    async with open_sandbox(jobs=2) as sandbox:
-        yield ProgramGrader(sandbox)
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with open_sandbox(jobs=2) as opened:
+        yield opened
+
+
+@pytest.fixture
+def grader(sandbox: Sandbox) -> Grader:
+    return ProgramGrader(sandbox)
 
 
 def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
@@ -105,28 +113,12 @@ async def test_wrong_and_missing_answers(grader: Grader) -> None:
     assert {record.outcome for record in cut} == {Outcome.TRUNCATED}
 
 
-async def test_pass_at_5_is_unbiased(grader: Grader) -> None:
-    """pass@1 is the share of right samples; pass@5 says whether one of five is right, of five samples."""
-    replies = iter(["[ANSWER]\n'??'\n", *(["[ANSWER]\n0\n"] * 4)])
-    one = replace(suite(), programs={TASKS[0].task_id: TASKS[0]})
-    found = await records(one, RuleModel(lambda _: next(replies)), grader, samples=5)
-    assert [metric.score(found) for metric in METRICS] == pytest.approx([0.2, 1.0])
-
-
 def test_the_question_hides_what_is_asked_for() -> None:
     """The output is not in an output question, nor the input in an input question."""
     (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
     assert masked_assertion(first, "output") == "assert f(2) == ??"
     assert masked_assertion(first, "input") == "assert f(??) == '??'"
     assert outputs.protocol != inputs.protocol
-
-
-def test_users_template_needs_the_program(tmp_path: Path) -> None:
-    """A user's template that leaves the program out would ask the same of every task, and is refused."""
-    (tmp_path / "runtime").mkdir()
-    (tmp_path / "runtime" / "predict-output-question.txt").write_text("{{ assertion }}")
-    with pytest.raises(UserError, match="program"):
-        load_prompts("runtime", tmp_path)
 
 
 def official(suite_id: str, store: DataStore) -> PredictionSuite:
@@ -160,3 +152,132 @@ async def test_questions_about_cruxeval(grader: Grader) -> None:
     assert report.inputs == len(programs) == len({program.task_id for program in programs})
     assert len(programs) + len(report.left_out_programs) == 40
     assert len(programs) > 20
+
+
+# Grading
+
+SORTED = CruxevalTask(
+    "own_1",
+    "def f(words, n):\n    return sorted(words, key=len)[:n]\n",
+    "['kiwi', 'fig', 'date'], 2",
+    "['fig', 'kiwi']",
+)
+SAME = CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7")
+APPLIED = CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "assert f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "['fig', 'kiwi']",
+        '[ "fig",\n  "kiwi" ]',
+        "sorted(['kiwi', 'fig'])",
+        "[\u2018fig\u2019, \u2018kiwi\u2019]",
+    ],
+)
+async def test_right_outputs(sandbox: Sandbox, answer: str) -> None:
+    """An output is right where its value equals, as a whole assertion or alone, however it is written."""
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
+    assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "['kiwi', 'fig']",
+        "f(['kiwi', 'fig', 'date'], 2)",
+        "assert f(['kiwi', 'fig', 'date'], 2) == f(['kiwi', 'fig', 'date'], 2)",
+        "assert f([], 2) == []",
+        "assert True",
+        "assert f(['kiwi', 'fig', 'date'], 2)",
+        "['fig', 'kiwi'] or f([], 0)",
+        "import os",
+        "words[:2]",
+        "??",
+        "['fig', 'ki",
+        "(" * 3000 + ")" * 3000,
+    ],
+)
+async def test_wrong_and_dodging_outputs(sandbox: Sandbox, answer: str) -> None:
+    """Another value fails, and so does an answer that calls the program or changes the assertion."""
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
+    assert not judged.correct
+    assert judged.why
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "assert f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "f(['kiwi', 'fig'], 9)",
+        "['fig', 'kiwi', 'melon'], 2",
+        "words=['kiwi', 'fig'], n=2",
+        "f(*[['kiwi', 'fig'], 2])",
+        "f(['k' + 'iwi', 'fig'], len('ab'))",
+        "f(words=('fig', 'kiwi'), **{'n': 2})",
+    ],
+)
+async def test_right_inputs(sandbox: Sandbox, answer: str) -> None:
+    """Any arguments that give the output are right, as the assertion, the call or the arguments alone."""
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
+    assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("f(['kiwi'], 2)", Outcome.FAILED),
+        ("f(3, 2)", Outcome.CRASHED),
+        ("f()", Outcome.CRASHED),
+        ("assert f([], 0) == []", Outcome.FAILED),
+        ("f(['fig', 'kiwi'], 2), 1) or (1", Outcome.FAILED),
+        ("assert ['fig', 'kiwi'] == ['fig', 'kiwi']", Outcome.FAILED),
+        ("g(1)", Outcome.FAILED),
+        ("no idea", Outcome.FAILED),
+    ],
+)
+async def test_wrong_inputs(sandbox: Sandbox, answer: str, outcome: Outcome) -> None:
+    """Arguments that give another value fail, those that the program refuses crash; other text fails."""
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
+    assert judged.outcome is outcome
+    assert judged.why
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "f(type('E', (), {'__eq__': lambda a, b: True})())",
+        "f(__import__('unittest.mock').mock.ANY)",
+        "f(f(7))",
+        "f((y := 7))",
+        "f([].__class__)",
+        "f(open('/etc/passwd').read())",
+    ],
+)
+async def test_dodging_inputs(sandbox: Sandbox, answer: str) -> None:
+    """What is no plain value is no argument: an object that equals everything passes no assertion."""
+    judged = await grade_prediction(sandbox, SAME, "input", answer)
+    assert judged.outcome is Outcome.FAILED
+    assert judged.why
+
+
+async def test_functions_as_arguments(sandbox: Sandbox) -> None:
+    """A function of values is an argument; one that reaches for more is none."""
+    for answer, correct in (
+        ("f(lambda n: n + 1, 4)", True),
+        ("f(lambda n: n * 5, 1)", True),
+        ("f(lambda n: n, 4)", False),
+        ("f(lambda n: n.__class__, 5)", False),
+        ("f(lambda n: open('x'), 5)", False),
+    ):
+        judged = await grade_prediction(sandbox, APPLIED, "input", answer)
+        assert judged.correct is correct, answer
+
+
+async def test_an_endless_call_times_out(sandbox: Sandbox) -> None:
+    """Arguments for which the program does not end are timed out, as an outcome of its own."""
+    endless = CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
+    judged = await grade_prediction(sandbox, endless, "input", "f(1)")
+    assert judged.outcome is Outcome.TIMED_OUT
