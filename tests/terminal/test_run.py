@@ -2,7 +2,6 @@
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,22 +126,6 @@ def test_a_window_that_changes_its_size(place: Place) -> None:
         assert terminal.finish() == 2, terminal.text
     assert "time left" not in terminal.text, "no old panel is kept above the window"
     assert "12 units finished, 12 open" in terminal.screen
-
-
-@pytest.mark.slow
-def test_more_models_than_the_window_has_rows(tmp_path: Path, url: str) -> None:
-    """The panel fits; the models that are not shown are counted."""
-    rows = "".join(
-        f'  - {{{{id: "m{number}", name: M, api: {{{{base_url: "{{url}}", model: scripted}}}}}}}}\n'
-        for number in range(40)
-    )
-    place = Place(tmp_path, url, "models:\n" + rows)
-    with place.open("run", "--suites", "evolved/core-seeds", "--limit", "1") as terminal:
-        terminal.wait_for(lambda: "more models" in terminal.screen)
-        shown = terminal.screen
-        terminal.finish()
-    assert "time left" in shown or "tokens/s" in shown, "the heading is on the screen"
-    assert re.search(r"and 19 more models; \d+ of 40 are done", shown)
 
 
 def test_ctrl_c_once_ends_in_order(place: Place) -> None:

@@ -4,17 +4,13 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
-from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome
-from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.schedule import Account, ConsoleProgress, Control, Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import Screen, counted, table
 
 _REASONS = 5
-_PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
-_PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"
 _WIDE = 110
 """Columns of a window that has room for everything."""
 _NEARLY_ALL = 0.9
@@ -44,14 +40,6 @@ _WIDE_ONLY = ("units", "requests", "tokens in")
 """Columns that a narrow window leaves out."""
 
 
-def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
-    """Checks that every model behind an API has a price, as a budget needs; `single`: the id of --model."""
-    for row in rows:
-        if row.api is not None and row.price is None and why_not(row) is None:
-            remedy = _PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW
-            raise UserError(f"--budget needs the price of {row.id!r}: {remedy}")
-
-
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
     columns = [name for name in _ESTIMATED if screen.width >= _WIDE or name not in _WIDE_ONLY]
@@ -77,17 +65,15 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     for model in estimates:
         totals.add_row(
             model.model,
-            *map(_round, (model.requests, model.input_tokens, model.output_tokens)),
+            *map(_round, (model.cost.requests, model.cost.input_tokens, model.cost.output_tokens)),
             "no price" if model.usd is None else f"{model.usd:.2f}",
             "" if model.hours is None else f"{model.hours:.2f}",
         )
     screen.print(totals)
-    for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
-        models = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
+    asked = [model for model in estimates if model.cost.requests]
+    for speed in dict.fromkeys(model.speed for model in asked):
+        models = ", ".join(model.model for model in asked if model.speed == speed)
         screen.print_message(f"speed of {models}: {speed}")
-    noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
-    for suite_id, noise in noises.items():
-        screen.print_message(f"{suite_id}: {noise}")
     if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
         screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
@@ -96,16 +82,16 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
 
 
 def show_summary(
-    summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
+    summary: Summary, control: Control, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
 ) -> None:
     """Prints what was done, what stays open and why, and what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
-    accounts = bounds.accounts
+    accounts = control.accounts
     lines = list(map(about_tokens, accounts))
     if any(account.price for account in accounts):
         part = about_cost(accounts)
-        lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+        lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary, accounts, progress), *summary.notes]

@@ -1,39 +1,42 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
 import asyncio
-import functools
 import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, Models, ModelsFile, Results, Suites, names
-from triathlon_runner.cli._options import (
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    RESULTS,
     AsJson,
-    Common,
+    Data,
     ExecutorOption,
+    Models,
+    ModelsFile,
     RayAddress,
-    catalogue_beside,
-    check_executor,
-    data_store,
-    open_grader,
+    Results,
+    Suites,
+    app,
+    examples,
+    names,
 )
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import about_missing_manifest
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
-from triathlon_runner.models_yaml import Price, check_have_results
+from triathlon_runner.models_yaml import Price, Registry, check_have_results
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
@@ -55,7 +58,7 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
-_LISTED = [
+_LISTED = (
     "model",
     "suite",
     "units",
@@ -66,12 +69,11 @@ _LISTED = [
     "unverified",
     "notes",
     "other_engine",
-]
+)
 """Fields of a report that `--json` has under the same name."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One results file, measured or imported."""
 
     folder: ResultsFolder
@@ -105,8 +107,8 @@ def verify(
     ] = False,
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
-    models_file: ModelsFile = Common.models_file,
-    results: Results = Common.results,
+    models_file: ModelsFile = MODELS_FILE,
+    results: Results = RESULTS,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -116,54 +118,27 @@ def verify(
     1: something does not, or could not be graded again.
     2: something is for you to mend.
     """
-    check_executor(executor, ray_address)
     only = names(tasks) or ()
     if only and update:
         raise UserError("--update rewrites whole files; leave out --tasks")
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
-    root, wanted_models, wanted_suites = ResultsFolder(results), names(models), names(suites)
-    stored: list[StoredFile | RecordedFile] = [
-        StoredFile(folder, model, suite)
-        for folder in (root, ResultsFolder(root.root / IMPORTED))
-        for model, suite in folder.files()
-    ]
-    stored += recorded_files(results)
-    if not stored:
-        raise UserError(f"no results in {str(results)!r}; name their folder with --results")
-    listed = functools.cache(lambda: models_yaml.load(models_file, missing_ok=True))
-    check_have_results(
-        wanted_models or (),
-        sorted({file.model for file in stored}),
-        what="model",
-        is_known=lambda model: model in listed().ids,
-    )
-    check_have_results(
-        wanted_suites or (),
-        sorted({file.suite for file in stored}),
-        what="suite",
-        is_known=catalogue.ids.__contains__,
-    )
-    chosen = [
-        file
-        for file in stored
-        if (wanted_models is None or file.model in wanted_models)
-        and (wanted_suites is None or file.suite in wanted_suites)
-    ]
+    listed = models_yaml.load(models_file, missing_ok=True)
+    stored, recorded = _chosen(results, names(models), names(suites), listed, catalogue)
+    prices = {row.id: row.price for row in listed.models}
 
     async def verify_all() -> list[FileReport]:
-        files = [file for file in chosen if isinstance(file, StoredFile)]
         reports = []
         async with open_grader(executor, ray_address, screen.print_message) as grader:
-            for suite in dict.fromkeys(file.suite for file in files):
+            for suite in dict.fromkeys(file.suite for file in stored):
                 built = await built_suite(catalogue, store, prompts, suite, grader)
-                for file in (file for file in files if file.suite == suite):
+                for file in (file for file in stored if file.suite == suite):
                     with file.folder.locked(file.model) if update else nullcontext():
-                        rows = listed().models if update else ()
-                        price = next((row.price for row in rows if row.id == file.model), None)
-                        reports.append(await verify_stored(file, built, grader, price, only, update=update))
-                    if not as_json and (reports[-1].units or not only):
-                        show_report(reports[-1], screen)
+                        price = prices.get(file.model)
+                        report = await verify_stored(file, built, grader, price, only, update=update)
+                    reports.append(report)
+                    if not as_json and (report.units or not only):
+                        show_report(report, screen)
         return reports
 
     reports = asyncio.run(verify_all())
@@ -177,8 +152,42 @@ def verify(
         typer.echo(json.dumps(document, indent=1))
     elif reports:
         _sum_up(reports, screen)
-    recorded_are_whole = _check_recorded([f for f in chosen if isinstance(f, RecordedFile)], screen)
+    recorded_are_whole = _check_recorded(recorded, screen)
     raise typer.Exit(0 if recorded_are_whole and all_good else 1)
+
+
+def _chosen(
+    results: Path,
+    models: Sequence[str] | None,
+    suites: Sequence[str] | None,
+    listed: Registry,
+    catalogue: Catalogue,
+) -> tuple[list[StoredFile], list[RecordedFile]]:
+    """Returns the measured and imported files of these models and suites, and the recorded ones.
+
+    Raises:
+        UserError: there are no results at all, or none of a name.
+    """
+    root = ResultsFolder(results)
+    stored = [
+        StoredFile(folder, model, suite)
+        for folder in (root, ResultsFolder(root.root / IMPORTED))
+        for model, suite in folder.files()
+    ]
+    recorded = list(recorded_files(results))
+    files: list[StoredFile | RecordedFile] = [*stored, *recorded]
+    if not files:
+        raise UserError(f"no results in {str(results)!r}; name their folder with --results")
+    for what, wanted, measured, known in (
+        ("model", models, {file.model for file in files}, listed.ids),
+        ("suite", suites, {file.suite for file in files}, catalogue.ids),
+    ):
+        check_have_results(wanted or (), sorted(measured), what=what, is_known=known.__contains__)
+
+    def is_wanted(file: StoredFile | RecordedFile) -> bool:
+        return (models is None or file.model in models) and (suites is None or file.suite in suites)
+
+    return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
 
 
 def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:

@@ -82,16 +82,6 @@ def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
     assert "skipped model keyless: no key" in result.output
 
 
-def test_models_skipped_for_one_reason_share_a_line(place: SmallRun) -> None:
-    """Many models without a key leave room for the rest of the first screen."""
-    file = place.root / "models.yaml"
-    file.write_text(file.read_text() + KEYLESS.replace("keyless", "keyless-too").lstrip("\n"))
-    result = place.call("run", "--suites", "evolved/core-seeds", "--dry-run")
-    assert result.exit_code == 0, result.output
-    assert "skipped 2 models: keyless, keyless-too: no key: set the environment variable" in result.output
-    assert result.output.count("skipped") == 1
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_php")
 def test_suites_without_their_interpreter_are_skipped(

@@ -1,23 +1,20 @@
 """Which questions a run says that it does not ask: those of programs whose libraries are not installed."""
 
-from io import StringIO
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from triathlon_runner.cli._run import say_left_out
+from triathlon_runner.cli._run import notices
 from triathlon_runner.schedule import RunPlan, Work
-from triathlon_runner.terminal import Screen
 
 
 def said_of(left_out: dict[str, str]) -> str:
-    """What is printed of a suite that leaves these programs out."""
+    """What is said of a suite that leaves these programs out."""
     settings: dict[str, Any] = {"questions": {"count": 3070, "left_out_programs": left_out}}
-    work = cast("Work", SimpleNamespace(suite_id="runtime/dreval", settings=settings))
-    output = StringIO()
-    say_left_out(RunPlan(work={"m": [work]}), Screen(width=500, file=output))
-    return output.getvalue()
+    row = SimpleNamespace(id="m", serve=None, api=None)
+    work = SimpleNamespace(row=row, suite_id="runtime/dreval", settings=settings, asks_for_copies=False)
+    return "\n".join(notices(RunPlan(work={"m": [cast("Work", work)]})))
 
 
 def test_programs_that_lack_a_library_are_named() -> None:

@@ -200,13 +200,6 @@ def test_results_that_lost_all_their_lines_are_refused(place: SmallRun) -> None:
     assert "the manifest counts {'passed': 2}, its lines {}" in problems(document, SEEDS)
 
 
-def test_what_is_refused_ungraded_is_not_said_to_be_graded(place: SmallRun) -> None:
-    """Its line cannot be read; the others are graded."""
-    (place.results / f"runs/m/{SEEDS}.jsonl").write_text("{\n")
-    output = place.call("submit", "check", "results/runs/m").output
-    assert f"{SEEDS}: grading again" not in output and "loop/core: grading again" in output
-
-
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     """The same model with the same scores; its statement beside the results gives them the mark."""
     only(place, WHOLE)
@@ -254,39 +247,6 @@ def test_a_tampered_submission_hears_why(
     said = " ".join(result.stdout.split())
     assert result.exit_code == 1 and "submission of m: cannot be taken yet" in said
     assert reason in said and f"{SEEDS}." in said
-
-
-def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
-    """A verdict that contradicts its line, and one that agrees with it but does not follow from the reply."""
-
-    def fail(line: Line) -> None:
-        line["outcome"] = "failed"
-
-    change(place, SEEDS, fail)
-    code, document = check(place)
-    assert code == 1 and "outcome" in problems(document, SEEDS)
-    assert "outcomes" not in problems(document, SEEDS)  # the manifest counts what is graded again
-
-    def fail_throughout(line: Line) -> None:
-        line["verdict"]["outcome"] = "failed"
-
-    change(place, SEEDS, fail_throughout)
-    code, document = check(place)
-    assert code == 1 and "expected 'passed' (graded again), got 'failed'" in problems(document, SEEDS)
-
-
-def test_a_changed_reply_is_refused(place: SmallRun) -> None:
-    """The program of the line is not the one in the reply any more."""
-
-    def edit(line: Line) -> None:
-        line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
-
-    change(place, SEEDS, edit)
-    code, document = check(place)
-    assert code == 1 and "graded again" in problems(document, SEEDS)
-    (program,) = [one for one in problems(document, SEEDS).splitlines() if " program: " in one]
-    expected, got = program.partition(" program: expected ")[2].split(" (graded again), got ")
-    assert "return not" in expected and expected != got  # a long program is cut where both begin alike
 
 
 @pytest.mark.parametrize(
@@ -427,23 +387,6 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     assert result.exit_code == 1
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
-
-
-def test_a_terminal_gets_sentences(place: SmallRun) -> None:
-    """No Markdown: no backslash before what is quoted, no heading, one row for each suite."""
-    (place.results / f"runs/m/{SEEDS}.manifest.json").write_text("{")
-    result = place.call("submit", "check", "results/runs/m")
-    assert result.exit_code == 1
-    assert "submission of m: cannot be taken yet" in result.stdout
-    assert f"{SEEDS}.manifest.json: the manifest '" in result.stdout
-    assert not any(markup in result.stdout for markup in ("\\", "##", "| ", "**"))
-    assert sum(line.rstrip().endswith("accepted") for line in result.stdout.splitlines()) == 1
-
-
-def test_one_document_is_printed(place: SmallRun) -> None:
-    """JSON and Markdown on one output are refused before anything is graded."""
-    result = place.call("submit", "check", "results/runs/m", "--json", "--markdown", "-")
-    assert "expected --json or --markdown -" in str(result.exception)
 
 
 def test_another_folder_is_refused(place: SmallRun) -> None:

@@ -64,16 +64,3 @@ def test_before_any_task_everything_is_possible() -> None:
     """The widest interval, and no mean."""
     test = SequentialTest()
     assert test.interval == (-1.0, 1.0) and np.isnan(test.mean) and test.verdict == "undecided"
-
-
-@pytest.mark.parametrize("options", [{"margin": -0.1}, {"margin": 1.0}, {"alpha": 0.0}, {"alpha": 1.0}])
-def test_senseless_options_are_refused(options: dict[str, float]) -> None:
-    """The message names what came."""
-    with pytest.raises(ValueError, match="expected 0 <= margin < 1"):
-        SequentialTest(**options)
-
-
-def test_a_difference_outside_its_range_is_refused() -> None:
-    """A bet on it could lose more than everything."""
-    with pytest.raises(ValueError, match=r"got 1\.5"):
-        SequentialTest().add(1.5)

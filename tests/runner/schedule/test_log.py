@@ -56,14 +56,6 @@ def test_log(tmp_path: Path) -> None:
     assert (lines[7]["finished"], lines[7]["open"]) == (1, 2)
 
 
-def test_log_goes_on(tmp_path: Path) -> None:
-    """A second run appends to the log of the first."""
-    for _ in range(2):
-        with JsonLog(tmp_path / "run.jsonl") as log:
-            log.write("message", text="x")
-    assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 2
-
-
 def test_log_that_cannot_be_written(tmp_path: Path) -> None:
     """A log file that cannot be is a user's error, before anything is asked."""
     with pytest.raises(UserError, match="--log-json"):
@@ -120,22 +112,6 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row.split()[-4:] for row in rows if "evolved/y" in row or row.startswith("m ")] == [
         ["3", "min", "10", "s"]
     ] * 2
-
-
-def test_time_left_after_replies_of_an_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that come after the server's first reply are no measure of its speed either."""
-    clock = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
-    progress.attach(Account("m", EndpointStats(answered=1), None))
-    progress.plan("m", "evolved/x", planned=60, done=0)
-    progress.start("m", "evolved/x")
-    clock[0] = 110.0
-    for number in range(50):
-        progress.finished(RECORD, from_earlier_run=number > 0)
-    (row,) = shown(progress, screen).splitlines()[1:]
-    assert row.endswith("1 min 40 s")
 
 
 class SlowServer:
@@ -235,16 +211,6 @@ def test_line_of_replies_from_the_cache() -> None:
     stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
     (line,) = lines_of(200, stats, from_earlier_run=True)
     assert "1 cached; all of m so far: 5 tokens  10 tokens/s  limit 2" in line
-
-
-def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the panel a line too long for the terminal, even behind `^C`, is broken between words."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    stats = EndpointStats(limit=2, answered=1, output_tokens=123456789)
-    for width in range(40, 60):
-        lines = lines_of(width, stats, is_terminal=True)
-        assert len(lines) > 1 and all(len(f"^C{line.rstrip()}") <= width for line in lines)
-        assert "123456789 tokens" in " ".join(" ".join(lines).split())
 
 
 def test_errors() -> None:

@@ -3,15 +3,15 @@
 import pytest
 
 from triathlon_runner.llm import EndpointStats
-from triathlon_runner.schedule import Account, _messages
+from triathlon_runner.schedule import Account, _progress
 
 
 def test_a_message_that_quotes_a_printed_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """It refers to that error by its time, and says the rest; the end refers to the message."""
     clock = ["10:00:00"]
     lines: list[str] = []
-    monkeypatch.setattr(_messages, "time_of_day", lambda: clock[0])
-    messages = _messages.Messages(lines.append)
+    monkeypatch.setattr(_progress, "_time_of_day", lambda: clock[0])
+    messages = _progress.Messages(lines.append)
     messages.attach(Account("m", EndpointStats(last_error="429, the server said 'no'"), None))
     messages.say_errors_of_servers()
     clock[0] = "10:10:00"
@@ -25,8 +25,8 @@ def test_a_message_that_quotes_a_printed_error(monkeypatch: pytest.MonkeyPatch) 
 def test_a_server_that_is_tried_again_by_another_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why it does not answer stands there once, however often the connections say so."""
     lines: list[str] = []
-    monkeypatch.setattr(_messages, "time_of_day", lambda: "10:00:00")
-    messages = _messages.Messages(lines.append)
+    monkeypatch.setattr(_progress, "_time_of_day", lambda: "10:00:00")
+    messages = _progress.Messages(lines.append)
     error = "http://127.0.0.1:1: the server said 'not now; later'"
     for _ in range(2):
         messages.say(f"m: no answer from the server: {error}; trying again, for 1 s at most")
@@ -42,7 +42,7 @@ def test_a_server_that_is_tried_again_by_another_connection(monkeypatch: pytest.
 def test_many_errors_of_one_model() -> None:
     """Ten are printed, then a line that says that there are more, once."""
     lines: list[str] = []
-    messages = _messages.Messages(lines.append)
+    messages = _progress.Messages(lines.append)
     for letter in "abcdefghijklmno":
         messages.say_error("m", f"it said '{letter}'", f"m: it said '{letter}'")
     assert lines[9:] == ["m: it said 'j'", "m: and other errors, which are not printed"]

@@ -1,9 +1,7 @@
 """Running plans: what is asked, what is written, what stays open."""
 
 import asyncio
-import itertools
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,23 +11,17 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
-from support.hashes import hashes
 from support.loop_fakes import ADD
-from support.model_server import ModelServer
-from support.schedule import GRADER, ROW, Bench
-from support.server_replies import Status
+from support.schedule import ROW, Bench
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,
     EndpointError,
-    Limits,
     ModelUnavailableError,
-    OpenAI,
     Sampling,
     ServerUnreachableError,
-    open_model,
 )
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, ProtocolHashes
@@ -349,7 +341,7 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
     class Starting:
         @asynccontextmanager
         async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-            bench.runner.stop.ask("Ctrl-C")
+            bench.runner.control.stop("Ctrl-C")
             await asyncio.sleep(600)
             yield cast(OpenModel, None)
 
@@ -357,20 +349,6 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
-
-
-async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but the deadline and the times in manifests asks what the wall clock says."""
-    began = time.time()
-    ticks = itertools.count()
-    monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
-    async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
-                           else asked.prompt) as server:  # fmt: skip
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
-            bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
-            assert (await bench.run()).exit_code == 0
-    assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
 
 
 async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
@@ -428,21 +406,6 @@ async def test_half_a_line_at_the_end_is_said(tmp_path: Path) -> None:
     (said,) = bench.said
     assert f"{str(lines)!r} ended in half a line" in said and f"moved to '{lines}.torn'" in said
     assert bench.model.asked == ["a", "b", "b"]
-
-
-@pytest.mark.parametrize(("answer", "unreachable"), [(Status(503), True), (Status(401), False)])
-async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: bool) -> None:
-    """What another time may do better is told apart from what somebody has to mend."""
-    limits = Limits(
-        first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
-    )
-    async with ModelServer(lambda asked: answer) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, limits=limits) as model:
-            while not model.stats.stopped:
-                with pytest.raises(EndpointError) as caught:
-                    await FakeSuite().run("a", 0, model, GRADER, hashes("p"))
-            assert isinstance(caught.value, ServerUnreachableError) is unreachable
 
 
 async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
-from triathlon_runner.schedule._build import same_as_baseline, suites_at_temperature
+from triathlon_runner.schedule._plan import same_as_baseline, suites_at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
