@@ -25,7 +25,7 @@ from triathlon_runner.cli._app import (
     names,
 )
 from triathlon_runner.cli._options import catalogue_beside, data_store
-from triathlon_runner.cli._run_report import about_cost, about_replies, about_tokens
+from triathlon_runner.cli._run_report import about_cost, warnings_about
 from triathlon_runner.cli._session import check_wanted, open_run, run_plan
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
@@ -171,8 +171,8 @@ async def _compare(
     if progress.has_accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
     for account in accounts:
-        for message in filter(None, (about_tokens(account), about_replies(account))):
-            screen.print_message(message)
+        for warning in warnings_about(account):
+            screen.print_message(warning)
     return comparison, summary
 
 

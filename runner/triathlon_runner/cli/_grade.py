@@ -1,7 +1,6 @@
 """`triathlon grade`: grades programs made elsewhere."""
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -71,7 +70,7 @@ def grade(
     )
     whole = report.whole(partial=partial)
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "whole": whole, **_document(report, ks)}, indent=1))
+        console().print_json(data={"schema": 1, "whole": whole, **_document(report, ks)})
     else:
         _show(report, ks, partial=partial)
     raise typer.Exit(0 if whole else 1)

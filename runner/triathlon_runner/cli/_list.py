@@ -190,11 +190,4 @@ async def _machine(screen: Screen) -> bool:
 
 
 def _say(screen: Screen, heading: str, finding: str) -> None:
-    """Prints a finding behind its heading; on a terminal later lines of it are indented."""
-    if not screen.is_terminal:
-        screen.print(f"{heading:10} {finding}", soft_wrap=True)
-        return
-    line = table("heading", "finding", whole=["heading"], titles=False)
-    line.columns[0].width = 10
-    line.add_row(heading, finding)
-    screen.print(line)
+    screen.print_message(f"{heading:10} {finding}")

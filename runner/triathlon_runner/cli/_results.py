@@ -1,7 +1,6 @@
 """`triathlon results`: what is there, under which conditions, and what changed."""
 
 import asyncio
-import json
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -54,7 +53,7 @@ def list_command(
     folder.check_is_there()
     rows = rows_of(folder, asyncio.run(states_of(folder, models_file, data)) if check else {})
     if as_json:
-        typer.echo(json.dumps(rows, indent=1))
+        screen.print_json(data=rows)
     elif rows:
         show_rows(rows, screen)
     else:
@@ -169,7 +168,7 @@ def diff_command(
     differing, screen = sum(map(len, compared.values())), console()
     if as_json:
         files = {name: [asdict(change) for change in changes] for name, changes in compared.items()}
-        typer.echo(json.dumps({"schema": 1, "differences": differing, "files": files}, indent=1))
+        screen.print_json(data={"schema": 1, "differences": differing, "files": files})
         raise typer.Exit(1 if differing else 0)
     for name, changes in compared.items():
         if changes:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from triathlon_runner.estimates import ModelEstimate
 from triathlon_runner.records import Outcome
@@ -88,15 +88,15 @@ def show_summary(
     if progress.has_accounts:
         screen.print(progress.final())
     accounts = control.accounts
-    lines = list(map(about_tokens, accounts))
+    lines = []
     if any(account.price for account in accounts):
         part = about_cost(accounts)
         lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary, accounts, progress), *summary.notes]
-    lines += map(about_replies, accounts)
-    lines += map(about_context, accounts)
+    for account in accounts:
+        lines += warnings_about(account)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
@@ -104,7 +104,7 @@ def show_summary(
     lines += [f"not finished: {progress.once(error)}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
-    for line in filter(None, lines):
+    for line in lines:
         screen.print_message(line)
 
 
@@ -130,44 +130,30 @@ def _open_units(summary: Summary, accounts: Sequence[Account], progress: Console
     return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 
-def about_replies(account: Account) -> str:
-    """Returns a warning and advice where nearly all replies of a model have nothing to grade, else ""."""
-    outcomes = account.stats.outcomes
+def warnings_about(account: Account) -> Iterator[str]:
+    """Yields what to know of a server: tokens not counted, nothing to grade, a context that is full."""
+    stats, outcomes = account.stats, account.stats.outcomes
+    if stats.uncounted:
+        unknown = "the cost is estimated" if account.price else "so is the cost"
+        yield (
+            f"the server of {account.model} gave no usable token counts for"
+            f" {counted(stats.uncounted, 'reply')}: tokens are unknown, {unknown}"
+        )
     total = outcomes.total()
     for outcome, advice in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
-            is_full = outcome is Outcome.TRUNCATED and account.stats.cut_by_context > account.stats.truncated
+            is_full = outcome is Outcome.TRUNCATED and stats.cut_by_context > stats.truncated
             description, remedy = _CUT_BY_CONTEXT if is_full else advice
             amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
             which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
-            return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
-    return ""
-
-
-def about_context(account: Account) -> str:
-    """Returns how many questions and replies the server's context had no room for; empty for none."""
-    stats = account.stats
-    parts = [
-        f"{counted(number, noun)} {what}"
-        for number, noun, what in (
-            (stats.too_long, "question", "refused as longer than the context of its server"),
-            (stats.cut_by_context, "reply", "cut because question and reply filled the context"),
+            yield f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
+            break
+    if stats.too_long or stats.cut_by_context:
+        yield (
+            f"{account.model}: {counted(stats.too_long, 'question')} refused as longer than the context of"
+            f" its server, {counted(stats.cut_by_context, 'reply')} cut because question and reply filled"
+            f" it, {stats.truncated} cut at the token limit: see `context` and `max_tokens` in its row"
         )
-        if number
-    ]
-    if not parts:
-        return ""
-    at_limit = f", {stats.truncated} cut at the token limit" if stats.truncated else ""
-    return f"{account.model}: {', '.join(parts)}{at_limit}: see `context` and `max_tokens` in its row"
-
-
-def about_tokens(account: Account) -> str:
-    """Returns for how many replies a server gave no usable token counts; empty where it gave all."""
-    if not account.stats.uncounted:
-        return ""
-    unknown = "tokens are unknown, the cost is estimated" if account.price else "tokens and cost are unknown"
-    replies = counted(account.stats.uncounted, "reply")
-    return f"the server of {account.model} gave no usable token counts for {replies}: {unknown}"
 
 
 def about_cost(accounts: Sequence[Account]) -> str:

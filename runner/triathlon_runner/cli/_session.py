@@ -42,11 +42,7 @@ from triathlon_runner.terminal import counted
 def check_wanted(wanted: Wanted, listed: Registry, control: Control, single: str | None = None) -> None:
     """Checks models, suites, prices and prompts before data is read or money is spent.
 
-    Args:
-        wanted: What is to be asked.
-        listed: The models that there are.
-        control: With the budget.
-        single: The id of the model that --model names, which has no row.
+    `single` is the id of the model that --model names, which has no row.
 
     Raises:
         UserError: unknown models or suites; a named model that cannot run here, or no model that can;

@@ -85,7 +85,7 @@ def check_command(
     if markdown is not None and not printed:
         replace_file(markdown, report.markdown())
     if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=1))
+        console().print_json(data=report.as_json())
     elif printed:
         write(report.markdown().rstrip())
     else:

@@ -1,7 +1,6 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
 import asyncio
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -50,6 +49,7 @@ from triathlon_runner.store import (
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 from triathlon_runner.verify import (
     FileReport,
+    Mismatch,
     replayed,
     update_file,
     verify_file,
@@ -58,19 +58,6 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
-_LISTED = (
-    "model",
-    "suite",
-    "units",
-    "verified",
-    "unfinished",
-    "graded_under",
-    "scores",
-    "unverified",
-    "notes",
-    "other_engine",
-)
-"""Fields of a report that `--json` has under the same name."""
 
 
 class StoredFile(NamedTuple):
@@ -149,7 +136,7 @@ def verify(
     all_good = all(report.good for report in reports)
     if as_json:
         document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
-        typer.echo(json.dumps(document, indent=1))
+        console().print_json(data=document)
     elif reports:
         _sum_up(reports, screen)
     recorded_are_whole = _check_recorded(recorded, screen)
@@ -229,13 +216,8 @@ async def verify_stored(
 ) -> FileReport:
     """Returns what grading a file again shows; what keeps that from being done stands in the report, too.
 
-    Args:
-        stored: The file.
-        built: Its suite, or why it cannot be built.
-        grader: Executes.
-        price: For the costs of a file that is brought up to date.
-        only: Tasks to which this is restricted.
-        update: Whether lines that another version of grading wrote are written anew.
+    `built` is its suite, or why that cannot be built; `only` are tasks to which this is restricted. With
+    `update` lines that another version of grading wrote are written anew, and their costs at `price`.
     """
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
@@ -270,14 +252,8 @@ async def verify_stored(
             report.notes.append(f"not brought up to date: {why}")
         else:
             level = grader.sandbox.level
-            update_file(
-                folder,
-                report,
-                manifest,
-                price=price,
-                sandbox_level=level,
-                integrity=integrity(level),
-            )
+            integrity_here = integrity(level)
+            update_file(folder, report, manifest, price=price, sandbox_level=level, integrity=integrity_here)
     return report
 
 
@@ -322,21 +298,21 @@ def _in_short(report: FileReport) -> str:
 def _sum_up(reports: list[FileReport], screen: Screen) -> None:
     bad = [report for report in reports if not report.good]
     contradicted = sum(report.contradicted for report in bad)
+    differing = sum(bool(report.differing) and not report.contradicted for report in bad)
     files = counted(len(reports), "file")
-    if contradicted:
-        screen.print_message(
-            f"scores that DO NOT FOLLOW from their evidence: in {contradicted} of {files}, as listed above"
-        )
-    if differing := sum(bool(report.differing) and not report.contradicted for report in bad):
-        screen.print_message(
-            f"scores that differ under Python {python_version()}: in {differing} of {files}, as listed above"
-        )
-    if unchecked := len(bad) - contradicted - differing:
-        screen.print_message(
-            f"scores that could not be checked: in {unchecked} of {files}, for the reasons above;"
-            " `triathlon doctor` says which languages and data are here, `triathlon results list` in which"
-            " state the files are; suites of your own need the suites.yaml that lists their data"
-        )
+    for count, kind, where in (
+        (contradicted, "DO NOT FOLLOW from their evidence", "as listed above"),
+        (differing, f"differ under Python {python_version()}", "as listed above"),
+        (
+            len(bad) - contradicted - differing,
+            "could not be checked",
+            "for the reasons above; `triathlon doctor` says which languages and data are here, `triathlon"
+            " results list` in which state the files are; suites of your own need the suites.yaml that lists"
+            " their data",
+        ),
+    ):
+        if count:
+            screen.print_message(f"scores that {kind}: in {count} of {files}, {where}")
     if bad:
         return
     if units := sum(report.verified for report in reports):
@@ -348,17 +324,24 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
 
 
 def _as_json(report: FileReport) -> dict[str, Any]:
+    def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
+        return [{"what": one.what, "stored": one.stored, "expected": one.expected} for one in mismatches]
+
     update = report.update
     return {
-        **{name: getattr(report, name) for name in _LISTED},
+        "model": report.model,
+        "suite": report.suite,
+        "units": report.units,
+        "verified": report.verified,
+        "unfinished": report.unfinished,
+        "graded_under": report.graded_under,
+        "scores": report.scores,
+        "unverified": report.unverified,
+        "notes": report.notes,
+        "other_engine": report.other_engine,
         "follows": report.good,
-        **{
-            kind: [
-                {name: getattr(mismatch, name) for name in ("what", "stored", "expected")}
-                for mismatch in mismatches
-            ]
-            for kind, mismatches in (("mismatches", report.mismatches), ("differing", report.differing))
-        },
+        "mismatches": listed(report.mismatches),
+        "differing": listed(report.differing),
         "update": update and {**asdict(update), "archived": update.archived and str(update.archived)},
     }
 

@@ -30,14 +30,8 @@ def report_of(
 ) -> dict[str, Any]:
     """Returns the document of `--json`: the result, with file and line of the evidence for each lost task.
 
-    Args:
-        comparison: Of the two models; decided, or not.
-        folder: Has the results.
-        summary: Of the run that asked; an empty one where the stored results sufficed.
-        suites: Which were compared.
-        seed: Of the order of clusters.
-        usd: None where models were asked and none of them has a price.
-        site: Folder or web address in front of the pages that are named.
+    `summary` is an empty one where the stored results sufficed, `usd` is None where models were asked and
+    none of them has a price, and `site` is the folder or web address in front of the pages that are named.
     """
     errors = [
         *summary.errors,

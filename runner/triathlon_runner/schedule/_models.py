@@ -173,14 +173,9 @@ class ModelOpener:
     ) -> None:
         """Reads nothing yet.
 
-        Args:
-            registry: The rows.
-            replies: The cache of replies.
-            cache: Folder of logs, environments and weights.
-            say: Gets a line where a server is started, is unreachable, or asks us to wait.
-            control: What is asked before each request is sent; left out: all may be sent.
-            limits: How hard and how long rows with `api:` are asked.
-            timeout_seconds: Longest wait for one answer, in place of what the rows say.
+        `cache` is the folder of logs, environments and weights. `say` gets a line where a server is started,
+        is unreachable, or asks us to wait. `control` is asked before each request; `limits` are those of rows
+        with `api:`, and `timeout_seconds` goes before what the rows say.
         """
         self._registry = registry
         self._replies = replies

@@ -9,7 +9,6 @@ from typing import Final
 from rich.table import Table
 
 from triathlon_runner.llm import EndpointStats
-from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.terminal import duration, visible
 
@@ -61,8 +60,6 @@ class Tally:
     started: float = math.inf
     last_done: float = -math.inf
     """When the last unit was done that a server answered."""
-    slowest: float = 0.0
-    """Seconds that the slowest of these units took."""
 
     @property
     def open(self) -> int:
@@ -102,17 +99,17 @@ class ModelProgress:
     suites: dict[str, Tally] = field(default_factory=dict)
     account: Account | None = None
 
-    def add(self, record: UnitRecord, *, from_earlier_run: bool) -> Tally:
+    def add(self, suite: str, *, from_earlier_run: bool) -> Tally:
         """Counts a unit that is done, and returns its suite's counts.
 
         The suite's clock starts again until the server has answered any question.
         """
-        tally, now = self.suites[record.suite], time.monotonic()
+        tally, now = self.suites[suite], time.monotonic()
         tally.done += 1
         if from_earlier_run:
             tally.from_earlier_run += 1
         else:
-            tally.last_done, tally.slowest = now, max(tally.slowest, record.seconds)
+            tally.last_done = now
         if self.account is not None and not self.account.stats.answered:
             tally.started = now
         return tally
@@ -129,7 +126,6 @@ class ModelProgress:
             from_earlier_run=sum(tally.from_earlier_run for tally in tallies),
             started=min((tally.started for tally in tallies), default=math.inf),
             last_done=max((tally.last_done for tally in tallies), default=-math.inf),
-            slowest=max((tally.slowest for tally in tallies), default=0.0),
         )
 
     @property
@@ -143,26 +139,10 @@ class ModelProgress:
         return [(name, tally) for name, tally in self.suites.items() if tally.open and tally.is_started]
 
     @property
-    def oldest_seconds(self) -> float | None:
-        """How long the oldest request has been in flight; None where none is."""
-        sent = self.account.stats.oldest_sent if self.account else None
-        return None if sent is None else time.monotonic() - sent
-
-    @property
     def seconds_left(self) -> float | None:
-        """By the rate of all suites, and no less than the slowest suite takes by its own.
-
-        No more than the requests in flight leave: each open unit takes as long as the slowest one before, and
-        as many are asked at once as are in flight. Below 0 where that or the rate turned out too low.
-        """
-        total = self.total
-        tallies = [total, *(tally for tally in self.suites.values() if tally.open)]
-        by_rate = max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
-        age = self.oldest_seconds
-        if by_rate is None or age is None or self.account is None:
-            return by_rate
-        rounds = math.ceil(total.open / self.account.stats.in_flight)
-        return min(by_rate, rounds * total.slowest - age)
+        """By the rate of all suites, and no less than the slowest suite takes by its own."""
+        tallies = [self.total, *(tally for tally in self.suites.values() if tally.open)]
+        return max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
 
     def cells(self) -> dict[str, str]:
         """Returns what stands in its row, by columns."""

@@ -107,19 +107,15 @@ class Pace(Protocol):
 
     def position(self, suite: str, unit: Unit) -> int:
         """Returns the unit's place in the order of all suites; the same for every model."""
-        ...
 
     async def ready(self, model: str, suite: str, unit: Unit) -> None:
         """Returns once the unit may be asked, or once the run is to stop."""
-        ...
 
     def finished(self, model: str, suite: str, unit: Unit, record: UnitRecord | None) -> None:
         """Called when a unit was tried; `record` is None if it stays open."""
-        ...
 
     def ended(self, model: str) -> None:
         """Called when a model will be asked nothing more."""
-        ...
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -27,15 +27,13 @@ from triathlon_runner.schedule._panel import (
     table_of,
 )
 from triathlon_runner.schedule._stop import Account
-from triathlon_runner.terminal import duration, indented, visible
+from triathlon_runner.terminal import indented, visible
 
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
 """Between two lines about finished units, where no panel is shown; a suite's last unit always has one."""
 _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where no panel is shown."""
-_LONG_SECONDS: Final = 60.0
-"""Age of a request in flight from which on a line says that a reply is waited for."""
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
 _ERROR_OF_A_TRY: Final = re.compile(r": (.+); trying again")
@@ -110,7 +108,7 @@ class ConsoleProgress:
         facts = record.model_dump(mode="json", include=shown)
         seconds = round(record.seconds, 3)
         self._log("unit", **facts, seconds=seconds, from_earlier_run=from_earlier_run)
-        tally = self._models[record.model].add(record, from_earlier_run=from_earlier_run)
+        tally = self._models[record.model].add(record.suite, from_earlier_run=from_earlier_run)
         if not self._live and (tally.open == 0 or time.monotonic() - self._last_line > _LINE_SECONDS):
             self._print_line(record.model, record.suite)
 
@@ -150,9 +148,7 @@ class ConsoleProgress:
     def final(self, *, all_planned: bool = True) -> Table:
         """Returns a table of what each model did and what that cost.
 
-        Args:
-            all_planned: Whether all that was planned was to be asked. A gate stops as soon as it is decided,
-                and what it did not ask is not open.
+        A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
         """
         rows = {name: model.cells() for name, model in self._models.items() if model.account}
         if not all_planned:
@@ -166,25 +162,16 @@ class ConsoleProgress:
     def panel(self) -> RenderableType:
         """What is being prepared; then each model and its suites under way, where the window has room."""
         if self._status:
-            return _one_line(self._status)
+            return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
         if not self._models:
             return ""
-        waiting = self._waiting()
-        # Without the heading, the line of those left out, that of the oldest request, and the cursor.
-        rows = list(self._rows(max(self._console.height - 3 - bool(waiting), 2)))
+        # Without the heading, the line of those left out, and the cursor.
+        rows = list(self._rows(max(self._console.height - 3, 2)))
         table = table_of(rows, PANEL, self._console.width, {"too long"})
         if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
             done = sum(not model.total.open for model in self._models.values())
             table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
-        return Group(table, _one_line(waiting)) if waiting else table
-
-    def _waiting(self) -> str:
-        """How long the oldest request has been in flight, where that is long; else empty."""
-        in_flight = ((age, name) for name, model in self._models.items() if (age := model.oldest_seconds))
-        age, name = max(in_flight, default=(0.0, ""))
-        if age < _LONG_SECONDS:
-            return ""
-        return f"the oldest request in flight was sent {duration(age)} ago, to {name}"
+        return table
 
     def _rows(self, room: int) -> Iterator[Row]:
         """Models with something open come first where there is no room for all."""
@@ -312,7 +299,3 @@ def _time_of_day() -> str:
 def _named(cells: Mapping[str, str]) -> Iterator[str]:
     """`3/3 done`, `0 open`, …: what is not empty."""
     return (f"{cell} {name}" for name, cell in cells.items() if cell)
-
-
-def _one_line(text: str) -> Text:
-    return Text(visible(text), overflow="ellipsis", no_wrap=True)

@@ -101,13 +101,6 @@ def test_a_wrong_value_is_a_usage_error(typed: str, said: str) -> None:
     assert result.exit_code == 2 and said in result.output
 
 
-@pytest.mark.parametrize("command", HELPS)
-def test_the_sentences_of_a_help_are_not_broken_by_us(command: str) -> None:
-    """Paragraphs behind the first are printed as they are written: each line of them ends a sentence."""
-    for line in (HELPS[command].help or "").partition("\n\n")[2].splitlines():
-        assert not line or line.endswith((".", ":", ";")), line
-
-
 def test_the_version_is_that_of_the_package() -> None:
     """`--version` says the name and the version that the package was built with."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

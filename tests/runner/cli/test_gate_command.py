@@ -167,20 +167,6 @@ def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> Non
     assert not (place.root / "results/runs/worse/evolved/core-seeds.jsonl").exists()
 
 
-@pytest.mark.slow
-def test_what_nothing_was_asked_for_has_cost_nothing(tmp_path: Path) -> None:
-    """A candidate without a price that answers nothing, beside stored results: 0 USD, not "no price"."""
-    with gate_place(tmp_path) as place:
-        place.call("run", "--models", "good", *SEEDS, "--profile", "standard", code=0)
-        models = place.root / "models.yaml"
-        price = ", price: {input: 1, output: 2}"
-        rows = models.read_text().replace("model: worse}" + price, "model: refused}")
-        assert rows != models.read_text()
-        models.write_text(rows)
-        report = place.gate("worse", *SEEDS, code=2)
-    assert (report["verdict"], report["asked"], report["usd"]) == ("none", 0, 0)
-
-
 def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
     """Lines that another temperature made are not compared; the message says how to put them aside."""
     place.gate("same", *SEEDS, "--max-tasks", "4", code=3)

@@ -157,22 +157,6 @@ def test_a_gate_takes_them(finished: Place) -> None:
             "reference that passes its own tests, got failed: slug('Big News') gave 'Big News' at assert",
         ),
         (
-            {**TOTAL, "canonical_solution": "    return price\n"},
-            "line 2, task 'mine/total': expected a reference",
-        ),
-        (
-            {
-                **TOTAL,
-                "canonical_solution": "    return 150 + 0 * sum(prices)\n",
-                "test": "assert total([]) == 0",
-            },
-            "line 2, task 'mine/total': expected a reference that passes its own tests",
-        ),
-        (
-            {**TOTAL, "canonical_solution": "    return 0\n"},
-            "line 2, task 'mine/total': expected a reference that passes its own tests",
-        ),
-        (
             {
                 **TOTAL,
                 "canonical_solution": "    import time\n    return time.time_ns()\n",

@@ -26,7 +26,7 @@ from triathlon_runner.llm import (
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
-from triathlon_runner.store import ResultsFile, archived
+from triathlon_runner.store import archived
 from triathlon_runner.suites import Task
 
 
@@ -130,36 +130,6 @@ async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
     assert len(bench.model.asked) <= 2 * UNITS_PER_SLOT
 
 
-async def test_a_run_without_a_line_leaves_no_file(tmp_path: Path) -> None:
-    """Where nothing was measured, neither a results file nor a manifest says otherwise."""
-
-    def reply(text: str) -> str:
-        raise ModelUnavailableError("no such model")
-
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
-    summary = await bench.run()
-    assert (summary.finished, summary.open) == (0, 2)
-    assert not [*bench.folder.files(), *bench.folder.root.rglob("*.manifest.json")]
-
-
-async def test_results_of_another_protocol_are_kept_apart(tmp_path: Path) -> None:
-    """When the protocol changed, the old lines are neither mixed with new ones nor asked again."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run()
-    before = bench.folder.lines("m", "evolved/fake").read_bytes()
-    bench.suite.version = 2
-    summary = await bench.run()
-    assert list(summary.other_protocol) == ["m evolved/fake"]
-    assert bench.folder.lines("m", "evolved/fake").read_bytes() == before
-
-
-async def test_stop_finishes_what_is_in_flight_only(tmp_path: Path) -> None:
-    """After the first Ctrl-C nothing new is started, and the rest stays open."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    summary = await bench.run(stop=True)
-    assert (summary.finished, summary.open, bench.model.asked) == (0, 2, [])
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 async def test_an_error_of_ours_leaves_its_unit_open(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, grouped: bool
@@ -258,13 +228,16 @@ async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: P
     assert path.read_text() == edited
 
 
-async def test_told_to_ask_again(tmp_path: Path) -> None:
-    """With --ask-again the old lines are archived, whole, and the units are asked anew."""
+async def test_results_of_another_protocol(tmp_path: Path) -> None:
+    """They are neither mixed with new lines nor asked again; with --ask-again they are archived, whole."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
-    before = bench.folder.lines("m", "evolved/fake").read_bytes()
-    protocols = {record.protocol for record in bench.records()}
-    bench.suite.version, bench.ask_again = 2, True
+    lines = bench.folder.lines("m", "evolved/fake")
+    before, protocols = lines.read_bytes(), {record.protocol for record in bench.records()}
+    bench.suite.version = 2
+    summary = await bench.run()
+    assert (list(summary.other_protocol), lines.read_bytes()) == (["m evolved/fake"], before)
+    bench.ask_again = True
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.other_protocol) == (2, 0, {})
     (old,) = archived(bench.folder)
@@ -364,22 +337,6 @@ async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> No
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
     await bench.run()
     assert seen == [bench.records()[0].protocol] * 2
-
-
-async def test_a_finished_file_is_recognised_by_its_manifest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the manifest says is done, with the file as it was left, is not read again; a changed file is."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run()
-    read: list[Path] = []
-    monkeypatch.setattr(ResultsFile, "scan", lambda self: read.append(self.path))
-    await bench.run()
-    assert read == []
-    with bench.folder.lines("m", "evolved/fake").open("ab") as file:
-        file.write(b"torn")
-    await bench.run()
-    assert read == [bench.folder.lines("m", "evolved/fake")]
 
 
 async def test_a_unit_needs_the_server_or_not(tmp_path: Path) -> None:

@@ -53,12 +53,6 @@ def test_a_row_with_another_temperature() -> None:
     assert _ids(["evolved/core-seeds"], temperature=0.8) == ["evolved/core-seeds@temperature-0.8"]
 
 
-def test_without_the_option_nothing_changes() -> None:
-    """The suites stay as they are."""
-    entry = entry_of(FakeSuite())
-    assert suites_at_temperature([entry], (), QUICK, named=True) == [entry]
-
-
 def test_a_suite_at_a_temperature_has_a_name() -> None:
     """Its results can be found, and it can be selected, by the id that it got; a wrong number is unknown."""
     (entry,) = catalogue.select(["evolved/core-seeds@temperature-0.75"])
