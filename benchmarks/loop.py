@@ -43,7 +43,6 @@ from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
     UNITS_PER_SLOT,
-    Conditions,
     ConsoleProgress,
     ModelOpener,
     Runner,
@@ -144,7 +143,7 @@ async def ask(
             grader,
             opener,
             cast(ConsoleProgress, cast(Any, progress)),
-            Conditions("standard", "bench", "not run"),
+            "standard",
         )
         with measured.clock():
             await runner.run(plan)

@@ -37,7 +37,6 @@ from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Reply, Usage, Verdict
 from triathlon_runner.schedule import (
     PROFILES,
-    Conditions,
     ConsoleProgress,
     OpenModel,
     Runner,
@@ -142,7 +141,7 @@ async def run(
         TimedGrader(options.jobs, seconds),
         cast(Any, _Opener(model)),
         cast(ConsoleProgress, cast(Any, _Silent())),
-        Conditions("full", "none", "not run"),
+        "full",
         **how,
     )
     summary = await runner.run(plan)

@@ -32,7 +32,6 @@ from triathlon_runner.llm import Chat, Message, Model, OpenAI, Sampling, open_mo
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,
-    Conditions,
     ConsoleProgress,
     ModelOpener,
     OpenModel,
@@ -75,9 +74,11 @@ class RowOpener:
 async def run(plan: RunPlan, folder: Path) -> None:
     """One run whose models answer at once."""
     progress = ConsoleProgress(Console(file=io.StringIO()))
-    conditions = Conditions("standard", "none", "not run")
-    place, grader = ResultsFolder(folder), cast(Grader, SimpleNamespace())
-    runner = Runner(place, grader, cast(ModelOpener, RowOpener()), progress, conditions)
+    place, grader = (
+        ResultsFolder(folder),
+        cast(Grader, SimpleNamespace(sandbox=SimpleNamespace(level="none"))),
+    )
+    runner = Runner(place, grader, cast(ModelOpener, RowOpener()), progress, "standard")
     await runner.run(plan)
 
 

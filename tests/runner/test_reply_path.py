@@ -21,6 +21,7 @@ BESIDE_THE_PATH = {
     "apart.py",
     "replies/_program.py",
     "schedule/_panel.py",
+    "schedule/_progress.py",
     "llm/_server_info.py",
     "llm/provider.py",
 }

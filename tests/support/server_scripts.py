@@ -37,20 +37,13 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
 
-    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429); `wordy`
-    has a long name, and `hidden` says with status 200 that it is an error 400.
+    `locked` wants a key (401); `busy` has no time (429).
     """
     model = asked.body["model"]
-    if model == "wordy":
-        return Said(answer(asked), model=5000 * "x")
-    if model == "hidden":
-        return Said("", changes={"choices": None, "error": {"code": 400, "message": "Strange request"}})
     if model == "busy":
         return Status(429, "Too many requests")
     if model == "long":
         return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
-    if model == "nousage":
-        return Said(answer(asked), changes={"usage": None})
     if model == "large":
         return Status(413, "Request too large")
     if model == "locked":
@@ -72,11 +65,6 @@ def good_and_broken(asked: Asked) -> str | Response:
     if model == "hostile":
         return Status(401, HOSTILE, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
-
-
-def reference_uncounted(asked: Asked) -> Said:
-    """Says the reference of our own problems, and not how many tokens that took."""
-    return Said(reference(asked, 1.0), changes={"usage": None})
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:

@@ -11,9 +11,17 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, ModelsFile, complete_suites, names
-from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    Budget,
+    Data,
+    ModelsFile,
+    app,
+    complete_suites,
+    examples,
+    names,
+)
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
@@ -35,7 +43,6 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     Account,
-    Bounds,
     Control,
     ControlledModel,
     ModelOpener,
@@ -66,11 +73,9 @@ def evolve(
         str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="USD; no request is sent once it is spent.")
-    ] = None,
+    budget: Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
-    models_file: ModelsFile = Common.models_file,
+    models_file: ModelsFile = MODELS_FILE,
     data: Data = None,
 ) -> None:
     """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
@@ -151,7 +156,7 @@ async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
     if entry.user_data is not None:
-        async with open_local_grader() as grader:
+        async with open_grader() as grader:
             await check_references(entry.user_data.read(), grader, store.cache / "references")
     seeds, left_out = choose_seeds(suite.functions())
     if not seeds:
@@ -196,10 +201,10 @@ async def _evolve(
             f" {tokens} tokens{money}"
         )
 
-    control = Control(Bounds(budget))
+    control = Control(budget)
 
     def stop_reason() -> str:
-        return "" if control.may_send() else control.stop.reason
+        return "" if control.may_send() else control.stopped
 
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
@@ -224,7 +229,7 @@ async def _controlled(
 
     async with opener.open(row) as opened:
         if opened.stats is not None:
-            control.bounds.accounts.append(Account(row.id, opened.stats, row.price))
+            control.accounts.append(Account(row.id, opened.stats, row.price))
         watch = asyncio.create_task(end_waits())
         try:
             yield ControlledModel(opened, control)

@@ -11,9 +11,17 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, Results, complete_suites, names, one_of
-from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
+from triathlon_runner.cli._app import (
+    RESULTS,
+    Data,
+    Results,
+    app,
+    complete_suites,
+    examples,
+    names,
+    one_of,
+)
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -111,7 +119,7 @@ def import_command(
     verdicts: Annotated[
         Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
     ] = None,
-    results: Results = Common.results,
+    results: Results = RESULTS,
     data: Data = None,
 ) -> None:
     """Grades the programs and answers of logs and writes them to results/imported/, kept apart.
@@ -139,7 +147,7 @@ def import_command(
 
     async def import_all() -> None:
         nonlocal any_left_out
-        async with open_local_grader() as grader:
+        async with open_grader() as grader:
             caching_grader = CachingGrader(grader, verdicts)
             for entry in entries:  # one after another: a suite's data can be large
                 built = await build_suite(entry, store, grader, PROFILES["standard"])

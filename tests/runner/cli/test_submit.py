@@ -56,14 +56,22 @@ def check(place: SmallRun, *options: str) -> tuple[int, dict[str, Any]]:
 
 def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
     """Edits the first line of a suite's results."""
-    change_all(place, suite, edit, most=1)
+    first = True
+
+    def edit_first(line: Line) -> None:
+        nonlocal first
+        if first:
+            edit(line)
+        first = False
+
+    change_all(place, suite, edit_first)
 
 
-def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None], *, most: int | None = None) -> None:
-    """Edits each line of a suite's results, or the first ones."""
+def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
+    """Edits each line of a suite's results."""
     path = place.results / f"runs/m/{suite}.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for line in lines[:most]:
+    for line in lines:
         edit(line)
     write_results(place, suite, lines)
 
@@ -124,8 +132,10 @@ def counts(lines: Sequence[Line]) -> dict[str, int]:
     ("keep", "manifest", "said"),
     [
         (30, {}, "got 30 lines and 0 open: 10 are neither in the file nor open"),
+        (30, {"tasks_planned": 30, "profile": "quick"}, "10 are neither"),
         (30, {"tasks_in_suite": 30, "tasks_planned": 30}, "tasks_in_suite: expected 40, got 30"),
         (30, {"open_units": 9}, "got 30 lines and 9 open: 1 are neither"),
+        (1, {"tasks_planned": 1}, "got 1 line and 0 open: 39 are neither"),
         (0, {"tasks_planned": 0}, "got 0 lines and 0 open: 40 are neither"),
         (40, {"open_units": 5}, "-5 are neither"),
     ],
@@ -182,14 +192,6 @@ def test_a_statement_of_ones_own_is_refused(place: SmallRun, lines: int) -> None
     assert code == 1 and "expected what this check states" in document["problems"][0]["message"]
 
 
-def test_results_that_lost_all_their_lines_are_refused(place: SmallRun) -> None:
-    """The manifest counts two units, the file has none."""
-    (place.results / f"runs/m/{SEEDS}.jsonl").write_text("")
-    code, document = check(place)
-    assert (code, document["accepted"]) == (1, False)
-    assert "the manifest counts {'passed': 2}, its lines {}" in problems(document, SEEDS)
-
-
 def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     """The same model with the same scores; its statement beside the results gives them the mark."""
     only(place, WHOLE)
@@ -204,73 +206,71 @@ def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
     assert ">M<" in board and ">m✓</a>" in board
 
 
-def test_a_changed_verdict_is_refused(place: SmallRun) -> None:
-    """A verdict that contradicts its line, and one that agrees with it but does not follow from the reply."""
-    change(place, SEEDS, lambda line: line.update(outcome="failed"))
-    code, document = check(place)
-    assert code == 1 and "outcome" in problems(document, SEEDS)
-    assert "outcomes" not in problems(document, SEEDS)  # the manifest counts what is graded again
-    change(place, SEEDS, lambda line: line["verdict"].update(outcome="failed"))
-    code, document = check(place)
-    assert code == 1 and "expected 'passed' (graded again), got 'failed'" in problems(document, SEEDS)
+def flip_a_verdict(line: Line) -> None:
+    """The outcome and all that says so, as somebody would who wants it to agree with itself."""
+    line["outcome"] = line["verdict"]["outcome"] = "failed"
 
 
-def test_a_changed_reply_is_refused(place: SmallRun) -> None:
-    """The program of the line is not the one in the reply any more."""
-
-    def edit(line: Line) -> None:
-        line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
-
-    change(place, SEEDS, edit)
-    code, document = check(place)
-    (program,) = [one for one in problems(document, SEEDS).splitlines() if " program: " in one]
-    expected, got = program.partition(" program: expected ")[2].split(" (graded again), got ")
-    assert code == 1 and "return not" in expected and expected != got  # cut where both begin alike
+def edit_a_reply(line: Line) -> None:
+    """Another program in the reply than the one that was judged."""
+    line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("tamper", "reason"),
     [
-        ("data", {"name": "core", "version": "1", "sha256": "ab" * 32}, "data.sha256: expected"),
-        ("protocol", "0" * 16, "protocol: expected"),
-        ("ended", "2999-01-01T00:00:00+00:00", "expected a time that has passed"),
-        ("ended", "", "expected a run that came to its end"),
-        ("settings", {}, "settings.api: expected "),
-        ("private", True, "got those of a private one"),
-        ("origin", {"format": "evalplus", "file": "f", "sha256": "0"}, "got an import"),
+        (flip_a_verdict, "expected 'passed' (graded again), got 'failed'"),
+        (edit_a_reply, "(graded again), got 'passed'"),
+        (None, "data.sha256: expected "),
     ],
+    ids=["a verdict", "a reply", "another data set"],
 )
-def test_another_manifest_is_refused(place: SmallRun, field: str, value: object, said: str) -> None:
-    """Another data set, protocol, time or origin than that of a finished run of this version."""
-    path = place.results / f"runs/m/{SEEDS}.manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
-    code, document = check(place)
-    assert code == 1 and said in problems(document, SEEDS)
+def test_a_tampered_submission_hears_why(
+    place: SmallRun, tamper: Callable[[Line], None] | None, reason: str
+) -> None:
+    """The command ends with 1 and names file, unit and reason: one verdict, one reply, the data set."""
+    if tamper is not None:
+        change(place, SEEDS, tamper)
+    else:
+        path = place.results / f"runs/m/{SEEDS}.manifest.json"
+        data = {"name": "core", "version": "1", "sha256": "ab" * 32}
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": data}))
+    result = place.call("submit", "check", "results/runs/m")
+    said = " ".join(result.stdout.split())
+    assert result.exit_code == 1 and "submission of m: cannot be taken yet" in said
+    assert reason in said and f"{SEEDS}." in said
 
 
-def test_what_no_server_gives_is_refused(place: SmallRun) -> None:
-    """Too few requests for the replies, no tokens for much text, and tokens faster than light."""
-    usage = {"requests": 0, "input_tokens": 1, "output_tokens": 10**8}
-    change(place, SEEDS, lambda line: line.update(usage=usage, seconds=0.001))
-    text = problems(check(place)[1], SEEDS)
-    assert "usage.requests: expected 1 or more" in text and "seconds: expected more" in text
-    assert "usage.output_tokens: expected" in text
+NOW: Line = {"requests": 1, "input_tokens": 1, "output_tokens": 50}
 
 
 @pytest.mark.parametrize(
-    ("changed", "field"),
+    ("line", "manifest", "said"),
     [
-        ({"usage": {"requests": 1, "input_tokens": -1, "output_tokens": 50}}, "usage.input_tokens"),
-        ({"seconds": -1.0}, "seconds"),
-        ({"seconds": float("nan")}, "seconds"),
+        ({}, {"data": {"name": "core", "version": "1", "sha256": "ab" * 32}}, "data.sha256: expected"),
+        ({}, {"protocol": "0" * 16}, "protocol: expected"),
+        ({}, {"ended": "2999-01-01T00:00:00+00:00"}, "expected a time that has passed"),
+        ({}, {"ended": ""}, "expected a run that came to its end"),
+        ({}, {"settings": {}}, "settings.api: expected "),
+        ({}, {"private": True}, "got those of a private one"),
+        ({}, {"origin": {"format": "evalplus", "file": "f", "sha256": "0"}}, "got an import"),
+        ({"usage": NOW | {"requests": 0}}, {}, "usage.requests: expected 1 or more"),
+        ({"usage": NOW | {"output_tokens": 10**8}}, {}, "usage.output_tokens: expected"),
+        ({"usage": NOW, "seconds": 0.001}, {}, "seconds: expected more"),
+        ({"usage": NOW | {"output_tokens": -5}}, {}, "usage.output_tokens: Input should be"),
+        ({"seconds": float("nan")}, {}, "seconds: Input should be a finite number, got nan"),
     ],
     ids=str,
 )
-def test_impossible_numbers_are_refused(place: SmallRun, changed: Line, field: str) -> None:
-    """One line with them is refused, whatever the sums of the file are."""
-    change(place, SEEDS, lambda line: line.update(changed))
+def test_what_no_run_of_this_version_gives_is_refused(
+    place: SmallRun, line: Line, manifest: Line, said: str
+) -> None:
+    """Another data set, protocol, time or origin; requests, tokens and seconds that no server gives."""
+    path = place.results / f"runs/m/{SEEDS}.manifest.json"
+    change(place, SEEDS, lambda first: first.update(line))
+    path.write_text(json.dumps(json.loads(path.read_text()) | manifest))
     code, document = check(place)
-    assert code == 1 and f"({field}: Input should be" in problems(document, SEEDS)
+    assert code == 1 and said in problems(document, SEEDS)
 
 
 def test_a_folder_that_is_named_like_results_is_no_results_file(place: SmallRun) -> None:
@@ -309,13 +309,20 @@ def test_nothing_is_read_through_a_link(place: SmallRun, kind: str) -> None:
     assert json.loads((place.root / "statement.json").read_text())["predicate"]["result"] == "FAILED"
 
 
-def test_wrong_token_counts_are_refused(place: SmallRun) -> None:
-    """The bounds stand in the message; a server without counts is no problem."""
-    change_all(place, SEEDS, lambda line: line["usage"].update(output_tokens=1, uncounted=0))
-    assert "(0.2 to 30 characters a token), got 2; " in problems(check(place)[1], SEEDS)
-    change_all(
-        place, SEEDS, lambda line: line["usage"].update(output_tokens=0, uncounted=line["usage"]["requests"])
-    )
+def test_wrong_token_counts_are_refused_with_what_to_do(place: SmallRun) -> None:
+    """The bounds stand in the message, and the way out of them; a server without counts is no problem."""
+
+    def count(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 1, "uncounted": 0}
+
+    change_all(place, SEEDS, count)
+    text = problems(check(place)[1], SEEDS)
+    assert "(0.2 to 30 characters a token), got 2; " in text and "send no `usage`" in text
+
+    def know_nothing(line: Line) -> None:
+        line["usage"] = line["usage"] | {"output_tokens": 0, "uncounted": line["usage"]["requests"]}
+
+    change_all(place, SEEDS, know_nothing)
     assert "usage" not in problems(check(place)[1], SEEDS)
 
 
@@ -323,12 +330,15 @@ def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
     """A key is named and not shown, wherever it stands in a prompt; other files and suites do not belong."""
     key = "sk-proj-abcdefgh12345678"
 
+    def leak(line: Line) -> None:
+        line["prompt"] = f"{key} {line['prompt']} {key}"
+
     own = place.results / "runs/m"
     (own / "notes.txt").write_text("x")
     for ending in (".jsonl", ".manifest.json"):
         shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
         shutil.copy(own / f"{SEEDS}{ending}", own / f"{SEEDS}@temperature-0.9{ending}")
-    change(place, SEEDS, lambda line: line.update(prompt=f"{key} {line['prompt']} {key}"))
+    change(place, SEEDS, leak)
     code, document = check(place)
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
@@ -345,24 +355,6 @@ def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     assert result.exit_code == 1
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
-
-
-def test_a_terminal_gets_sentences(place: SmallRun) -> None:
-    """No Markdown, one row for each suite; what is refused ungraded is not said to be graded."""
-    (place.results / f"runs/m/{SEEDS}.manifest.json").write_text("{")
-    result = place.call("submit", "check", "results/runs/m")
-    assert result.exit_code == 1
-    assert "submission of m: cannot be taken yet" in result.stdout
-    assert "loop/core: grading again" in result.stdout and f"{SEEDS}: grading again" not in result.stdout
-    assert f"{SEEDS}.manifest.json: the manifest '" in result.stdout
-    assert not any(markup in result.stdout for markup in ("\\", "##", "| ", "**"))
-    assert sum(line.rstrip().endswith("accepted") for line in result.stdout.splitlines()) == 1
-
-
-def test_one_document_is_printed(place: SmallRun) -> None:
-    """JSON and Markdown on one output are refused before anything is graded."""
-    result = place.call("submit", "check", "results/runs/m", "--json", "--markdown", "-")
-    assert "expected --json or --markdown -" in str(result.exception)
 
 
 def test_another_folder_is_refused(place: SmallRun) -> None:
