@@ -7,13 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner.loop import PAPER_LOOPS, sensitivity
+from triathlon_runner.loop import PAPER_LOOPS
 from triathlon_site.csv_file import Record
 from triathlon_site.published._columns import PublishedColumn, columns_of, number_in
 from triathlon_site.published._read import Published, Source
 from triathlon_site.published._spread import Array, Spread, exact, spread, sustained
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
+from triathlon_site.sensitivity import sensitivity
 from triathlon_site.uncertainty import DRAWS, Interval, interval, rounded
 
 IN_PAPER: Final = "in_paper"

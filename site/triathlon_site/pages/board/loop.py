@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner import loop
 from triathlon_runner.records import LoopRecord
 from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
@@ -30,6 +29,7 @@ from triathlon_site.pages.board._tables import (
 from triathlon_site.pages.board._view_protocol import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, variant_differences, variants_of
+from triathlon_site.sensitivity import Comparison, compare, scores_before_and_after
 
 TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
@@ -155,14 +155,14 @@ def _range_cell(value: float, upper: float, maximum: float) -> Value:
 
 def _compared(
     board: Board, variants: Sequence[Variant], metric: str
-) -> tuple[loop.Comparison, dict[str, Mapping[str, float]]]:
+) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
     """The comparison, and the scores as asked and under each setting, by model."""
     settings = {_titled(v): contributions(board.of_suite(v.entry.id), metric) for v in variants}
-    comparison = loop.compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
+    comparison = compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
     return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
 
 
-def _about(comparison: loop.Comparison, models: Models) -> str:
+def _about(comparison: Comparison, models: Models) -> str:
     parts = [
         f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
         " each setting."
@@ -190,7 +190,7 @@ def _about(comparison: loop.Comparison, models: Models) -> str:
 
 
 def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
-    metric = next(m for m in attacks[0].entry.metrics if m.id in loop.COMPARED["attacks"])
+    metric = attacks[0].entry.metrics[0]
     by_attack = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}
     plain = contributions(board.of_suite(attacks[0].plain.id), metric.id)
     order = [model for model in plain if any(model in differences for differences in by_attack.values())]
@@ -199,7 +199,7 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     figures = []
     for attack, title in zip(attacks, by_attack, strict=True):
         attacked = contributions(board.of_suite(attack.entry.id), metric.id)
-        scores = loop.scores_before_and_after(plain, attacked)
+        scores = scores_before_and_after(plain, attacked)
         rows = [
             DotRow(
                 models[m].label, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True))

@@ -1,8 +1,9 @@
 """The translation loop on the pages, which is a kind of loop."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from triathlon_runner import translation
+from triathlon_runner.translation import STEPS, TARGETS, TITLES
 from triathlon_site.models import Models
 from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._tables import model_table
@@ -10,6 +11,9 @@ from triathlon_site.pages.board._view_protocol import DisciplineView
 from triathlon_site.pages.board.loop import loop_note, loop_retentions, lost_loops
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, total
+
+CURVE: Final = ("pass_at_1", *(f"sustain_{step}" for step in range(2, STEPS + 1)))
+"""The ids of the suite's metrics that say whether a task passed step 1 … M."""
 
 
 def translation_sections(board: Board, models: Models) -> Iterator[Section]:
@@ -19,17 +23,21 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
         columns: dict[str, dict[str, Value]] = {}
         files = board.of_suite(entry.id)
         for model, file in files.items():
-            for step in translation.by_language({n: [total(file, n)] for n in translation.CURVE}):
-                columns.setdefault(f"into {step.title}", {})[model] = _step(step)
+            totals = [total(file, metric) for metric in CURVE]
+            passed = [round(part.numerator) for part in totals]
+            reached = [round(totals[0].denominator), *passed]
+            for language, tried, passing in zip(TARGETS, reached, passed, strict=False):
+                columns.setdefault(f"into {TITLES[language]}", {})[model] = _step(tried, passing)
         if files:
             yield model_table("Where the chain breaks", text, models, files, columns)
 
 
-def _step(step: translation.LanguageStep) -> Value:
-    if not step.reached:
+def _step(reached: int, passed: int) -> Value:
+    """The share of the right programs whose translation into a language passes."""
+    if not reached:
         return Value(formats.NONE, "none reached it", details={"reached": 0})
-    details = {"passed": step.passed, "reached": step.reached}
-    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}", 100 * step.rate, details)
+    details = {"passed": passed, "reached": reached}
+    return Value(formats.percent(passed / reached), f"{passed} of {reached}", 100 * passed / reached, details)
 
 
 TRANSLATION = DisciplineView(

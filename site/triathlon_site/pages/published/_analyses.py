@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from triathlon_runner.llm import ModelKind
-from triathlon_runner.loop import sensitivity
 from triathlon_site import analysis
 from triathlon_site.figures import DotRow, Point, Series, arrows, bars, curves, scatter
 from triathlon_site.pages._shifts import shift_sentences
 from triathlon_site.pages.board.evolved import changes_by_kind, drops_by_model, old_against_new
 from triathlon_site.published import PublishedColumn, PublishedTable
 from triathlon_site.render import Figure, Section
+from triathlon_site.sensitivity import sensitivity
 
 COLOURED: Final = 5
 MOST_BARS: Final = 16
