@@ -32,10 +32,8 @@ from triathlon_runner.evolved.evolve import (
     Progress,
     Workspace,
     choose_seeds,
-    cost,
     estimate,
     make_jobs,
-    run,
     summary,
 )
 from triathlon_runner.llm import Model, ReplyCache
@@ -171,7 +169,7 @@ def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelR
     """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
     expected = estimate(unfinished)
-    usd = cost(expected, row.price)
+    usd = row.price.cost_of(expected) if row.price else None
     done = len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
     money = "price unknown" if usd is None else f"about {usd:.2f} USD"
@@ -195,7 +193,8 @@ async def _evolve(
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
-        money = "" if progress.cost_usd is None else f", {progress.cost_usd:.2f} USD"
+        usd = row.price.cost_of(usage) if row.price else None
+        money = "" if usd is None else f", {usd:.2f} USD"
         screen.print_message(
             f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
             f" {tokens} tokens{money}"
@@ -210,7 +209,7 @@ async def _evolve(
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
             evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
-            progress = await run(evolver, jobs, show)
+            progress = await evolver.run(jobs, show)
     return progress.open
 
 

@@ -16,7 +16,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import Language, open_sandbox
 from triathlon_runner.schedule import check_references
 from triathlon_runner.terminal import console, counted
 
@@ -117,11 +117,11 @@ def check(data: Data = None) -> None:
     Names the chains that have no correct Python program to begin with.
     """
     store, screen = data_store(data), console()
-    tasks, lacking = translation.joined(store), translation.incomplete(store)
+    tasks, lacking = translation.read_mbxp(store)
 
-    async def checks() -> tuple[translation.LanguageCheck, ...]:
+    async def checks() -> list[translation.LanguageCheck]:
         async with open_sandbox() as sandbox:
-            return await translation.check_references(tasks, sandbox)
+            return [await translation.check_references(tasks, sandbox, language) for language in Language]
 
     for line in translation.report(tasks, asyncio.run(checks()), lacking):
         screen.print_message(line)

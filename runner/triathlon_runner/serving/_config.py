@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from triathlon_runner.config_errors import matching
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.yaml_file import matching
 
 
 class ServingError(UserError):

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.loop import PAPER_LOOPS, sensitivity
+from triathlon_runner.loop import PAPER_LOOPS
 from triathlon_site.csv_file import Record
 from triathlon_site.published._columns import (
     Array,
@@ -27,6 +27,7 @@ from triathlon_site.published._columns import (
 from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
+from triathlon_site.sensitivity import sensitivity
 from triathlon_site.uncertainty import DRAWS, Interval, interval, rounded
 
 IN_PAPER: Final = "in_paper"

@@ -204,7 +204,7 @@ def test_the_loop_wants_an_example(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mine: mine.jsonl\n", "suites.yaml: expected a list of data sets"),
+        ("mine: mine.jsonl\n", "suites.yaml, line 1: the file: expected a list"),
         ("- {id: mine, title: T, problem: x}\n", "line 1: 0.problem: unknown key; did you mean 'problems'?"),
         (
             "- {id: Mine, title: T, problems: x}\n",

@@ -1,12 +1,12 @@
 """Finding pairs by type and by executing them; the pair files."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 import pytest_asyncio
 
 import pair_search
+from pair_search import MIXED, common_type, fits, type_of
 from support.official_data import official_store
 from triathlon_runner.datasets import Problem, core, official
 from triathlon_runner.evolved.problem_pairs import pair_problems, problem_hash, read_pairs
@@ -75,13 +75,6 @@ def test_core_file_is_current() -> None:
     assert len(pair_problems("core", seeds)) == len(known.pairs) == pair_search.CORE_PAIRS
 
 
-def test_one_more_problem_is_another_set() -> None:
-    """The hash of a set changes with any of its problems and not with their order."""
-    assert pair_search.set_hash((WORDS, COUNT)) == pair_search.set_hash((COUNT, WORDS))
-    assert pair_search.set_hash((WORDS,)) != pair_search.set_hash((WORDS, COUNT))
-    assert pair_search.set_hash((SAME,)) != pair_search.set_hash((replace(SAME, inputs=SAME.inputs[:2]),))
-
-
 def test_changed_problems_are_left_out() -> None:
     """Pairs of a problem that is no longer what it was when they were found are not taken."""
     assert pair_problems("core", [WORDS]) == ()
@@ -107,3 +100,39 @@ async def test_references_of_a_few_pairs(sandbox: Sandbox) -> None:
     for problem in problems[::50]:
         verdict = await grader.grade(problem.reference, problem)
         assert (verdict.outcome, verdict.total) == (Outcome.PASSED, len(problem.inputs))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "bool"),
+        (3, "int"),
+        ([], "list"),
+        ([1, 2], "list[int]"),
+        ([1, 2.0], "list[mixed]"),
+        ([[], [1]], "list[list[int]]"),
+        ((1, "a"), "tuple[mixed]"),
+        ({}, "dict"),
+        ({"a": [1]}, "dict[str, list[int]]"),
+        (None, "NoneType"),
+    ],
+)
+def test_types(value: object, text: str) -> None:
+    """Int and bool are two types; a collection's type says what it holds, an empty one leaves it open."""
+    assert str(type_of(value)) == text
+
+
+def test_common_type() -> None:
+    """Values of one function share a type where the empty ones fit the others, else they are mixed."""
+    assert str(common_type(map(type_of, [[], [1], []]))) == "list[int]"
+    assert common_type(map(type_of, [1, None])) is MIXED
+
+
+def test_fits() -> None:
+    """A result fits an argument of the same type; what is mixed or another type never does."""
+    assert fits(type_of([1]), type_of([2]))
+    assert fits(type_of([]), type_of(["a"]))
+    assert not fits(type_of([1]), type_of(["a"]))
+    assert not fits(type_of(True), type_of(1))
+    assert not fits(MIXED, MIXED)
+    assert not fits(type_of([1, "a"]), type_of([1, "a"]))

@@ -1,21 +1,93 @@
-"""Which problems can follow which: by the types of what references returned, then by executing the pairs."""
+"""Finds the pairs of problems that `evolved/combine_naive` and `evolved/core-combine_naive` are made of.
 
+`PYTHONPATH=tools python -m pair_search --only core` rewrites the pair file of our own seeds, which is needed
+after a change of them. With FOLDER, which holds the official data files, HumanEval's too (minutes).
+Which problems can follow which is found by the types of what references returned, then by executing pairs.
+"""
+
+import argparse
 import asyncio
 import hashlib
+import json
+import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import reduce
+from pathlib import Path
+from typing import Any, Final
 
-from pair_search._types import Type, common_type, fits, type_of
-from triathlon_runner.datasets import Problem
-from triathlon_runner.evolved.problem_pairs import composed, composed_reference, prompt_parts
-from triathlon_runner.sandbox import Call, Job, Limits, Returned, Sandbox, SandboxError, Source
+from core_checks import detail
+from triathlon_runner.datasets import DataStore, Problem, core, official
+from triathlon_runner.datasets.official._raw import read_rows
+from triathlon_runner.evolved import problem_pairs
+from triathlon_runner.evolved.problem_pairs import composed, composed_reference, problem_hash, prompt_parts
+from triathlon_runner.sandbox import (
+    Call,
+    Job,
+    Limits,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Source,
+    open_sandbox,
+)
 
+HUMANEVAL_PAIRS: Final = 1074
+"""As many as the paper has (EvoEval, table 2), drawn from all that match and execute."""
+CORE_PAIRS: Final = 100
+"""As many as the other evolved sets of EvoEval have problems."""
 MIN_INPUTS: Final = 3
 """Inputs that must remain of a pair; their outputs must not all be the same."""
 _LIMITS: Final = Limits(cpu_seconds=4.0, result_bytes=1 << 20)
 """A pair whose own reference takes more is left out: some second steps explode on what the first gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A built-in type, with the types of what it holds; without parts where nothing was ever in it."""
+
+    name: str
+    parts: tuple["Type", ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.parts))}]" if self.parts else self.name
+
+
+MIXED = Type("mixed")
+"""Values of different types: equal to no other type, not even to itself."""
+
+
+def type_of(value: Any) -> Type:
+    """The type of one plain value; int and bool are two types."""
+    if isinstance(value, dict):
+        if not value:
+            return Type("dict")
+        return Type("dict", (common_type(map(type_of, value)), common_type(map(type_of, value.values()))))
+    if isinstance(value, list | set | tuple):
+        inside = (common_type(map(type_of, value)),) if value else ()
+        return Type(type(value).__name__, inside)
+    return Type(type(value).__name__)
+
+
+def common_type(types: Iterable[Type]) -> Type:
+    """The one type that all these are, where what is empty is any; `MIXED` where there is none."""
+    return reduce(_join, types)
+
+
+def _join(left: Type, right: Type) -> Type:
+    if left.name != right.name:
+        return MIXED
+    if not left.parts or not right.parts:
+        return left if left.parts else right
+    return Type(left.name, tuple(map(_join, left.parts, right.parts)))
+
+
+def fits(result: Type, argument: Type) -> bool:
+    """Whether results of the one type are arguments of the other."""
+    if MIXED in (result, argument) or result.name != argument.name:
+        return False
+    return not result.parts or not argument.parts or all(map(fits, result.parts, argument.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +218,62 @@ def _checked(second: Problem, requires: str) -> Problem:
         f"def checked(passed_on):\n    requires(passed_on)\n    return {second.entry_point}(passed_on)\n"
     )
     return replace(second, entry_point="checked", reference=reference)
+
+
+def set_hash(problems: Iterable[Problem]) -> str:
+    """Short hash of a set, whatever its order."""
+    lines = sorted(f"{problem.task_id} {problem_hash(problem)}" for problem in problems)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def to_json(pairs: FoundPairs, drawn: Sequence[ProblemPair], problems: Sequence[Problem]) -> str:
+    """The text of a pairs file, one pair a line."""
+    used = {name for pair in drawn for name in (pair.first, pair.second)}
+    hashes = {problem.task_id: problem_hash(problem) for problem in problems if problem.task_id in used}
+    lines = ",\n".join(json.dumps([pair.first, pair.second, list(pair.dropped)]) for pair in drawn)
+    return (
+        f'{{"matching": {pairs.matching},\n"executable": {len(pairs.pairs)},\n'
+        f'"searched": "{set_hash(problems)}",\n'
+        f'"problems": {json.dumps(hashes, indent=0)},\n"pairs": [\n{lines}\n]}}\n'
+    )
+
+
+async def _rewrite(
+    name: str, problems: Sequence[Problem], requires: Mapping[str, str], most: int, sandbox: Sandbox
+) -> None:
+    pairs = await find_pairs(problems, requires, sandbox)
+    drawn = draw(pairs, most)
+    (Path(problem_pairs.__file__).parent / "pairs" / f"{name}.json").write_text(
+        to_json(pairs, drawn, problems), encoding="utf-8"
+    )
+    sys.stdout.write(f"{name}: {pairs.matching} match, {len(pairs.pairs)} execute, {len(drawn)} drawn\n")
+
+
+async def _main(sets: Sequence[str], store: DataStore) -> None:
+    async with open_sandbox() as sandbox:
+        if "core" in sets:
+            seeds = core.problems("seeds")
+            details = {seed.task_id: detail(seed.task_id).requires for seed in seeds}
+            requires = {name: f"assert {text}" for name, text in details.items() if text}
+            await _rewrite("core", seeds, requires, CORE_PAIRS, sandbox)
+        if "humaneval" in sets:
+            rows = read_rows(store, official.HUMANEVAL_PLUS)
+            contracts = {row["task_id"]: row["contract"] for row in rows}
+            await _rewrite("humaneval", official.humaneval(store), contracts, HUMANEVAL_PAIRS, sandbox)
+
+
+def main() -> None:
+    """Reads the command line and rewrites."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--only", choices=("core", "humaneval"))
+    arguments = parser.parse_args()
+    sets = [arguments.only] if arguments.only else ["core", "humaneval"]
+    if arguments.folder is None and "humaneval" in sets:
+        parser.error("HumanEval's pairs need FOLDER with the official data files; or pass --only core")
+    folder = arguments.folder or Path()
+    asyncio.run(_main(sets, DataStore(cache=folder, folder=folder, fetch=False)))
+
+
+if __name__ == "__main__":
+    main()

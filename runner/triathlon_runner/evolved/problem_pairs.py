@@ -1,4 +1,4 @@
-"""Problems of two in sequence, B(A(x)), from lists of pairs (EvoEval, section 4.2).
+"""EvoEval's combine_naive: two problems in sequence, B(A(x)), from lists of pairs (EvoEval, section 4.2).
 
 `tools/pair_search` writes the lists: the search takes minutes.
 """
@@ -17,7 +17,7 @@ from triathlon_runner.datasets import Problem
 
 
 class PairsFile(BaseModel):
-    """`<name>.json` in this package."""
+    """`pairs/<name>.json`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,7 +61,7 @@ def pair_problems(name: str, problems: Sequence[Problem]) -> tuple[Problem, ...]
 
 
 def _content(name: str) -> bytes:
-    return (files(__package__) / f"{name}.json").read_bytes()
+    return (files(__package__) / "pairs" / f"{name}.json").read_bytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,32 +127,26 @@ def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozense
 
 
 def _prompt(first: Problem, second: Problem) -> str:
-    first_parts, second_parts = prompt_parts(first), prompt_parts(second)
-    imports = "\n".join(dict.fromkeys((*first_parts.imports, *second_parts.imports)))
-    helpers = "\n\n\n".join(part for part in (first_parts.before, second_parts.before) if part)
-    arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
-    signature = ", ".join(map(ast.unparse, first_parts.parameters))
-    name = f"{first.entry_point}_then_{second.entry_point}"
-    function = f'def {name}({signature}){arrow}:\n    """{_docstring(first, second)}\n    """\n'
-    return "\n\n\n".join(part for part in (imports, helpers, function) if part)
-
-
-def _docstring(first: Problem, second: Problem) -> str:
-    first_parts, second_parts = prompt_parts(first), prompt_parts(second)
-    arguments = ", ".join(parameter.arg for parameter in first_parts.parameters)
+    parts, second_parts = prompt_parts(first), prompt_parts(second)
+    arguments = ", ".join(parameter.arg for parameter in parts.parameters)
     passed_on = second_parts.parameters[0].arg
-    text = "\n\n".join(
-        (
-            "Carry out two steps, one after the other, and return what the second step gives.",
-            f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
-            textwrap.indent(first_parts.docstring, "    "),
-            f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
-            f"{second.entry_point}({passed_on}) is described to do:",
-            textwrap.indent(second_parts.docstring, "    "),
-        )
+    steps = (
+        "Carry out two steps, one after the other, and return what the second step gives.",
+        f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
+        textwrap.indent(parts.docstring, "    "),
+        f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
+        f"{second.entry_point}({passed_on}) is described to do:",
+        textwrap.indent(second_parts.docstring, "    "),
     )
-    escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    return textwrap.indent(escaped, "    ").lstrip()
+    docstring = "\n\n".join(steps).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    docstring = textwrap.indent(docstring, "    ").lstrip()
+    arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
+    signature = ", ".join(map(ast.unparse, parts.parameters))
+    name = f"{first.entry_point}_then_{second.entry_point}"
+    function = f'def {name}({signature}){arrow}:\n    """{docstring}\n    """\n'
+    imports = "\n".join(dict.fromkeys((*parts.imports, *second_parts.imports)))
+    helpers = (part for part in (parts.before, second_parts.before) if part)
+    return "\n\n\n".join(part for part in (imports, *helpers, function) if part)
 
 
 def composed_reference(first: Problem, second: Problem) -> str:

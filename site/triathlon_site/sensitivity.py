@@ -7,21 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final
+
+from scipy.stats import spearmanr
 
 from triathlon_runner.metrics import Contribution
+from triathlon_site.ranking import smallest_ranks
 
 ByModel = Mapping[str, Sequence[Contribution]]
 """One metric of one suite: what the tasks of each model contribute."""
-
-_ASL: Final = ("asl_low", "asl_high")
-_BY_KIND: Final = {"prompts": _ASL, "temperatures": _ASL, "attacks": ("pass_at_1",)}
-COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
-    **_BY_KIND,
-    "own-prompts": _ASL,
-    **{f"own-prompts+{kind}": metrics for kind, metrics in _BY_KIND.items()},
-}
-"""The ids of the metrics in which variants of a kind are compared with their baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +31,23 @@ class Sensitivity:
         return len(self.baseline_ranks)
 
 
-def ranks(scores: Mapping[str, float]) -> dict[str, float]:
-    """1 for the highest; equal scores share the smallest rank."""
-    from scipy.stats import rankdata  # noqa: PLC0415  it takes most of a second
-
-    values = rankdata([-score for score in scores.values()], method="min")
-    return dict(zip(scores, map(float, values), strict=True))
-
-
 def sensitivity(baseline: Mapping[str, float], variants: Mapping[str, Mapping[str, float]]) -> Sensitivity:
     """Compares the models that the baseline and every variant have.
 
     The paper gets 0.951 for the summary prompts (table 3) and 0.974 for the temperatures (table 4).
     """
-    from scipy.stats import spearmanr  # noqa: PLC0415  it takes most of a second
-
     common = [model for model in baseline if all(model in scores for scores in variants.values())]
-    columns = [ranks({model: scores[model] for model in common}) for scores in variants.values()]
-    base = ranks({model: baseline[model] for model in common})
+    columns = [_ranks(scores, common) for scores in variants.values()]
+    base = _ranks(baseline, common)
     mean = {model: fmean(column[model] for column in columns) for model in common} if columns else {}
     enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
     rho = spearmanr(list(base.values()), list(mean.values())).statistic if enough else float("nan")
     return Sensitivity(float(rho), base, mean)
+
+
+def _ranks(scores: Mapping[str, float], models: Sequence[str]) -> dict[str, float]:
+    places = smallest_ranks([scores[model] for model in models])
+    return {model: float(place) for model, place in zip(models, places, strict=True) if place}
 
 
 @dataclass(frozen=True, slots=True)
