@@ -66,7 +66,9 @@ async def lag(work: Callable[[], Awaitable[object]]) -> tuple[float, float]:
 
 async def main(kinds: list[str], size: int) -> None:
     """Prints a line a kind."""
-    endpoint = Endpoint(CONFIG, VirtualServer(), RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG))
+    endpoint = Endpoint(
+        CONFIG, VirtualServer().send, RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG)
+    )
     request = endpoint.request(Chat((Message("user", "q"),)), Sampling(64))
     warm = Reply(text=F * 2_000)
     await extract(warm, entry_point="f", prompt="")

@@ -38,8 +38,8 @@ class Chat:
 
     messages: tuple[Message, ...]
     turn: int = 0
-    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
-    sent; part of the cache's key at any temperature."""
+    """Makes equal prompts of one unit separate questions (the loop asks the same again). Not sent; part of
+    the cache's key at any temperature."""
 
     def with_merged_system(self) -> "Chat":
         """Returns the conversation with its system prompt before the user's first text."""
@@ -97,6 +97,8 @@ class Answer:
     """The model's name as the server gives it."""
     from_earlier_run: bool = False
     """Whether the cache had it before the model was opened: its server did not give it now."""
+    is_empty: bool = False
+    """Whether the server sent a whole reply without any content."""
 
 
 class Model(Protocol):
@@ -185,13 +187,15 @@ class CacheError(UserError):
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
     """A try of a question failed; another one may succeed."""
 
+    was_sent = True
+    """Whether the request was sent: the server may charge for a reply that did not come."""
+    server_is_away = False
+    """Whether the server answers no request at all now; the try does not count against this question."""
+
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        """`retry_after`: seconds that the server asked us to wait."""
         super().__init__(reason)
-        self.reason = reason
-        self.retry_after = retry_after
-        """Seconds that the server asked us to wait."""
-        self.server_is_away = False
-        """Whether the server answers no request at all now; the try does not count against this question."""
+        self.reason, self.retry_after = reason, retry_after
 
 
 class Throttled(Retryable):
@@ -199,19 +203,11 @@ class Throttled(Retryable):
 
 
 class Unreachable(Retryable):
-    """No connection, or it broke before the reply was whole."""
+    """No connection, or, where `was_sent`, it broke before the reply was whole."""
 
-    was_sent = False
-    """Whether the request was sent: the server may charge for a reply that did not come."""
-
-
-class NeverReachable(Unreachable):
-    """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
-
-    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+    def __init__(self, reason: str, *, was_sent: bool = False) -> None:
         super().__init__(reason)
-        self.is_temporary = is_temporary
-        """Whether it may be there later: this machine's network or name service is down."""
+        self.was_sent = was_sent
 
 
 class Malformed(Retryable):
@@ -235,7 +231,6 @@ class EmptyReply(Retryable):
             " where --attempts allows as many)"
         )
         self.answer = answer
-        """The answer with the empty reply, for when it counts."""
 
 
 @dataclass(slots=True)

@@ -3,11 +3,13 @@
 import hashlib
 import json
 import sqlite3
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
+
+import stamina
 
 from triathlon_runner.llm._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
@@ -59,7 +61,17 @@ class ReplyCache:
             CacheError: it cannot be opened, or is no cache.
         """
         self.path = path
-        self._db = _connect(path)
+        # Switching to WAL does not wait for another process that does the same.
+        attempts = stamina.retry_context(
+            on=lambda error: isinstance(error, sqlite3.OperationalError) and "locked" in str(error),
+            attempts=None,
+            timeout=_LOCK_SECONDS,
+            wait_max=0.1,
+        )
+        with _named(path, "cannot be used; make it writable, move it away, or name another folder"):
+            for attempt in attempts:
+                with attempt:
+                    self._db = _open(path)
         self._max_bytes, self._rows_since_check = max_bytes, 0
 
     def __enter__(self) -> Self:
@@ -74,10 +86,8 @@ class ReplyCache:
         Raises:
             CacheError: the file cannot be read.
         """
-        try:
+        with _named(self.path, "cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
-        except sqlite3.Error as error:
-            raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
         return None if row is None else _decode(row[0])
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
@@ -93,13 +103,11 @@ class ReplyCache:
         if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
             return answer
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
-        try:
+        with _named(self.path, "cannot be written"):
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
             self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
             if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
                 self.prune(max_bytes=self._max_bytes * 9 // 10)
-        except sqlite3.Error as error:
-            raise CacheError(f"a reply could not be stored in {str(self.path)!r}: {error}") from error
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:
@@ -119,21 +127,27 @@ class ReplyCache:
         Raises:
             CacheError: the file cannot be written.
         """
-        try:
-            with self._db:  # commits, or rolls back
-                self._db.execute("BEGIN IMMEDIATE")
-                dropped = 0
-                if model is not None:
-                    dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-                while max_bytes is not None and _size_bytes(self._db) > max_bytes:
-                    oldest = self._db.execute(_DELETE_OLDEST).rowcount
-                    if not oldest:
-                        break
-                    dropped += oldest
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
-                return dropped
-        except sqlite3.Error as error:
-            raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
+        with _named(self.path, "cannot be changed"), self._db:  # commits, or rolls back
+            self._db.execute("BEGIN IMMEDIATE")
+            dropped = 0
+            if model is not None:
+                dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+            while max_bytes is not None and _size_bytes(self._db) > max_bytes:
+                oldest = self._db.execute(_DELETE_OLDEST).rowcount
+                if not oldest:
+                    break
+                dropped += oldest
+            self._db.execute("PRAGMA incremental_vacuum").fetchall()
+            return dropped
+
+
+@contextmanager
+def _named(path: Path, what: str) -> Iterator[None]:
+    """Context in which an error of the file or its data base becomes a `CacheError` that names the file."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise CacheError(f"the cache of replies {str(path)!r} {what}: {error}") from error
 
 
 def _encode(answer: Answer) -> str:
@@ -151,27 +165,8 @@ def _decode(text: str) -> Answer:
     )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones.
-
-    Raises:
-        CacheError: it cannot be opened, or is no cache of ours.
-    """
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            return _open(path)
-        except (OSError, sqlite3.Error) as error:
-            # Switching to WAL does not wait for another process that does the same.
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise CacheError(
-                    f"the cache of replies {str(path)!r} cannot be used ({error}): "
-                    "make it writable, move it away, or name another folder"
-                ) from error
-            time.sleep(0.05)
-
-
 def _open(path: Path) -> sqlite3.Connection:
+    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, isolation_level=None, timeout=_LOCK_SECONDS)
     try:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.llm._api import ModelKind, ModelSettings
+from triathlon_runner.llm._api import Answer, ModelKind, ModelSettings
 from triathlon_runner.llm.openai_chat import content_text
-from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
+from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo, estimated_tokens
 from triathlon_runner.records import Finish
 from triathlon_runner.replies import markers_in, unknown_marker
 
@@ -57,7 +57,7 @@ class Reading:
 
     request: Request
     body: Mapping[str, Any] = field(default_factory=dict)
-    parsed: ParsedReply | None = None
+    answer: Answer | None = None
     error: str = ""
     """In words, with the row's setting to change; beside a reply where that is by another name."""
 
@@ -84,14 +84,14 @@ class Seen:
     any_name: str = ""
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
 
-    def parsed(self, question: str) -> ParsedReply | None:
+    def answer(self, question: str) -> Answer | None:
         reading = self.replies.get(question)
-        return reading.parsed if reading else None
+        return reading.answer if reading else None
 
     def error(self, question: str) -> str:
         """Returns why a question has no reply; empty where it has one, or was not asked."""
         reading = self.replies.get(question)
-        return reading.error if reading and not reading.parsed else ""
+        return reading.error if reading and not reading.answer else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,26 +131,25 @@ def _who(seen: Seen) -> Found:
         "quantization": seen.server.quantization,
     }
     stated = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
-    missing = (
-        "" if seen.server.digest or seen.server.quantization else "; weights and quantization not stated"
-    )
+    is_known = seen.server.digest or seen.server.quantization
+    missing = "" if is_known else "; weights and quantization not stated"
     return Found((stated or "no name in its replies") + missing)
 
 
 def _reasoning(seen: Seen) -> Found:
-    reading, parsed = seen.replies["plain"], seen.parsed("plain")
-    if parsed is None:
+    reading, answer = seen.replies["plain"], seen.answer("plain")
+    if answer is None:
         return Found("not known: no reply")
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
-    if not markers and (unknown := unknown_marker(parsed.reply.text)):
+    if not markers and (unknown := unknown_marker(answer.reply.text)):
         return Found(
             f"the answer begins with {unknown!r}, which is no marker that is known here",
             "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
         )
-    if not markers and not parsed.reply.reasoning:
+    if not markers and not answer.reply.reasoning:
         return Found("none in the text")
     what = f"leaks into the text with {markers}" if markers else "in a field of its own"
-    if not parsed.reply.reasoning or seen.config.reasoning_max_tokens:
+    if not answer.reply.reasoning or seen.config.reasoning_max_tokens:
         return Found(f"{what}; it is split off here")
     return Found(
         f"{what}, and takes its tokens from the answer's", "`reasoning_max_tokens: 8192` in its api block"
@@ -160,10 +159,10 @@ def _reasoning(seen: Seen) -> Found:
 def _stop(seen: Seen) -> Found:
     if error := seen.error("stop"):
         return _of_setting(error, "`unsupported: [stop]` in its api block")
-    parsed, plain = seen.parsed("stop"), seen.parsed("plain")
-    if parsed is None:
+    answer, plain = seen.answer("stop"), seen.answer("plain")
+    if answer is None:
         return Found("the row sends none" if "stop" in seen.config.unsupported else "never sent")
-    bites = parsed.reply.reasoning and not parsed.reply.text.strip() and parsed.reply.finish is Finish.STOP
+    bites = answer.reply.reasoning and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
     ends_alike = plain and not plain.reply.text.strip() and plain.reply.finish is Finish.STOP
     if bites and not ends_alike:
         return Found(
@@ -177,7 +176,7 @@ def _system(seen: Seen) -> Found:
     setting = "`system_prompt: merge` in its row"
     if error := seen.error("system"):
         return Found(error, setting)
-    with_it, without = seen.parsed("system"), seen.parsed("plain")
+    with_it, without = seen.answer("system"), seen.answer("plain")
     if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
     # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
@@ -189,14 +188,14 @@ def _system(seen: Seen) -> Found:
 def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
         return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
-    reading, parsed = seen.replies["limit"], seen.parsed("limit")
+    reading, answer = seen.replies["limit"], seen.answer("limit")
     if seen.refused_limit:
         return _of_setting(seen.refused_limit, "`max_tokens_field` in its api block")
-    if parsed is None:
+    if answer is None:
         return Found("not known: no reply")
-    limit, written = reading.request.question.sampling.max_tokens, parsed.usage.output_tokens
+    limit, written = reading.request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
-        estimate = estimated_tokens(parsed.reply.text, parsed.reply.reasoning)
+        estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
         written = estimate if estimate > 3 * limit + 5 else 0
     name = next((name for name in LIMIT_FIELDS if name in reading.request.body), "max_tokens")
     if written > limit:
@@ -204,7 +203,7 @@ def _limit(seen: Seen) -> Found:
             f"not obeyed: {written} tokens where {limit} were allowed as {name!r}",
             f"`max_tokens_field: {LIMIT_FIELDS[name]}` in its api block",
         )
-    if parsed.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
+    if answer.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
         return Found(
             "a reply that was cut at the limit is reported as complete",
             "a `max_tokens` in its row that no answer reaches",
@@ -213,18 +212,18 @@ def _limit(seen: Seen) -> Found:
 
 
 def _usage(seen: Seen) -> Found:
-    parsed = seen.parsed("plain")
-    if parsed is None:
+    answer = seen.answer("plain")
+    if answer is None:
         return Found("not known: no reply")
-    if parsed.usage.uncounted:
+    if answer.usage.uncounted:
         return Found(
             "no token counts: costs are unknown, and `--budget` estimates them",
             "what makes the server count, such as `body: {usage: {include: true}}`, in its api block",
         )
-    counts = f"{parsed.usage.input_tokens} tokens in, {parsed.usage.output_tokens} out"
-    if parsed.usage.reasoning_tokens:
-        return Found(f"{counts}, {parsed.usage.reasoning_tokens} of them reasoning")
-    return Found(f"{counts}; reasoning tokens not counted apart" if parsed.reply.reasoning else counts)
+    counts = f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out"
+    if answer.usage.reasoning_tokens:
+        return Found(f"{counts}, {answer.usage.reasoning_tokens} of them reasoning")
+    return Found(f"{counts}; reasoning tokens not counted apart" if answer.reply.reasoning else counts)
 
 
 def _context(seen: Seen) -> Found:
@@ -245,7 +244,7 @@ def _greedy(seen: Seen) -> Found:
         return _of_setting(error, "`unsupported: [temperature]` in its api block")
     if "temperature" in seen.config.unsupported:
         return Found("the row sends no temperature, so that answers vary")
-    first, second = seen.parsed("greedy"), seen.parsed("again")
+    first, second = seen.answer("greedy"), seen.answer("again")
     if not first or not second:
         return Found("not known: no reply")
     if first.reply == second.reply:

@@ -98,9 +98,7 @@ class LearnedLimit:
     def answered(self, sent_at: float, now: float, tokens: int, is_full: bool) -> None:
         """Counts an answer; `is_full`: all slots were in use."""
         self._answers.append(now)
-        if (
-            self._refusals_only
-        ):  # the server takes requests again: as many as before it refused all, and since
+        if self._refusals_only:  # the server takes requests again: as many as before it refused all
             self._refusals_only = False
             self._set(self._level, max(_SLOWEST, self._answered_a_second(now, 2 * _HORIZON)), now)
         if sent_at < self._changed_at:
@@ -201,19 +199,11 @@ class LearnedLimit:
             self._level = min(float(self.most), 2 * self._level)
 
 
-_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _WAIT_IN_TEXT: Final = re.compile(
-    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
-    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
-    re.IGNORECASE,
+    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
 )
-_LIMIT_HEADERS: Final = (
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
-    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-)
-"""What is left of a limit, and when it is whole again."""
 
 
 def duration(text: str, date: str = "") -> float | None:
@@ -224,10 +214,8 @@ def duration(text: str, date: str = "") -> float | None:
     text = text.strip()
     if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
         return max(0.0, float(text))
-    match = _DURATION.fullmatch(text)
-    if match and any(match.groups()):
-        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
-        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    if re.fullmatch(rf"(?:{_WAIT.pattern})+", text):
+        return sum(float(number) * _UNITS[unit] for number, unit in _WAIT.findall(text))
     moment = _moment(text)
     return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
 
@@ -250,14 +238,4 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
         return seconds
     match = _WAIT_IN_TEXT.search(text)
-    return duration(match.group(1) or match.group(2) or "") if match else None
-
-
-def exhausted_for(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds until a rate limit that a good reply reports as used up is filled again."""
-    waits = [
-        duration(headers.get(reset, ""), headers.get("date", ""))
-        for left, reset in _LIMIT_HEADERS
-        if left in headers and headers[left].strip() == "0"
-    ]
-    return max((wait for wait in waits if wait is not None), default=None)
+    return duration(match[1]) if match else None

@@ -1,16 +1,17 @@
 """`triathlon probe`: asks a server at most ten small questions and makes the checks of `_checks.py`."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
     Chat,
     Completion,
     EndpointError,
+    Malformed,
     Message,
     ModelUnavailableError,
     OtherModel,
@@ -18,9 +19,10 @@ from triathlon_runner.llm._api import (
     Sampling,
 )
 from triathlon_runner.llm._checks import CHECKS, LIMIT_FIELDS, QUESTIONS, Found, Reading, SmallQuestion
+from triathlon_runner.llm._errors import json_object
 from triathlon_runner.llm._model import OpenModel
-from triathlon_runner.llm._server_info import any_name_error
-from triathlon_runner.llm.provider import HttpReply, Request
+from triathlon_runner.llm._server_info import any_name_error, lists_model
+from triathlon_runner.llm.provider import Request
 from triathlon_runner.pasted_keys import remove_keys
 
 _STOP: Final = "[/DONE]"
@@ -62,17 +64,16 @@ async def probe(model: OpenModel, *, may_ask: Callable[[], bool] = lambda: True)
     """
     prober = _Prober(model)
     endpoint = model.endpoint
-    server = await model.learn_server()
-    replies: dict[str, Reading] = {}
-    plain = await prober.read("plain")
-    refused = ""
-    if not plain.parsed and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
+    server = await endpoint.learn_server()
+    plain, refused = await prober.read("plain"), ""
+    if not plain.answer and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
         refused, prober.limit_field = plain.error, other[1]
         plain = await prober.read("plain")
-    if not plain.parsed:
+    if not plain.answer:
         raise ModelUnavailableError(plain.error)
-    replies["plain"] = plain
-    is_any = not endpoint.lists_model and may_ask() and await endpoint.answers_to_any_name(model.kind)
+    replies = {"plain": plain}
+    is_listed = lists_model(server, endpoint.config)
+    is_any = not is_listed and may_ask() and await endpoint.answers_to_any_name(model.kind)
     checks = [check for check in CHECKS if model.kind in check.kinds]
     wanted = dict.fromkeys(name for check in checks for name in check.questions if prober.can_ask(name))
     for name in wanted:
@@ -113,18 +114,20 @@ class _Prober:
         asked, endpoint = QUESTIONS[name], self._endpoint
         request = self._request(asked)
         reply, seconds = await self._model.raw_reply(request, asked.number)
-        error, parsed, body = "", None, _object(reply)
+        error, answer, body = "", None, dict[str, Any]()
+        with contextlib.suppress(Malformed, EndpointError):
+            body = json_object(reply)
         try:
-            parsed = await endpoint.read_reply(request, reply)
+            answer = await endpoint.read_reply(request, reply)
         except OtherModel as other:
             error = str(other)
             known = endpoint.config.model_copy(update={"served_as": (other.served,)})
-            parsed = known.read(request, body)
+            answer = known.read(request, body)
         except (Retryable, EndpointError) as failure:
             error = str(failure)
         if seconds is not None and reply.status == 200:
-            endpoint.count_probe(request, parsed, seconds)
-        return Reading(request, body, parsed, endpoint.secrets.scrub_message(error))
+            endpoint.count_probe(request, answer, seconds)
+        return Reading(request, body, answer, endpoint.secrets.scrub_message(error))
 
     def _request(self, asked: SmallQuestion) -> Request:
         """Returns the request as a run would send it, without the settings that are not asked about."""
@@ -143,19 +146,9 @@ class _Prober:
         }
         if stop and not completes:  # a run sends chat servers none
             body["stop"] = list(stop)
-        question = request.question
         for name in LIMIT_FIELDS.keys() & body.keys():
             if asked.tokens == 1:  # without what the row adds for reasoning
                 body[name] = 1
-                question = replace(question, sampling=replace(sampling, max_tokens=1))
+                request = replace(request, sampling=replace(sampling, max_tokens=1))
             body[self.limit_field or name] = body.pop(name)
-        return Request(question, request.path, body)
-
-
-def _object(reply: HttpReply) -> dict[str, Any]:
-    """Returns the object that a reply holds; empty where it holds none."""
-    try:
-        body = parse_json(reply.body.decode("utf-8-sig"))
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+        return replace(request, body=body)

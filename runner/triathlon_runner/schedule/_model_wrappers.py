@@ -26,6 +26,8 @@ from triathlon_runner.serving import Server, ServerLostError
 RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
 itself is checked."""
+LONGEST_REPLY_SECONDS = 6 * 3600.0
+"""A server of ours is watched, so a slow one is waited for: a CPU may write long replies for hours."""
 _UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
 

@@ -4,7 +4,6 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +11,12 @@ from urllib.parse import urlsplit
 from triathlon_runner import llm
 from triathlon_runner.llm import ApiConfig, Limits, Model, ModelSettings, OpenAI, ReplyCache, open_model
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule._model_wrappers import RESTARTING_LIMITS, OpenModel, RestartingModel
+from triathlon_runner.schedule._model_wrappers import (
+    LONGEST_REPLY_SECONDS,
+    RESTARTING_LIMITS,
+    OpenModel,
+    RestartingModel,
+)
 from triathlon_runner.schedule._stop import Control
 from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, serve
 
@@ -109,12 +113,13 @@ class ModelOpener:
             else:
                 server = await stack.enter_async_context(self._serve(row, slots))
                 engine, context = server.served_by, self._context_served(row)
-                limits = replace(RESTARTING_LIMITS, timeout_follows_speed=not self._changes)
+                limits = RESTARTING_LIMITS
                 source = OpenAI(
                     base_url=server.base_url,
                     model=server.model,
                     revision=server.weights,
                     concurrency=slots or await server.at_once(),
+                    timeout_seconds=LONGEST_REPLY_SECONDS,
                 ).model_copy(update=self._changes)
             connection = await stack.enter_async_context(
                 open_model(

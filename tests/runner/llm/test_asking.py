@@ -108,7 +108,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
      STOP + "expected replies of the openai protocol", 12),
     ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "no reply was by the model", 3),
     ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
-    ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: 'odd'; look at", 1),
+    ("an odd 400", [Status(400, "odd")], "EndpointError: 400, the server said 'odd'; look at", 1),
 ]  # fmt: skip
 
 
@@ -290,25 +290,10 @@ async def test_no_such_host() -> None:
             await model.ask(chat("q"), GREEDY)
 
 
-async def test_silence_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no reply comes for a while, a line says how many are waited for."""
-    monkeypatch.setattr("triathlon_runner.llm._queue._SECONDS_OF_SILENCE", 0.05)
-    lines: list[str] = []
-    async with ModelServer(echo, latency=0.3) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        async with open_model("m", "instruct", config, say=lines.append) as model:
-            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(2)))
-    assert lines == ["m: waiting for 2 replies, the first of them for 0 s"]
-
-
-@pytest.mark.parametrize("by_header", [True, False])
-async def test_a_wait_that_the_server_asks_for(by_header: bool) -> None:
-    """Headers of an answer that say that nothing is left hold all back; one 429 its own question alone."""
-    empty = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+async def test_a_wait_that_the_server_asks_for() -> None:
+    """One 429 holds its own question back alone, for as long as the server asks."""
 
     def script(asked: Asked) -> str | Response:
-        if by_header:
-            return Said("x", headers=empty if asked.number == 0 else {})
         return too_many(0.3) if asked.prompt == "a" and not asked.attempt else "x"
 
     async with ModelServer(script) as server:
@@ -320,7 +305,7 @@ async def test_a_wait_that_the_server_asks_for(by_header: bool) -> None:
             await model.ask(chat("b"), GREEDY)
             waited = time.monotonic() - began
             await first
-            assert (waited >= 0.3) is by_header
+            assert waited < 0.3
             assert time.monotonic() - began >= 0.3
 
 
@@ -369,17 +354,6 @@ async def test_a_server_of_ours(tmp_path: Path) -> None:
                     await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
             counts.append((server.count, server.most_in_flight))
     assert counts == [(60, 10), (0, 0), (60, 10)]
-
-
-async def test_a_slow_server_of_ours_is_waited_for() -> None:
-    """Its replies may take what its measured speed makes of the token limit."""
-    async with ModelServer(echo, latency=0.3) as server:
-        local = OpenAI(base_url=server.base_url, model="m", timeout_seconds=0.1)
-        limits = Limits(timeout_follows_speed=True)
-        async with open_model("m", "instruct", local, limits=limits) as model:
-            for text in "ab":
-                await model.ask(chat(text), GREEDY)
-        assert server.count == 2
 
 
 @pytest.mark.parametrize("leaves", [0, 1])

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.llm import EndpointError, ModelUnavailableError, OpenAI
+from triathlon_runner.llm import Chat, EndpointError, Message, ModelUnavailableError, OpenAI, Sampling
 from triathlon_runner.llm._api import Retryable, Throttled
 from triathlon_runner.llm._errors import classify, read_failure
-from triathlon_runner.llm._lengths import Asked
+from triathlon_runner.llm.provider import HttpReply
 
 PUBLIC = OpenAI(base_url="https://api.example.com/v1", model="m", key_env="SOME_KEY")
 LOCAL = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
@@ -18,14 +18,14 @@ def meaning(
     status: int,
     body: Any,
     config: OpenAI = PUBLIC,
-    asked: Asked | None = None,
+    context: int | None = None,
     headers: dict[str, str] | None = None,
 ) -> str:
     """Returns the outcome's name, `stop: why`, `throttled`, `again` or `question: why`."""
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    failure = read_failure(status, raw, headers or {})
+    request = config.request(Chat((Message("user", "q"),)), Sampling(4096))
     try:
-        return classify(failure, config, asked or Asked(4096)).value
+        return classify(read_failure(HttpReply(status, raw, headers or {})), config, request, context).value
     except Throttled as error:
         return f"throttled {error.retry_after}"
     except Retryable as error:
@@ -36,7 +36,7 @@ def meaning(
         return f"question: {error}"
 
 
-KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "this region", "used up"
+KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "account or region", "used up"
 MODEL, KIND, MERGE = "does not know the model", "`kind: base`", "`system_prompt: merge`"
 
 # fmt: off
@@ -179,7 +179,7 @@ ERRORS = [
     (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
     (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
     (400, "", "Too many stop sequences", "max_stop_sequences", "stop"),
-    (400, "", "Something odd", "question: the server answered 400: 'Something odd'; look at"),
+    (400, "", "Something odd", "question: 400, the server said 'Something odd'; look at"),
     (400, "", "Payload too large", "set a smaller `max_tokens`"),
 ]
 # fmt: on
@@ -190,7 +190,7 @@ def test_what_servers_say(case: tuple[Any, ...]) -> None:
     """Only a refusal of this request's content is an outcome; what no question can cure stops the model."""
     status, code, message, means, param = (*case, "")[:5]
     error = {"message": message, "code": code or None, "param": param or None}
-    assert means in meaning(status, {"error": error}, asked=Asked(4096, has_system=True))
+    assert means in meaning(status, {"error": error})
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 520, 529])
@@ -336,9 +336,9 @@ def test_lengths(status: int, message: str, left: int | None, context: int | Non
     assert meaning(status, message) == "context_overflow"
     stopped = meaning(status, message, LOCAL)
     assert f"set `context: {context or 'N'}` in the row if the model can do no more" in stopped
-    assert meaning(status, message, LOCAL, Asked(64, context=context or 2048)) == "context_overflow"
+    assert meaning(status, message, LOCAL, context or 2048) == "context_overflow"
     if context is not None:
-        more = meaning(status, message, LOCAL, Asked(64, context=context + 1))
+        more = meaning(status, message, LOCAL, context + 1)
         assert "the row's `context` is" in more and "larger one" in more
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.virtual_server import VirtualServer
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import (
+    Answer,
     Chat,
     Completion,
     EndpointError,
@@ -26,7 +27,7 @@ from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.openai_chat import check_model, is_related
-from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Finish
 from triathlon_runner.terminal import visible
 
@@ -36,12 +37,12 @@ CHAT = Chat((Message("user", "q"),))
 
 def read(
     body: Any, prompt: Chat | Completion = CHAT, stop: tuple[str, ...] = (), max_tokens: int = 8
-) -> ParsedReply:
+) -> Answer:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
-    async def reading() -> ParsedReply:
+    async def reading() -> Answer:
         queue = RequestQueue(Limits(), EndpointStats())
-        endpoint = Endpoint(CONFIG, VirtualServer(), queue, Secrets(CONFIG))
+        endpoint = Endpoint(CONFIG, VirtualServer().send, queue, Secrets(CONFIG))
         request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
         return await endpoint.read_reply(request, HttpReply(200, raw, {}))
 
@@ -123,10 +124,28 @@ def test_reasoning_counted_apart(reasoning: int, total: int, output: int) -> Non
     assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (3, output, reasoning)
 
 
-def test_reasoning_kept_apart() -> None:
-    """Reasoning in a field and reasoning in tags both stay out of the answer."""
-    reply = read(chat("<think>b</think>answer", reasoning_content="a")).reply
-    assert (reply.text, reply.reasoning) == ("answer", "a\nb")
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+    {"type": "text", "text": "one "},
+    {"type": "text", "text": "two"},
+    "junk",
+]
+
+
+@pytest.mark.parametrize(
+    ("message", "answer", "reasoning"),
+    [
+        (chat("<think>b</think>answer", reasoning_content="a"), "answer", "a\nb"),
+        (chat("answer", reasoning="a"), "answer", "a"),
+        (chat("answer", thinking="a", reasoning=None), "answer", "a"),
+        (chat(PARTS), "one two", "hm"),
+    ],
+    ids=range(4),
+)
+def test_reasoning_kept_apart(message: dict[str, Any], answer: str, reasoning: str) -> None:
+    """Reasoning in a field of any name, in tags or in parts of its own stays out of the answer."""
+    reply = read(message).reply
+    assert (reply.text, reply.reasoning) == (answer, reasoning)
 
 
 def test_reasoning_only() -> None:

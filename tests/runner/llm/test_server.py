@@ -182,7 +182,7 @@ async def test_a_busy_server_is_asked_until_it_lists_its_models() -> None:
     config, lines = OpenAI(base_url="http://127.0.0.1:1/v1", model="m"), list[str]()
     limits = Limits(first_wait=0.001, longest_wait=0.001)
     queue = RequestQueue(limits, EndpointStats(), say=lines.append)
-    server = await Endpoint(config, Busy(), queue, Secrets(config)).identify_server("instruct")
+    server = await Endpoint(config, Busy().send, queue, Secrets(config)).identify_server("instruct")
     queue.close()
     assert (server.identity, tries) == ("server vllm, context 8192", ["/models"] * 3)
     assert "/models: no whole reply within 10 s; trying again" in lines[0]

@@ -8,7 +8,6 @@ import pytest
 
 from support.virtual_server import CONFIG
 from triathlon_runner.llm import Chat, Completion, Message, Sampling
-from triathlon_runner.llm.provider import Question
 from triathlon_runner.replies import extract_program
 
 CASES = [
@@ -41,7 +40,7 @@ def test_a_reply_has_the_outcome_that_it_should(case: dict[str, Any]) -> None:
         if case.get("reasoning"):
             body["message"][case["reasoning_field"]] = case["reasoning"]
     prompt = Completion(PROMPT) if is_base else Chat((Message("user", PROMPT),))
-    request = CONFIG.request(Question(prompt, Sampling(1024)))
+    request = CONFIG.request(prompt, Sampling(1024))
     usage = {"prompt_tokens": 90, "completion_tokens": 40}
     reply = CONFIG.read(request, {"model": "m", "choices": [body], "usage": usage}).reply
     extracted = extract_program(reply, entry_point="add", prompt=PROMPT, completes=is_base)
