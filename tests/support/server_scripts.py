@@ -7,18 +7,7 @@ import urllib.parse
 
 from support.core_model import answer, reference
 from support.model_server import Script
-from support.server_replies import (
-    Asked,
-    Half,
-    Hang,
-    InvalidUtf8,
-    Raw,
-    Reset,
-    Response,
-    Said,
-    Status,
-    too_many,
-)
+from support.server_replies import Asked, Half, Hang, Raw, Reset, Response, Said, Status, too_many
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
 """Clears the screen, moves the cursor, names the window, colours, turns text round, and rich's markup."""
@@ -97,7 +86,7 @@ FAULTS: tuple[Response, ...] = (
     Status(503, headers={"Retry-After": "0.01"}),
     Reset(),
     Half(),
-    InvalidUtf8(),
+    Raw(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
     Raw(b"<html>busy</html>", "text/html"),
     Raw(b""),
     Said(None),

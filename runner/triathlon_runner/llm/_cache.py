@@ -51,7 +51,8 @@ class CacheInfo:
 class ReplyCache:
     """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
 
-    Reading and writing take microseconds and happen in place.
+    Reading and writing take microseconds and happen in place; where the file does not allow them, they raise
+    a `CacheError`.
     """
 
     def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
@@ -81,11 +82,7 @@ class ReplyCache:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """Returns the stored answer, with the usage and seconds of the original request.
-
-        Raises:
-            CacheError: the file cannot be read.
-        """
+        """Returns the stored answer, with the usage and seconds of the original request."""
         with _named(self.path, "cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         return None if row is None else _decode(row[0])
@@ -94,9 +91,6 @@ class ReplyCache:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
         Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
-
-        Raises:
-            CacheError: the disk is full or the file cannot be written.
         """
         came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
         usage = answer.usage
@@ -111,7 +105,6 @@ class ReplyCache:
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:
-        """Counts and sizes."""
         counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
         by_model = {str(model): int(count) for model, count in counts}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
@@ -123,9 +116,6 @@ class ReplyCache:
 
         Returns:
             How many were dropped.
-
-        Raises:
-            CacheError: the file cannot be written.
         """
         with _named(self.path, "cannot be changed"), self._db:  # commits, or rolls back
             self._db.execute("BEGIN IMMEDIATE")

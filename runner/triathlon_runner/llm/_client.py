@@ -119,11 +119,7 @@ class Client:
 
 @asynccontextmanager
 async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Client]:
-    """Opens a client for one model's server and closes its connections at the end.
-
-    Raises:
-        UserError: a proxy or certificate cannot be used.
-    """
+    """Opens a client for one model's server and closes its connections at the end."""
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -192,11 +188,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def _certificates(config: ApiConfig) -> ssl.SSLContext:
-    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate.
-
-    Raises:
-        UserError: a file cannot be used.
-    """
+    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate."""
     try:
         context = httpx2.create_ssl_context()
         if config.client_certificate is not None:

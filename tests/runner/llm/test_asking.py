@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.model_server import ModelServer, Script
-from support.server_replies import Asked, Drip, Half, Hang, Raw, Reset, Response, Said, Status, too_many
+from support.server_replies import Asked, Half, Hang, Raw, Reset, Response, Said, Status, too_many
 from support.server_scripts import misbehaving
 from triathlon_runner.llm import (
     Answer,
@@ -84,7 +83,6 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
     ("parts of type output_text", [Raw(good([{"type": "output_text", "text": "good"}]))], "stop: good", 1),
     ("NaN in a reply", [Raw(good("good", logprob=float("nan")))], "stop: good", 1),
-    ("a slow reply", [Drip("good", seconds=0.3)], "stop: good", 1),
     ("a reply that always streams", [Raw(b'data: {"choices": []}\n\n', "text/event-stream")],
      STOP + "the server streams its replies", 1),
     ("money under status 200", [raw({"error": "Insufficient balance", "status": 402})],
@@ -402,18 +400,6 @@ async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
             count = server.count
             assert await ask_all(server, cache) == expected
             assert server.count == count
-
-
-async def test_answers_never_shift() -> None:
-    """However the replies overtake one another, each question gets its own."""
-    rng = random.Random(3)
-
-    async def script(asked: Asked) -> str:
-        await asyncio.sleep(rng.random() * 0.05)
-        return f"answer {asked.prompt}"
-
-    async with ModelServer(script) as server:
-        assert [reply.text for reply in await ask_all(server)] == [f"answer {n}" for n in range(QUESTIONS)]
 
 
 async def test_statistics() -> None:
