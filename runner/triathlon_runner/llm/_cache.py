@@ -14,7 +14,6 @@ import stamina
 from triathlon_runner.llm._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
-_ROWS_BETWEEN_SIZE_CHECKS = 500
 _VERSION: Final = 1
 _LOCK_SECONDS: Final = 30.0
 """How long to wait for another process that is writing."""
@@ -55,8 +54,8 @@ class ReplyCache:
     a `CacheError`.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
-        """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
+    def __init__(self, path: Path) -> None:
+        """Opens or creates the file.
 
         Raises:
             CacheError: it cannot be opened, or is no cache.
@@ -73,7 +72,6 @@ class ReplyCache:
             for attempt in attempts:
                 with attempt:
                     self._db = _open(path)
-        self._max_bytes, self._rows_since_check = max_bytes, 0
 
     def __enter__(self) -> Self:
         return self
@@ -99,9 +97,6 @@ class ReplyCache:
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
         with _named(self.path, "cannot be written"):
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
-            self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
-            if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
-                self.prune(max_bytes=self._max_bytes * 9 // 10)
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:

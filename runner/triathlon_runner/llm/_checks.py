@@ -137,8 +137,7 @@ def _who(seen: Seen) -> Found:
 
 def _reasoning(seen: Seen) -> Found:
     reading, answer = seen.replies["plain"], seen.answer("plain")
-    if answer is None:
-        return Found("not known: no reply")
+    assert answer is not None
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
     if not markers and (unknown := unknown_marker(answer.reply.text)):
         return Found(
@@ -158,17 +157,17 @@ def _reasoning(seen: Seen) -> Found:
 def _stop(seen: Seen) -> Found:
     if error := seen.error("stop"):
         return _of_setting(error, "`unsupported: [stop]` in its api block")
-    answer, plain = seen.answer("stop"), seen.answer("plain")
-    if answer is None:
-        return Found("none are sent")
-    bites = answer.reply.reasoning and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
-    ends_alike = plain and not plain.reply.text.strip() and plain.reply.finish is Finish.STOP
-    if bites and not ends_alike:
+
+    def is_nothing(answer: Answer | None) -> bool:
+        return answer is not None and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
+
+    answer = seen.answer("stop")
+    if answer and answer.reply.reasoning and is_nothing(answer) and not is_nothing(seen.answer("plain")):
         return Found(
             "they end the reply inside its reasoning; chat servers are sent none here, replies are cut here",
             "`unsupported: [stop]` in its api block says so of this server",
         )
-    return Found("accepted")
+    return Found("accepted" if answer else "none are sent")
 
 
 def _system(seen: Seen) -> Found:
@@ -214,8 +213,7 @@ def _limit(seen: Seen) -> Found:
 
 def _usage(seen: Seen) -> Found:
     answer = seen.answer("plain")
-    if answer is None:
-        return Found("not known: no reply")
+    assert answer is not None
     if answer.usage.uncounted:
         return Found(
             "no token counts: costs are unknown, and `--budget` estimates them",

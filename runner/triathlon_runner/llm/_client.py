@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -171,20 +172,21 @@ async def _bound(response: httpx2.Response) -> None:
     response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
 
 
+@dataclass(slots=True)
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner, self._most = inner, most
+    inner: httpx2.AsyncByteStream
+    most: int
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self._inner:
+        async for piece in self.inner:
             size += len(piece)
-            if size > self._most:
-                raise Malformed(f"a reply of more than {self._most} bytes")
+            if size > self.most:
+                raise Malformed(f"a reply of more than {self.most} bytes")
             yield piece
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self.inner.aclose()
 
 
 def _certificates(config: ApiConfig) -> ssl.SSLContext:

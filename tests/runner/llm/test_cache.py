@@ -68,18 +68,6 @@ def test_counted_by_model(tmp_path: Path) -> None:
     assert info.size_bytes > 60 * 50
 
 
-def test_bounded(tmp_path: Path) -> None:
-    """The file does not outgrow its bound: the oldest replies make room."""
-    path = tmp_path / "replies.sqlite"
-    with ReplyCache(path, max_bytes=1_000_000) as cache:
-        for n in range(6000):
-            cache.put(key(n), "m", answer("x" * 1000))
-        assert cache.get(key(5999)) is not None
-        assert cache.get(key(0)) is None
-        assert cache.info().replies > 300
-    assert path.stat().st_size < 2_000_000
-
-
 def test_prune(tmp_path: Path) -> None:
     """Replies can be dropped by model, or oldest first until the file is small enough."""
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
