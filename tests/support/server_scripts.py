@@ -24,29 +24,19 @@ def uncounted(asked: Asked) -> Said:
 
 
 def bad_replies(asked: Asked) -> str | Response:
-    """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
-
-    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429); `wordy`
-    has a long name, and `hidden` says with status 200 that it is an error 400.
-    """
-    model = asked.body["model"]
-    if model == "wordy":
-        return Said(answer(asked), model=5000 * "x")
-    if model == "hidden":
-        return Said("", changes={"choices": None, "error": {"code": 400, "message": "Strange request"}})
-    if model == "busy":
-        return Status(429, "Too many requests")
-    if model == "long":
-        return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
-    if model == "nousage":
-        return Said(answer(asked), changes={"usage": None})
-    if model == "large":
-        return Status(413, "Request too large")
-    if model == "locked":
-        return Status(401, "Unauthorized")
-    if model == "other":
-        return Said(answer(asked), model="gpt-5-cheap")
-    return Said("def f", finish="length") if model == "cut" else ""
+    """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
+    hidden = {"choices": None, "error": {"code": 400, "message": "Strange request"}}
+    return {
+        "wordy": Said(answer(asked), model=5000 * "x"),
+        "hidden": Said("", changes=hidden),
+        "busy": Status(429, "Too many requests"),
+        "long": Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded"),
+        "nousage": Said(answer(asked), changes={"usage": None}),
+        "large": Status(413, "Request too large"),
+        "locked": Status(401, "Unauthorized"),
+        "other": Said(answer(asked), model="gpt-5-cheap"),
+        "cut": Said("def f", finish="length"),
+    }.get(asked.body["model"], "")
 
 
 def good_and_broken(asked: Asked) -> str | Response:

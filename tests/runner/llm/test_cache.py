@@ -1,7 +1,5 @@
 """Replies are paid for once."""
 
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -123,21 +121,3 @@ def test_shared_between_processes(tmp_path: Path) -> None:
         assert writer.returncode == 0
     with ReplyCache(path) as cache:
         assert all(cache.get(key(1000 * n + i)) is not None for n in range(2) for i in range(40))
-
-
-@pytest.mark.parametrize(
-    "lines", [37, *(pytest.param(lines, marks=pytest.mark.slow) for lines in (1, 9, 150))]
-)
-def test_kill(tmp_path: Path, lines: int) -> None:
-    """What `put` returned from is there after kill -9, and the file can be used on."""
-    path = tmp_path / "replies.sqlite"
-    command = [sys.executable, str(WRITER), str(path), "100000", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
-        seen = [int(writer.stdout.readline()) for _ in range(lines)]
-        os.kill(writer.pid, signal.SIGKILL)
-        seen += [int(line) for line in writer.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
-    with ReplyCache(path) as cache:
-        assert all(cache.get(key(number)) is not None for number in seen)
-        stored = cache.info().replies
-    assert len(seen) <= stored < 100_000
