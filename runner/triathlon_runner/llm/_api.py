@@ -300,12 +300,6 @@ class EndpointStats:
         self._busy.append((begin, end))
         self.busy_seconds += end - begin
 
-    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
-        """Adds what a reply probably took that the server has not counted."""
-        self.uncounted += 1
-        self.estimated_input_tokens += input_tokens
-        self.estimated_output_tokens += output_tokens
-
     def count_lost_reply(self, asked_tokens: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
         if replies := self.answered + self.lost:

@@ -83,7 +83,7 @@ class Client:
 
     def _failure(self, causes: list[BaseException]) -> Exception:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
-        server, is_first = _address(self._config.base_url), not self._was_connected
+        server, is_first = "://".join(urlsplit(self._config.base_url)[:2]), not self._was_connected
         words = " ".join(str(causes[-1]).split())
         if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
             return (ModelUnavailableError if words.startswith("4") else Unreachable)(
@@ -211,9 +211,3 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     if inner is not None:
         yield inner
         yield from _causes(inner)
-
-
-def _address(url: str) -> str:
-    """Returns scheme, host and port, without a password."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

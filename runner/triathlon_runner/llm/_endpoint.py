@@ -200,8 +200,9 @@ class Endpoint:
         else:
             stats.truncated += finish is Finish.LENGTH
         if usage.uncounted:
-            written = estimated_tokens(answer.reply.text, answer.reply.reasoning)
-            stats.count_uncounted(request.asked_tokens, written)
+            stats.uncounted += 1
+            stats.estimated_input_tokens += request.asked_tokens
+            stats.estimated_output_tokens += estimated_tokens(answer.reply.text, answer.reply.reasoning)
 
     def count_probe(self, request: Request, answer: Answer | None, seconds: float) -> None:
         """Counts a reply to a question of `probe`, for the budget."""
