@@ -237,8 +237,7 @@ def _context(seen: Seen) -> Found:
     longest = max((reading.request.estimated_tokens for reading in seen.replies.values()), default=0)
     if seen.server.server == "ollama" and longest > stated:
         return Found(
-            f"{stated} tokens, and a question with its reply takes about {longest}: Ollama cuts it without an"
-            " error",
+            f"{stated} tokens, fewer than a question with its reply takes: Ollama cuts it without an error",
             "start it with a larger OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row",
         )
     return Found(f"{stated} tokens")
