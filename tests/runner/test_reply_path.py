@@ -12,10 +12,10 @@ from support.loop_fakes import ADD
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from triathlon_runner.llm import Answer
-from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Reply, UnitRecord
 
-REPLY_TYPES = (httpx2.Response, HttpReply, ParsedReply, Reply, Answer, UnitRecord)
+REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
 BESIDE_THE_PATH = {
     "apart.py",

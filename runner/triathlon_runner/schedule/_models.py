@@ -35,6 +35,8 @@ from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, ServerLos
 _RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
 """No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
 itself is checked."""
+_LONGEST_REPLY_SECONDS = 6 * 3600.0
+"""A server of ours is watched, so a slow one is waited for: a CPU may write long replies for hours."""
 _UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
 
@@ -244,7 +246,6 @@ class ModelOpener:
                     )
                 )
                 engine, limits = server.served_by, _RESTARTING_LIMITS
-                limits = replace(limits, timeout_follows_speed=not self._changes)
                 # 0: the server's context is all that the model can do.
                 context = row.context or (None if row.serve.max_model_len else 0)
                 source = OpenAI(
@@ -252,6 +253,7 @@ class ModelOpener:
                     model=server.model,
                     revision=server.weights,
                     concurrency=slots or await server.at_once(),
+                    timeout_seconds=_LONGEST_REPLY_SECONDS,
                 ).model_copy(update=self._changes)
             connection = await stack.enter_async_context(
                 open_model(
