@@ -54,8 +54,8 @@ import platformdirs
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader, VerdictCache
-from triathlon_runner.imports._foreign import ForeignLoop, ForeignProgram
+from triathlon_runner.imports import CachingGrader
+from triathlon_runner.imports._foreign import ForeignLoop, ForeignSample
 from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._readers import read_evaloop, read_evalplus
 from triathlon_runner.models_yaml import row_without_server
@@ -139,7 +139,7 @@ async def loops(place: Place) -> bool:
         ) -> tuple[str, str] | None:
             count = recorded[foreign.task_id]
             try:
-                record = await graded(foreign, 0, work, place.caching, work.protocol)
+                record = await graded(foreign, 0, work, place.caching)
             except NotInEvidenceError:
                 return foreign.task_id, f"recorded {count}, here more: the program that failed there passes"
             assert isinstance(record, LoopRecord)
@@ -166,11 +166,13 @@ async def loops(place: Place) -> bool:
     return lowest >= PER_MODEL and over_all >= OVER_ALL
 
 
-def solutions(path: Path, name: str) -> Iterator[tuple[ForeignProgram, bool]]:
+def solutions(path: Path, name: str) -> Iterator[tuple[ForeignSample, bool]]:
     """The programs of one set with the official verdicts on it."""
     subset = "humaneval" if name == PLUS else name
     for row in read_evalplus(path):
-        if isinstance(row, ForeignProgram) and row.subset.removeprefix("EvoEval_") == subset:
+        if not isinstance(row, ForeignSample) or not row.is_program:
+            continue
+        if row.subset.removeprefix("EvoEval_") == subset:
             official_verdict = row.theirs.plus if name == PLUS else row.theirs.base
             if official_verdict is not None:
                 yield row, official_verdict
@@ -187,9 +189,9 @@ async def evolved(place: Place) -> bool:
         problems = {problem.task_id: problem for problem in suite.functions()}
 
         async def compare(
-            row: ForeignProgram, passed: bool, suite: Programs = suite, problems: Any = problems
+            row: ForeignSample, passed: bool, suite: Programs = suite, problems: Any = problems
         ) -> tuple[str, str] | None:
-            verdict = await place.caching.grade(row.program, problems[row.task_id], inputs=suite.inputs)
+            verdict = await place.caching.grade(row.text, problems[row.task_id], inputs=suite.inputs)
             if (verdict.outcome is Outcome.PASSED) == passed:
                 return None
             failing = verdict.failing
@@ -275,7 +277,7 @@ async def measure(options: argparse.Namespace) -> bool:
     store = DataStore(Path(platformdirs.user_cache_dir("triathlon")), options.data, fetch=False)
     async with open_sandbox(jobs=options.jobs) as sandbox:
         grader = ProgramGrader(sandbox, options.keys)
-        caching = CachingGrader(grader, VerdictCache(options.verdicts))
+        caching = CachingGrader(grader, options.verdicts)
         return await compare(Place({name: files[name] for name in chosen}, store, sandbox, grader, caching))
 
 

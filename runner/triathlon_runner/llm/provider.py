@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from triathlon_runner.config_errors import matching
+from triathlon_runner.yaml_file import matching
 from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
 
 _SUITE_FIELDS = {

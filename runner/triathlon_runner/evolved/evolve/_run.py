@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from triathlon_runner.datasets.official import ACCEPTED
+from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.evolved.evolve._conversation import Conversation, Step
 from triathlon_runner.evolved.evolve._job import Job
