@@ -107,7 +107,7 @@
   const amount = (id, label) => {
     const element = make("input", { type: "number", min: "0", step: "any", size: "6", "aria-label": label, placeholder: "any" });
     element.value = chosen[id];
-    element.addEventListener("change", () => { chosen[id] = Number(element.value) > 0 ? element.value : ""; show(); });
+    element.addEventListener("input", () => { chosen[id] = Number(element.value) > 0 ? element.value : ""; show(); });
     return make("label", {}, `${label} `, element);
   };
   const controls = make("div", { class: "controls choices-row" },

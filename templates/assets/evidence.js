@@ -58,6 +58,19 @@
   };
   const step = (label, task) => task === null ? label : make("a", { href: `#${anchor(task)}` }, label);
 
+  /* Opens the box with the command and the files; the address stays that of the unit. */
+  const checking = () => {
+    const link = make("a", { href: "#check" }, "check it yourself");
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const box = document.getElementById("check");
+      box.open = true;
+      box.scrollIntoView({ behavior: "instant" });
+      box.querySelector("summary").focus({ preventScroll: true });
+    });
+    return link;
+  };
+
   let turn = 0;
   const open = async (index) => {
     const { task, sample } = named(index), thisTurn = turn += 1;
@@ -68,7 +81,7 @@
     if (!known) return;
     const sides = await Promise.all([written("", task), ...(beside?.value ? [written(beside.value, task)] : [])]);
     if (thisTurn !== turn) return; /* another was opened meanwhile */
-    const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", make("a", { href: "#check" }, "check it yourself"));
+    const steps = make("p", { class: "steps" }, step("previous not passed", neighbour(task, -1)), " · ", step("next not passed", neighbour(task, 1)), " · ", make("a", { href: `#${anchor(task)}` }, "address of this unit"), " · ", checking());
     place.replaceChildren(steps, make("div", { class: sides.length > 1 ? "beside" : "" }, ...sides));
     const part = sample && [...place.querySelectorAll("[data-samples]")].find((one) => one.dataset.samples.split(" ").includes(sample));
     (part || place).scrollIntoView({ behavior: "instant" });

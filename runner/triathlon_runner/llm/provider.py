@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from triathlon_runner.yaml_file import matching
 from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
+from triathlon_runner.yaml_file import matching
 
 _SUITE_FIELDS = {
     *("max_tokens", "max_completion_tokens", "temperature", "top_p", "stop", "stop_sequences", "seed"),

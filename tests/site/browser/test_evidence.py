@@ -48,7 +48,8 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
 
 
 def test_an_address_is_the_task(page: Page, out: Path) -> None:
-    """It opens the unit, as the number of its line does in older addresses; a next one is a step away."""
+    """It opens the unit, as the number of its line does in older addresses; a next one, and the command that
+    grades it again, are a step away."""
     address = (out / "evidence/one/loop-core.html").as_uri()
     visit(page, address)
     tasks = page.locator("#units a").all_inner_texts()
@@ -57,8 +58,12 @@ def test_an_address_is_the_task(page: Page, out: Path) -> None:
     expect(page.locator("#unit h2")).to_contain_text(tasks[3])
     page.get_by_role("link", name="next not passed").click()
     expect(page.locator("#unit h2")).not_to_contain_text(tasks[3])
-    command = page.locator("[data-command]").text_content() or ""
-    assert command.startswith("triathlon verify --models one --suites loop/core --tasks ")
+    address = page.url
+    page.get_by_role("link", name="check it yourself").click()
+    command = page.locator("[data-command]")
+    expect(command).to_be_visible()
+    assert command.inner_text().startswith("triathlon verify --models one --suites loop/core --tasks ")
+    assert page.url == address  # the unit stays open
 
 
 def test_an_address_of_earlier_builds_leads_on(browser: Browser, out: Path) -> None:
