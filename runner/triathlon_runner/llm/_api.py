@@ -241,9 +241,8 @@ class EndpointStats:
     oldest_sent: float | None = None
     """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
     most_in_flight: int = 0
-    """Most requests that were ever in flight at once."""
     limit: int = 0
-    """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
+    """Most requests that may be in flight now; it may have been lowered to fewer than are."""
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
@@ -253,7 +252,7 @@ class EndpointStats:
     unexplained: int = 0
     """Of these, those since the last change of status that met an HTTP error that no rule explains."""
     retries: int = 0
-    """Requests that repeat one without an answer: a question's first try is none of them."""
+    """Requests beside the first one of each question."""
     throttled: int = 0
     truncated: int = 0
     """Replies that were cut at the token limit."""
@@ -279,7 +278,7 @@ class EndpointStats:
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
     findings: list[str] = field(default_factory=list)
-    """What the server's list and its first replies show of how it behaves, each with the setting for it."""
+    """What the server's list and first replies show of how it behaves, each with the setting for it."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
     they lead to, all others as passed."""
@@ -301,12 +300,6 @@ class EndpointStats:
         self._busy.append((begin, end))
         self.busy_seconds += end - begin
 
-    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
-        """Adds what a reply probably took that the server has not counted."""
-        self.uncounted += 1
-        self.estimated_input_tokens += input_tokens
-        self.estimated_output_tokens += output_tokens
-
     def count_lost_reply(self, asked_tokens: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
         if replies := self.answered + self.lost:
@@ -319,7 +312,6 @@ class EndpointStats:
     def tokens_per_second(self) -> float | None:
         """Output tokens a second while the server was answering; None until it has answered.
 
-        Over all replies, not over the last seconds: a slow server's replies may come all at once, minutes
-        after they were asked for, and a short window would count none of that time, or no reply.
+        Over all replies: a slow server's may come all at once, minutes after they were asked for.
         """
         return self.output_tokens / self.busy_seconds if self.busy_seconds else None

@@ -14,7 +14,6 @@ import stamina
 from triathlon_runner.llm._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
-_ROWS_BETWEEN_SIZE_CHECKS = 500
 _VERSION: Final = 1
 _LOCK_SECONDS: Final = 30.0
 """How long to wait for another process that is writing."""
@@ -51,11 +50,12 @@ class CacheInfo:
 class ReplyCache:
     """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
 
-    Reading and writing take microseconds and happen in place.
+    Reading and writing take microseconds and happen in place; where the file does not allow them, they raise
+    a `CacheError`.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
-        """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
+    def __init__(self, path: Path) -> None:
+        """Opens or creates the file.
 
         Raises:
             CacheError: it cannot be opened, or is no cache.
@@ -72,7 +72,6 @@ class ReplyCache:
             for attempt in attempts:
                 with attempt:
                     self._db = _open(path)
-        self._max_bytes, self._rows_since_check = max_bytes, 0
 
     def __enter__(self) -> Self:
         return self
@@ -81,11 +80,7 @@ class ReplyCache:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """Returns the stored answer, with the usage and seconds of the original request.
-
-        Raises:
-            CacheError: the file cannot be read.
-        """
+        """Returns the stored answer, with the usage and seconds of the original request."""
         with _named(self.path, "cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
         return None if row is None else _decode(row[0])
@@ -94,9 +89,6 @@ class ReplyCache:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
         Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
-
-        Raises:
-            CacheError: the disk is full or the file cannot be written.
         """
         came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
         usage = answer.usage
@@ -105,13 +97,9 @@ class ReplyCache:
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
         with _named(self.path, "cannot be written"):
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
-            self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
-            if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
-                self.prune(max_bytes=self._max_bytes * 9 // 10)
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:
-        """Counts and sizes."""
         counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
         by_model = {str(model): int(count) for model, count in counts}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
@@ -123,9 +111,6 @@ class ReplyCache:
 
         Returns:
             How many were dropped.
-
-        Raises:
-            CacheError: the file cannot be written.
         """
         with _named(self.path, "cannot be changed"), self._db:  # commits, or rolls back
             self._db.execute("BEGIN IMMEDIATE")

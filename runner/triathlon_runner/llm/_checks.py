@@ -112,7 +112,6 @@ class Check:
     name: str
     look: Callable[[Seen], Found]
     questions: tuple[str, ...] = ()
-    kinds: tuple[ModelKind, ...] = ("instruct", "base")
     free: bool = False
     """Whether a run makes it of the server's list and its first replies, which stand for its questions."""
 
@@ -138,8 +137,7 @@ def _who(seen: Seen) -> Found:
 
 def _reasoning(seen: Seen) -> Found:
     reading, answer = seen.replies["plain"], seen.answer("plain")
-    if answer is None:
-        return Found("not known: no reply")
+    assert answer is not None
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
     if not markers and (unknown := unknown_marker(answer.reply.text)):
         return Found(
@@ -159,21 +157,23 @@ def _reasoning(seen: Seen) -> Found:
 def _stop(seen: Seen) -> Found:
     if error := seen.error("stop"):
         return _of_setting(error, "`unsupported: [stop]` in its api block")
-    answer, plain = seen.answer("stop"), seen.answer("plain")
-    if answer is None:
-        return Found("the row sends none" if "stop" in seen.config.unsupported else "never sent")
-    bites = answer.reply.reasoning and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
-    ends_alike = plain and not plain.reply.text.strip() and plain.reply.finish is Finish.STOP
-    if bites and not ends_alike:
+
+    def is_nothing(answer: Answer | None) -> bool:
+        return answer is not None and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
+
+    answer = seen.answer("stop")
+    if answer and answer.reply.reasoning and is_nothing(answer) and not is_nothing(seen.answer("plain")):
         return Found(
             "they end the reply inside its reasoning; chat servers are sent none here, replies are cut here",
             "`unsupported: [stop]` in its api block says so of this server",
         )
-    return Found("accepted")
+    return Found("accepted" if answer else "none are sent")
 
 
 def _system(seen: Seen) -> Found:
     setting = "`system_prompt: merge` in its row"
+    if seen.kind == "base":
+        return Found("base models are asked without one")
     if error := seen.error("system"):
         return Found(error, setting)
     with_it, without = seen.answer("system"), seen.answer("plain")
@@ -208,22 +208,20 @@ def _limit(seen: Seen) -> Found:
             "a reply that was cut at the limit is reported as complete",
             "a `max_tokens` in its row that no answer reaches",
         )
-    return Found("obeyed, and reported as `length`" if written or limit == 1 else "obeyed")
+    return Found("obeyed")
 
 
 def _usage(seen: Seen) -> Found:
     answer = seen.answer("plain")
-    if answer is None:
-        return Found("not known: no reply")
+    assert answer is not None
     if answer.usage.uncounted:
         return Found(
             "no token counts: costs are unknown, and `--budget` estimates them",
             "what makes the server count, such as `body: {usage: {include: true}}`, in its api block",
         )
     counts = f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out"
-    if answer.usage.reasoning_tokens:
-        return Found(f"{counts}, {answer.usage.reasoning_tokens} of them reasoning")
-    return Found(f"{counts}; reasoning tokens not counted apart" if answer.reply.reasoning else counts)
+    reasoning = answer.usage.reasoning_tokens
+    return Found(f"{counts}, {reasoning} of them reasoning" if reasoning else counts)
 
 
 def _context(seen: Seen) -> Found:
@@ -236,14 +234,18 @@ def _context(seen: Seen) -> Found:
             f"{stated} tokens, but the model can do {of_row} by the row",
             f"start the server with more, or `context: {stated}` in its row",
         )
+    longest = max((reading.request.estimated_tokens for reading in seen.replies.values()), default=0)
+    if seen.server.server == "ollama" and longest > stated:
+        return Found(
+            f"{stated} tokens, fewer than a question with its reply takes: Ollama cuts it without an error",
+            "start it with a larger OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row",
+        )
     return Found(f"{stated} tokens")
 
 
 def _greedy(seen: Seen) -> Found:
     if error := seen.error("greedy"):
         return _of_setting(error, "`unsupported: [temperature]` in its api block")
-    if "temperature" in seen.config.unsupported:
-        return Found("the row sends no temperature, so that answers vary")
     first, second = seen.answer("greedy"), seen.answer("again")
     if not first or not second:
         return Found("not known: no reply")
@@ -258,13 +260,10 @@ def _greedy(seen: Seen) -> Found:
 def _sampled(seen: Seen) -> Found:
     if error := seen.error("sampled"):
         return _of_setting(error, "`unsupported: [seed]` in its api block")
-    left_out = [name for name in ("temperature", "seed") if name in seen.config.unsupported]
-    return Found(f"accepted; {' and '.join(left_out)} left out by the row" if left_out else "accepted")
+    return Found("accepted")
 
 
 def _completions(seen: Seen) -> Found:
-    if seen.kind == "base":
-        return Found("there")
     return Found("not there; `kind: base` cannot be asked" if seen.error("completion") else "there")
 
 
@@ -278,7 +277,7 @@ CHECKS: Final = (
     Check("who answers", _who, ("plain",), free=True),
     Check("reasoning", _reasoning, ("plain",), free=True),
     Check("stop strings", _stop, ("plain", "stop")),
-    Check("system role", _system, ("plain", "system"), ("instruct",)),
+    Check("system role", _system, ("plain", "system")),
     Check("reply limit", _limit, ("limit",), free=True),
     Check("usage", _usage, ("plain",), free=True),
     Check("context length", _context, free=True),

@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -82,7 +83,7 @@ class Client:
 
     def _failure(self, causes: list[BaseException]) -> Exception:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
-        server, is_first = _address(self._config.base_url), not self._was_connected
+        server, is_first = "://".join(urlsplit(self._config.base_url)[:2]), not self._was_connected
         words = " ".join(str(causes[-1]).split())
         if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
             return (ModelUnavailableError if words.startswith("4") else Unreachable)(
@@ -119,11 +120,7 @@ class Client:
 
 @asynccontextmanager
 async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Client]:
-    """Opens a client for one model's server and closes its connections at the end.
-
-    Raises:
-        UserError: a proxy or certificate cannot be used.
-    """
+    """Opens a client for one model's server and closes its connections at the end."""
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -175,28 +172,25 @@ async def _bound(response: httpx2.Response) -> None:
     response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
 
 
+@dataclass(slots=True)
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner, self._most = inner, most
+    inner: httpx2.AsyncByteStream
+    most: int
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self._inner:
+        async for piece in self.inner:
             size += len(piece)
-            if size > self._most:
-                raise Malformed(f"a reply of more than {self._most} bytes")
+            if size > self.most:
+                raise Malformed(f"a reply of more than {self.most} bytes")
             yield piece
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self.inner.aclose()
 
 
 def _certificates(config: ApiConfig) -> ssl.SSLContext:
-    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate.
-
-    Raises:
-        UserError: a file cannot be used.
-    """
+    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate."""
     try:
         context = httpx2.create_ssl_context()
         if config.client_certificate is not None:
@@ -217,9 +211,3 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     if inner is not None:
         yield inner
         yield from _causes(inner)
-
-
-def _address(url: str) -> str:
-    """Returns scheme, host and port, without a password."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

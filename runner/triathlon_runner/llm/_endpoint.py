@@ -66,7 +66,7 @@ class Endpoint:
         self.config, self.stats, self.secrets = config, queue.stats, secrets
         self._send, self._queue, self._limits = send, queue, queue.limits
         self._settings, self._say = settings, say
-        self.server, self._noted_silent_cut = ServerInfo(), False
+        self.server = ServerInfo()
         self._useless: Counter[type[Malformed]] = Counter()
         self._unexplained: set[tuple[int, bytes]] = set()
         """Status and question of the last errors without an explanation; an answer clears it."""
@@ -79,13 +79,7 @@ class Endpoint:
         return self.config.request(prompt, replace(sampling, max_tokens=limit))
 
     async def answer(self, request: Request) -> Answer:
-        """Asks until there is an answer.
-
-        Raises:
-            ModelUnavailableError: no question can succeed for now; the model is stopped.
-            EndpointError: no answer to this one after all retries.
-        """
-        self._note_silent_cut(request)
+        """Asks until there is an answer."""
         try:
             return await self._ask(request)
         except (Retryable, EndpointError) as error:
@@ -118,62 +112,50 @@ class Endpoint:
         """Whether a server of ours is away, which whoever restarts it reports."""
         return self._limits.is_own_server and isinstance(error, Unreachable) and not error.was_sent
 
-    def _note_silent_cut(self, request: Request) -> None:
-        """Shows once that Ollama may cut questions without an error; their lengths are estimates."""
-        context = self.server.context
-        if self.server.server == "ollama" and context and request.estimated_tokens > context:
-            if not self._noted_silent_cut:
-                self._say(
-                    f"Ollama's context is {context} tokens, and questions with their replies take about"
-                    f" {request.estimated_tokens}: it cuts them without an error; start it with a larger"
-                    " OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row"
-                )
-            self._noted_silent_cut = True
-
     async def _ask(self, request: Request) -> Answer:
-        """Tries until there is an answer: so often, 429s and tries of a server that is away not counted."""
-        limits, place = self._limits, self._queue.place()
-        tries: Counter[str] = Counter()
+        """Tries until there is an answer, as often as the limits allow."""
+        place, tries = self._queue.place(), Counter[str]()
         async for attempt in stamina.retry_context(
-            on=lambda error: isinstance(error, Retryable) and (error.retry_after or True),
-            attempts=limits.attempts,
-            timeout=None,
-            wait_initial=limits.first_wait / 2,
-            wait_max=limits.longest_wait,
-            wait_jitter=limits.first_wait / 2,
-            wait_exp_base=1.7,
+            on=lambda error: self._wait_after(error, tries), attempts=None, timeout=None
         ):
             with attempt:
-                return await self._counted_try(request, place, tries)
+                try:
+                    async with self._queue.slot(place, request.estimated_tokens) as slot:
+                        self.stats.retries += tries["sent"] > 0
+                        tries["sent"] += 1
+                        with request_in_flight():
+                            return await self._try(request, slot)
+                except EmptyReply as error:
+                    tries["empty"] += 1
+                    if tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
+                        return error.answer
+                    raise
         raise AssertionError("a retry context returns or raises")
 
-    async def _counted_try(self, request: Request, place: int, tries: Counter[str]) -> Answer:
-        while True:
-            try:
-                async with self._queue.slot(place, request.estimated_tokens) as slot:
-                    self.stats.retries += tries["sent"] > 0
-                    tries["sent"] += 1
-                    with request_in_flight():
-                        return await self._try(request, slot)
-            except Throttled as error:
-                tries["refused"] += 1
-                tries["throttled"] += not self._queue.refuses_all
-                if tries["throttled"] >= self._limits.throttled_attempts:
-                    raise EndpointError(error.reason) from None
-                backoff = min(
-                    self._limits.longest_wait,
-                    self._limits.first_wait * 2.0 ** min(30, tries["refused"]),
-                )
-                await asyncio.sleep(max(backoff * jitter(), error.retry_after or 0.0))
-            except EmptyReply as error:
-                tries["empty"] += 1
-                if tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
-                    return error.answer
-                raise
-            except Retryable as error:
-                tries["empty"] = 0
-                if not error.server_is_away:
-                    raise
+    def _wait_after(self, error: Exception, tries: Counter[str]) -> float | bool:
+        """Returns the seconds until the next try, or False where there is none.
+
+        429s are counted apart, and not those while the server refuses all; tries of a server that is away do
+        not count, and the queue waits for it.
+        """
+        limits = self._limits
+        if not isinstance(error, Retryable):
+            return False
+        if not isinstance(error, EmptyReply | Throttled):
+            tries["empty"] = 0
+        if error.server_is_away:
+            return 0.0
+        if isinstance(error, Throttled):
+            tries["refused"] += 1
+            tries["429"] += not self._queue.refuses_all
+            is_over, doublings = tries["429"] >= limits.throttled_attempts, tries["refused"]
+        else:
+            tries["failed"] += 1
+            is_over, doublings = tries["failed"] >= limits.attempts, tries["failed"] - 1
+        if is_over:
+            return False
+        backoff = min(limits.longest_wait, limits.first_wait * 2.0 ** min(30, doublings))
+        return max(backoff * jitter(), error.retry_after or 0.0)
 
     async def _try(self, request: Request, slot: Slot) -> Answer:
         """Sends a request and reads the reply."""
@@ -218,8 +200,9 @@ class Endpoint:
         else:
             stats.truncated += finish is Finish.LENGTH
         if usage.uncounted:
-            written = estimated_tokens(answer.reply.text, answer.reply.reasoning)
-            stats.count_uncounted(request.asked_tokens, written)
+            stats.uncounted += 1
+            stats.estimated_input_tokens += request.asked_tokens
+            stats.estimated_output_tokens += estimated_tokens(answer.reply.text, answer.reply.reasoning)
 
     def count_probe(self, request: Request, answer: Answer | None, seconds: float) -> None:
         """Counts a reply to a question of `probe`, for the budget."""
@@ -229,11 +212,7 @@ class Endpoint:
             self._count(request, replace(answer, seconds=seconds))
 
     def _note_failure(self, request: Request, error: Retryable, slot: Slot) -> None:
-        """Tells the queue of a failed try.
-
-        Raises:
-            ModelUnavailableError: no other try can do better.
-        """
+        """Tells the queue of a failed try."""
         reason = self.secrets.scrub_message(error.reason)
         if not self._is_reported_elsewhere(error):
             self.stats.last_error = self.stats.retried_error = reason
@@ -338,11 +317,7 @@ class Endpoint:
     async def fetch(
         self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
     ) -> HttpReply:
-        """Sends a request for what a server says of itself, until it replies.
-
-        Raises:
-            ServerUnreachableError: it did not for as long as an outage may last.
-        """
+        """Sends a request for what a server says of itself, until it replies."""
         place = self._queue.place()
         while True:
             async with self._queue.slot(place, 0) as slot:

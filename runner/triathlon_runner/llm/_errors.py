@@ -46,7 +46,7 @@ class Rule:
 
     effect: Effect
     statuses: str
-    """Such as `400 403`; `4xx` also stands for an error under status 200 that names none."""
+    """Such as `400|403`; 200 is that of an error in a good reply that names none."""
     pattern: str
     what: str
     """What it means; `{model}`, `{key}` and `{url}` are filled in."""
@@ -55,13 +55,13 @@ class Rule:
 
 RULES: Final = (
     Rule(
-        "stop", "401 403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
+        "stop", "401|403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
         "the key with which the server itself asks the service behind it was not accepted",
         "whoever runs the server {url} has to replace that key: it is not the one of this row",
     ),
     Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|"
         r"invalid_api_key|"
         r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
@@ -70,7 +70,7 @@ RULES: Final = (
         "{key} was not accepted", "{key_advice}",
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
         r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
         r"access was terminated|account is in good standing|arrearage|requires a subscription|"
@@ -83,7 +83,7 @@ RULES: Final = (
     ),
     Rule("stop", "402", "", *_MONEY),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
         r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
         r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
@@ -96,14 +96,14 @@ RULES: Final = (
         *_MONEY,
     ),
     Rule(
-        "question", "413 429", r"request too large for",
+        "question", "413|429", r"request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
     ),
     Rule("throttled", "429", "", ""),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
     Rule(
-        "refused", "400 403 422",
+        "refused", "400|403|422",
         r"content_filter|content management policy|content_policy_violation|content filtering policy|"
         r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
         r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
@@ -112,25 +112,25 @@ RULES: Final = (
         "",
     ),
     Rule(
-        "stop", "200 5xx", r"requires more (?:system )?memory",
+        "stop", "200|5..", r"requires more (?:system )?memory",
         "the server has too little memory for {model}", "free some, or serve a smaller model",
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"system (?:role|message|prompt)s? (?:is |are )?not supported|system role not supported|"
         r"only user and assistant roles|developer instruction is not enabled|roles must alternate",
         "{model} takes no message of the role `system`",
         "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
         r"not support (?:the )?(?:chat )?completions api",
         "{model} cannot be asked in this way",
         "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
     ),
     Rule(
-        "stop", "200 400 404 422",
+        "stop", "200|400|404|422",
         r"model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported)|"
         r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
@@ -139,9 +139,9 @@ RULES: Final = (
     ),
     Rule("again", "200", "", ""),
     Rule("question", "501", "", "", "ask who runs the server"),
-    Rule("again", "5xx 408 409 425", "", ""),
+    Rule("again", "5..|408|409|425", "", ""),
     Rule(
-        "stop", "3xx", "", "{url} redirects",
+        "stop", "3..", "", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
     ),
     Rule(
@@ -158,7 +158,7 @@ RULES: Final = (
         "stop", "404", r"\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("stop", "404 405", "", "nothing there: is the path of {url} right?", "{v1}"),
+    Rule("stop", "404|405", "", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
 
@@ -185,14 +185,6 @@ class Failure:
     def answer(self) -> str:
         """Status and message."""
         return self.quote if self.in_good_reply else f"{self.status}, {self.quote}"
-
-    def has_status(self, statuses: str) -> bool:
-        return any(
-            part == str(self.status)
-            or (part == "4xx" and self.status == 200)
-            or part == f"{self.status // 100}xx"
-            for part in statuses.split()
-        )
 
 
 def read_failure(reply: HttpReply) -> Failure:
@@ -248,7 +240,7 @@ def classify(
     if _is_about_length(failure):
         return _too_long(failure, config, request, context)
     for rule in RULES:
-        if failure.has_status(rule.statuses) and _found(rule.pattern, failure.text):
+        if re.fullmatch(rule.statuses, str(failure.status)) and _found(rule.pattern, failure.text):
             return _follow(rule, failure, config, listed)
     if error := _refused_setting(failure):
         raise error

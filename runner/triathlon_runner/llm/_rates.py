@@ -108,26 +108,29 @@ class LearnedLimit:
             self._search(now, tokens, is_full)
         self._judge(now)
 
+    @property
+    def _is_heavy(self) -> bool:
+        refused = sum(self._replies)
+        return refused >= _FEW and refused >= _HEAVY * len(self._replies)
+
     def throttled(self, sent_at: float, now: float) -> bool:
         """Counts a 429; returns whether the server surely has too much to do, so that all should wait."""
         if sent_at < self._changed_at:
             return self._refusals_only
         self._replies.append(True)
-        is_heavy = sum(self._replies) >= _FEW and sum(self._replies) >= _HEAVY * len(self._replies)
+        is_heavy = self._is_heavy
         self._judge(now)
         return is_heavy
 
     def _judge(self, now: float) -> None:
         """Changes the setting once enough replies came with this one."""
-        count, refused = len(self._replies), sum(self._replies)
-        share = refused / count
+        count, is_heavy = len(self._replies), self._is_heavy
+        share = sum(self._replies) / count
         is_whole = count >= _WINDOW
-        is_heavy = refused >= _FEW and share >= _HEAVY
         if self._before is not None and not is_heavy:
-            before, level, pace = self._before
             if not is_whole:
                 return
-            self._before = None
+            (before, level, pace), self._before = self._before, None
             if before < _HEAVY and share > before / 2:
                 self._expected = max(self._expected, before, share)
                 self._set(level, pace, now)
@@ -140,17 +143,16 @@ class LearnedLimit:
 
     def _lower(self, share: float, now: float) -> None:
         self._step = _FIRST_STEP
-        pace = self._answered_a_second(now)
-        level = self._level
-        if not any(not refused for refused in self._replies):
+        level, pace = self._level, self._answered_a_second(now)
+        # What is restored is the setting before the first lowering.
+        before = self._before or (share, level, self._pace)
+        if all(self._replies):
             self._refusals_only = True
             pace = pace if self._pace is None else min(pace, self._pace / 2)
         else:
             level = max(1.0, level * _DOWN)
-        self._before, before = (share, self._level, self._pace), self._before
-        if before is not None:
-            self._before = before  # what is restored is the setting before the first lowering
-        self._set(level, max(_SLOWEST, pace), now, keeps_trial=True)
+        self._set(level, max(_SLOWEST, pace), now)
+        self._before = before
 
     def _answered_a_second(self, now: float, horizon: float = _HORIZON) -> float:
         while self._answers and self._answers[0] < now - 2 * _HORIZON:
@@ -158,11 +160,9 @@ class LearnedLimit:
         count = sum(1 for moment in self._answers if moment >= now - horizon)
         return count / max(min(horizon, now - self._first_sent), 0.01)
 
-    def _set(self, level: float, pace: float | None, now: float, *, keeps_trial: bool = False) -> None:
-        self._level, self._pace, self._changed_at = level, pace, now
+    def _set(self, level: float, pace: float | None, now: float) -> None:
+        self._level, self._pace, self._changed_at, self._before = level, pace, now, None
         self._replies.clear()
-        if not keeps_trial:
-            self._before = None
         if pace is not None:
             self._next = max(now, min(self._next, now + 1 / pace))
         self._start_round(None)

@@ -74,15 +74,14 @@ async def probe(model: OpenModel, *, may_ask: Callable[[], bool] = lambda: True)
     replies = {"plain": plain}
     is_listed = lists_model(server, endpoint.config)
     is_any = not is_listed and may_ask() and await endpoint.answers_to_any_name(model.kind)
-    checks = [check for check in CHECKS if model.kind in check.kinds]
-    wanted = dict.fromkeys(name for check in checks for name in check.questions if prober.can_ask(name))
+    wanted = dict.fromkeys(name for check in CHECKS for name in check.questions if prober.can_ask(name))
     for name in wanted:
         if name not in replies and may_ask():
             replies[name] = await prober.read(name)
     any_name = any_name_error(server, endpoint.config) if is_any else ""
     seen = replace(endpoint.seen(model.kind, replies), refused_limit=refused, any_name=any_name)
     found = {}
-    for check in checks:
+    for check in CHECKS:
         unasked = wanted.keys() & set(check.questions) - replies.keys()
         found[check.name] = Found("not asked", "a larger `--budget`") if unasked else check.look(seen)
     return Report(
@@ -100,10 +99,10 @@ class _Prober:
 
     def can_ask(self, name: str) -> bool:
         """Whether a question makes sense for this row."""
-        config, is_base = self._endpoint.config, self._model.kind == "base"
+        config, chats = self._endpoint.config, self._model.kind == "instruct"
         if name == "stop":
             return "stop" not in config.unsupported and config.provider != "anthropic"
-        return name != "completion" or (not is_base and config.provider == "openai")
+        return {"system": chats, "completion": chats and config.provider == "openai"}.get(name, True)
 
     async def read(self, name: str) -> Reading:
         """Asks a question once.

@@ -95,7 +95,7 @@ def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
     place = SmallRun(tmp_path)
     result = place.call("run", "--model", "large", "--base-url", url, *SUITE)
     assert result.exit_code == 2, result.output
-    assert "the server answered 413: 'Request too large'; set a smaller `max_tokens`" in result.output
+    assert "413, the server said 'Request too large'; set a smaller `max_tokens`" in result.output
     same = "large: all 3 questions met the same error: the error of "
     assert same in result.output
     assert re.search(r"not finished: large, see the error of \S+ above$", result.output, re.MULTILINE)

@@ -57,7 +57,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def replay(tasks: list[dict[str, Any]], root: Path, keys: Path) -> dict[str, LoopRecord]:
     """Runs loop/mbpp-plus against a server that replays these tasks."""
-    async with ModelServer(LoopReplay(tasks), keep_requests=False) as server:
+    async with ModelServer(LoopReplay(tasks)) as server:
         run = LoopRun(
             root,
             server.base_url,
