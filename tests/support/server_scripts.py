@@ -26,7 +26,7 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
     hidden = {"choices": None, "error": {"code": 400, "message": "Strange request"}}
-    return {
+    replies: dict[str, str | Response] = {
         "wordy": Said(answer(asked), model=5000 * "x"),
         "hidden": Said("", changes=hidden),
         "busy": Status(429, "Too many requests"),
@@ -36,7 +36,8 @@ def bad_replies(asked: Asked) -> str | Response:
         "locked": Status(401, "Unauthorized"),
         "other": Said(answer(asked), model="gpt-5-cheap"),
         "cut": Said("def f", finish="length"),
-    }.get(asked.body["model"], "")
+    }
+    return replies.get(asked.body["model"], "")
 
 
 def good_and_broken(asked: Asked) -> str | Response:
