@@ -26,7 +26,7 @@ def uncounted(asked: Asked) -> Said:
 def bad_replies(asked: Asked) -> str | Response:
     """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
     hidden = {"choices": None, "error": {"code": 400, "message": "Strange request"}}
-    return {
+    replies: dict[str, str | Response] = {
         "wordy": Said(answer(asked), model=5000 * "x"),
         "hidden": Said("", changes=hidden),
         "busy": Status(429, "Too many requests"),
@@ -36,7 +36,8 @@ def bad_replies(asked: Asked) -> str | Response:
         "locked": Status(401, "Unauthorized"),
         "other": Said(answer(asked), model="gpt-5-cheap"),
         "cut": Said("def f", finish="length"),
-    }.get(asked.body["model"], "")
+    }
+    return replies.get(asked.body["model"], "")
 
 
 def good_and_broken(asked: Asked) -> str | Response:
@@ -51,6 +52,11 @@ def good_and_broken(asked: Asked) -> str | Response:
     if model == "hostile":
         return Status(401, HOSTILE, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
+
+
+def reference_uncounted(asked: Asked) -> Said:
+    """Says the reference of our own problems, and not how many tokens that took."""
+    return Said(reference(asked, 1.0), changes={"usage": None})
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:

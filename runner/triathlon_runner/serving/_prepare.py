@@ -95,9 +95,10 @@ async def _named_engine(config: ServeConfig) -> Engine:
     assert config.python is not None
     # Not resolved: a link into an environment is what makes the environment's packages visible.
     python = absolute(config.python)
-    versions, problem, output = {}, "an environment without vLLM", b""
+    versions: dict[str, str] = {}
+    problem, output = "an environment without vLLM", b""
     try:
-        asked = [python, "-c", _ASK_VERSION]
+        asked = [str(python), "-c", _ASK_VERSION]
         done = await asyncio.to_thread(
             subprocess.run, asked, env=inherited_variables(), capture_output=True, check=False
         )

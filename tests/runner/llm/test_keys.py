@@ -42,8 +42,8 @@ async def test_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Private: not-for-others")
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # not used on the way to this machine
-    row = {"key_env": "ASCII_KEY", "secret_headers": {"X-Extra": "ASCII_KEY"}}
-    async with opened(lambda _: "fine", **row) as (server, model):
+    extra = {"X-Extra": "ASCII_KEY"}
+    async with opened(lambda _: "fine", key_env="ASCII_KEY", secret_headers=extra) as (server, model):
         await model.ask(PROMPT, Sampling(8))
     (asked,) = server.requests
     assert asked.headers["Authorization"] == "Bearer Zx9kQ2/mVtR7+pLw4Y"
