@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "4d43b8ea5a921fbf49468800833e0f488931f0b25830e3479b6d75a3244c2b5a")
+DECIDED = (2, "a0581346241de0d02e1c64901ea230e08cd54c0dda4d77857282e1349573fcb7")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
