@@ -177,8 +177,13 @@ def _entry(
         questions = source(store)
         if isinstance(questions, QuestionSource):  # a file has its own truths
             questions = replace(questions, truths=setting.truths)
-        asker = asker or Asker(templates, setting.style)
-        return RuntimeSuite(suite_id, asker, questions, temperature, authors_rule=data_set == "dreval")
+        return RuntimeSuite(
+            suite_id,
+            asker or Asker(templates, setting.style),
+            questions,
+            temperature,
+            authors_rule=data_set == "dreval",
+        )
 
     return SuiteEntry(
         id=suite_id,

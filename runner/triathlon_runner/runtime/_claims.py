@@ -114,15 +114,18 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
 def refuse_growth(body: Iterable[ast.stmt], known: Definitions) -> None:
     """Raises InvalidAnswerError where an answer becomes too large once its names are what they stand for."""
     sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in known.items()}
-    total = 0
-    for statement in body:
+
+    def whole_size(statement: ast.stmt) -> int:
         nodes = list(ast.walk(statement))
         names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        size = len(nodes) + sum(sizes.get(name, 0) for name in names)
-        total += size
+        return len(nodes) + sum(sizes.get(name, 0) for name in names)
+
+    statements = list(body)
+    for statement in statements:
         if assigned := assignment(statement):
-            sizes[assigned[0]] = max(sizes.get(assigned[0], 0), size)
-    if total > _LARGEST_ANSWER:
+            sizes[assigned[0]] = max(sizes.get(assigned[0], 0), whole_size(statement))
+    # Only now, as what an answer states may stand before the names that it uses.
+    if sum(map(whole_size, statements)) > _LARGEST_ANSWER:
         raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
 
 

@@ -162,8 +162,12 @@ async def _with_questions(
         left_out.programs[program.task_id] = f"{_NEEDS}{', '.join(absent)}, not installed here"
         return None
     drafts = _drafts(program, await _trace_twice(program, sandbox), left_out)
-    assertions = [(program.run_of(asked), asked.assertion.completed(), {}) for asked, _ in drafts]
-    problems = await check_assertions(sandbox, program.program, assertions, libraries)
+    problems = await check_assertions(
+        sandbox,
+        program.program,
+        [(program.run_of(asked), asked.assertion.completed(), {}) for asked, _ in drafts],
+        libraries,
+    )
     accepted = []
     for (asked, rules), problem in zip(drafts, problems, strict=True):
         if problem:

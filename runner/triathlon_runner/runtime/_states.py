@@ -105,7 +105,7 @@ _NUMPY_SCALARS: Final = {
     for bits in (8, 16, 32, 64, 128)
 } | {"numpy.bool": "bool", "numpy.bool_": "bool", "numpy.str_": "str"}
 """Types of NumPy's scalars, each with that of the number that it prints."""
-_KINDS: Final = {
+_KINDS: Final[dict[str, tuple[str, ...]]] = {
     "float": ("int", "float"), "complex": ("int", "float", "complex"), "bool": ("True", "False"),
     "frozenset": ("frozenset", "set"), "NoneType": ("None",),
     **{kind: (kind,) for kind in ("int", "str", "bytes", "list", "tuple", "set", "dict")},
