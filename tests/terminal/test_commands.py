@@ -14,7 +14,6 @@ from support.terminal_place import Place
 from triathlon_runner import models_yaml
 
 CORE = ("--suite", "evolved/core-seeds")
-SUITES_OF_RUN = ("--suites", "evolved/core-seeds")
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,25 +22,26 @@ def assert_in_order(terminal: Terminal) -> None:
     assert "Traceback" not in terminal.text
     assert terminal.output.rfind(b"\x1b[?25h") >= terminal.output.rfind(b"\x1b[?25l")
     assert "…" not in terminal.text, "nothing is cut"
+    assert "| " not in terminal.text, "no Markdown"
 
 
-def test_verify(measured: Place) -> None:
-    """Each file's verdict, and that of all."""
-    terminal = measured.see("verify")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("verify", 0, "good-model-instruct evolved/core-seeds: 2/2 units, follows"),
+        ("build", 0, "files for 1 model in "),
+        ("results list --no-check", 0, "good-model-instruct evolved/core-seeds 2 0"),
+        ("scores", 0, "good-model-instruct"),
+        ("doctor", 0, "model broken-model: ready"),
+        ("submit check results/runs/good-model-instruct", 1, "usage.output_tokens: expected"),
+        ("run --models broken-model --suites evolved/core-seeds --dry-run", 0, "set `speed`"),
+    ],
+)
+def test_what_is_printed_fits_the_window(measured: Place, arguments: str, code: int, said: str) -> None:
+    """Tables continue long cells in the next line, sentences are broken between words."""
+    terminal = measured.see(*arguments.split(), code=code)
     assert_in_order(terminal)
-    assert "good-model-instruct evolved/core-seeds: 2/2 units, follows" in " ".join(terminal.text.split())
-
-
-def test_submit_check(measured: Place) -> None:
-    """Sentences that are broken between words, and no Markdown; the scripted server counts few tokens."""
-    terminal = measured.see("submit", "check", "results/runs/good-model-instruct", code=1)
-    assert_in_order(terminal)
-    assert "\\" not in terminal.text and "| " not in terminal.text
-    said = " ".join(terminal.text.split())
-    assert "submission of good-model-instruct: cannot be taken yet" in said
-    assert "usage.output_tokens: expected" in said
-    words = {word.strip(".") for word in terminal.text.split()}
-    assert {"evolved/core-seeds", "graded", "again", "engine", "characters", "replies"} <= words
+    assert said in " ".join(terminal.text.split())
 
 
 def test_all_of_a_model(measured: Place) -> None:
@@ -52,13 +52,6 @@ def test_all_of_a_model(measured: Place) -> None:
     said = " ".join(measured.see("models", "priced", "--models-file", "more.yaml").text.split())
     for fact in ("A Lab", "open weights yes", "price input: 1.0, output: 4.0", "asked for as served-name"):
         assert fact in said
-
-
-def test_build(measured: Place) -> None:
-    """How much was written, and where."""
-    terminal = measured.see("build")
-    assert_in_order(terminal)
-    assert re.search(r"files for 1 model in .* _site/index\.html", " ".join(terminal.text.split()))
 
 
 def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
@@ -75,14 +68,6 @@ def test_a_run_without_results_keeps_the_site(measured: Place) -> None:
     assert "there are no results yet" in first.text
 
 
-def test_results_list_and_scores(measured: Place) -> None:
-    """Tables fit the window: long values go on in the next line."""
-    for command in (("results", "list", "--no-check"), ("scores",)):
-        terminal = measured.see(*command)
-        assert_in_order(terminal)
-        assert "good-model-instruct" in terminal.text
-
-
 def test_results_list_explains_below_the_table(measured: Place) -> None:
     """A damaged file takes one line of the table; its reason stands whole below it, once."""
     folder = measured.root / "damaged/runs/good-model-instruct/evolved"
@@ -96,19 +81,6 @@ def test_results_list_explains_below_the_table(measured: Place) -> None:
     assert (
         " ".join(terminal.text.split()).count("line 3: expected a JSON object, got 'nonsense'; delete") == 1
     )
-
-
-def test_doctor(measured: Place) -> None:
-    """The sandbox level and both models, each in a line; longer findings are broken between words."""
-    with measured.open("doctor") as terminal:
-        terminal.finish()
-    assert_in_order(terminal)
-    lines = [line.split() for line in terminal.text.splitlines()]
-    assert any(words[-1:] in (["program"], ["that"], ["is"]) for words in lines if words[:1] == ["verdicts"])
-    assert "graded" in {words[0] for words in lines if words}, "the rest of the sentence, not of the word"
-    assert "fetched when run, or read from --data FOLDER" in " ".join(terminal.text.split())
-    assert re.search(r"^sandbox +\w+", terminal.text, re.MULTILINE)
-    assert re.search(r"^model +broken-model: ready", terminal.text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "dumb"}])
@@ -141,10 +113,3 @@ def test_models_and_suites(measured: Place) -> None:
     suites = measured.see("suites").text.split("\n\n")[0].splitlines()
     begins = [number for number, line in enumerate(suites) if line[:1].strip()]
     assert len(begins) > 10 and max(b - a for a, b in pairwise(begins)) <= 4
-
-
-def test_a_dry_run(measured: Place) -> None:
-    """Where the speed comes from stands in a line of its own, not in a narrow cell."""
-    terminal = measured.see("run", "--models", "broken-model", *SUITES_OF_RUN, "--dry-run")
-    assert_in_order(terminal)
-    assert "speed of broken-model: unknown: set `speed`" in terminal.text

@@ -130,45 +130,39 @@ def test_progress_is_said(place: SmallRun, tmp_path: Path, monkeypatch: pytest.M
 def test_missing_tasks_are_named(place: SmallRun, tmp_path: Path) -> None:
     """Samples of some tasks are no result of all: exit code 1, unless that is what was wanted."""
     problems = write(tmp_path / "p.jsonl", [problem(n) for n in range(4)])
-    found = samples(tmp_path / "s.jsonl", (0, RIGHT), (2, RIGHT))
-    result = said(place, found, "--problems", problems)
-    assert result.exit_code == 1
+    call = (samples(tmp_path / "s.jsonl", (0, RIGHT), (2, RIGHT)), "--problems", problems)
+    result = said(place, *call)
+    assert result.exit_code == 1 and "1.0000" in result.output
     assert "2 of 4 tasks have no sample: Own/1, Own/3" in result.output
-    assert "2 of 4" in result.output and "1.0000" in result.output
-    partial = said(place, found, "--problems", problems, "--partial")
+    partial = said(place, *call, "--partial")
     assert partial.exit_code == 0 and "Own/1, Own/3" in partial.output
 
 
 def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Path) -> None:
-    """Both are counted and end with 1, also with --partial; without any known task there is no score."""
+    """Both are counted and end with 1, also with --partial; a line without a program is no failed sample."""
     problems = write(tmp_path / "p.jsonl", [problem(1)])
-    rows: list[dict[str, Any] | str] = [
+    broken: list[dict[str, Any] | str] = [
         {"task_id": "Else/1", "solution": RIGHT},
         '{"task_id": "Own/1", "solu',
         "[]",
-    ]
-    result = said(place, write(tmp_path / "s.jsonl", rows), "--problems", problems, "--partial")
-    assert result.exit_code == 1
-    assert "1 sample of 1 task that no problem has: Else/1" in result.output
-    assert "2 lines cannot be read:" in result.output
-    assert "line 2: not JSON" in result.output and "line 3: expected an object" in result.output
-    assert "nan" not in result.output and "0 of 1" in result.output
-
-
-def test_lines_without_a_program_are_no_failures(place: SmallRun, tmp_path: Path) -> None:
-    """A line whose `solution` is missing or no text cannot be read: named, exit code 1, no failed sample."""
-    problems = write(tmp_path / "p.jsonl", [problem(1)])
-    rows: list[dict[str, Any] | str] = [
-        {"task_id": "Own/1", "solution": RIGHT},
         {"task_id": "Own/1"},
         {"task_id": "Own/1", "solution": 5},
     ]
-    found = write(tmp_path / "s.jsonl", rows)
+    result = said(place, write(tmp_path / "s.jsonl", broken), "--problems", problems, "--partial")
+    assert result.exit_code == 1
+    for text in (
+        "1 sample of 1 task that no problem has: Else/1",
+        "4 lines cannot be read:",
+        "line 2: not JSON",
+        "line 3: expected an object",
+        "line 4: expected the program of 'Own/1' as text",
+        "got solution 5",
+        "0 of 1",
+    ):
+        assert text in result.output
+    assert "nan" not in result.output
+    found = write(tmp_path / "t.jsonl", [{"task_id": "Own/1", "solution": RIGHT}, *broken[3:]])
     assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
-    result = said(place, found, "--problems", problems)
-    assert result.exit_code == 1 and "2 lines cannot be read:" in result.output
-    assert "line 2: expected the program of 'Own/1' as text" in result.output
-    assert "got neither" in result.output and "got solution 5" in result.output
 
 
 def test_pass_at_k(place: SmallRun, tmp_path: Path) -> None:
