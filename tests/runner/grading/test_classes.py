@@ -111,20 +111,6 @@ async def test_outcomes(grader: ClassGrader, old: str, new: str, outcome: Outcom
     assert verdict.failing is not None and verdict.failing.index == passed
 
 
-@pytest.mark.parametrize(
-    "cheat",
-    [
-        "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n",
-        "import unittest\nunittest.TestSuite.run = lambda self, result: result\n",
-        "import os\nos.write(4, b'L\\0\\0\\0\\0')\nos._exit(0)\n",
-    ],
-)
-async def test_a_patched_unittest_changes_nothing(grader: ClassGrader, cheat: str) -> None:
-    """What a program does to the tools of tests in its own process earns no pass."""
-    wrong = TALLY.replace("times * self.step", "7")
-    assert (await grader.grade(cheat + wrong, OUTSIDE)).outcome is not Outcome.PASSED
-
-
 async def test_tests_that_do_nothing(grader: ClassGrader) -> None:
     """A unittest module that never touches the class is refused."""
     tests = (

@@ -95,7 +95,6 @@ def test_fences_of_any_kind_are_opened(reply: str) -> None:
 RIGHT = {
     "one block": fenced(GOOD),
     "a polite block": f"Certainly! Here it is:\n\n{fenced(GOOD)}\nLet me know if you have questions.",
-    "headings and bullets": f"### Solution\n\n{fenced(GOOD)}\n### How it works\n\n- **Time**: O(1)\n",
     "the signature repeated at the end": f"{fenced(GOOD)}\nThe signature is `def add(a, b): ...`.",
     "the signature in a block": f"{fenced(GOOD)}\nIts signature:\n\n{fenced('def add(a, b): ...')}",
     "the signature in front": f"{fenced('def add(a, b):' + chr(10))}{fenced(GOOD)}",
@@ -120,9 +119,6 @@ RIGHT = {
     "a summary": f"{fenced(GOOD)}\nSummary:\n{fenced('`add` returns a + b.' + chr(10), 'markdown')}",
     "no fence": GOOD,
     "no fence, indented": indented(GOOD),
-    "no fence, an end token": f"{GOOD}</s>",
-    "no fence, an end token in line": f"{GOOD.rstrip()}<|im_end|>",
-    "prose, no fence, an end token": f"Here is the function:\n\n{GOOD}\nIt adds.<|eot_id|>",
     "no fence, prose behind": f"Here is the code:\n\n{GOOD}\nThis keeps the sum.",
     "no fence, prose that looks like code": (
         f"Note: this is simple.\nimport math\n{ADD}\nExample:\nadd(1, 2) gives 3."
@@ -178,7 +174,6 @@ RIGHT = {
         + fenced("def fold(*numbers):\n    return sum(numbers)\n")
     ),
     "thought about": f"<think>\n{fenced(BAD)}Hm, no.\n</think>\n\n{fenced(GOOD)}",
-    "thought about twice": f"<think>a</think> <think>b</think>{fenced(GOOD)}",
     "half of a closing tag": f"/think>\n\n{fenced(GOOD)}",
     "a docstring with a fence": fenced(
         'def add(a, b):\n    """Adds.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n    return a + b\n'
@@ -195,7 +190,6 @@ RIGHT = {
 }
 WRONG = {
     "wrong": fenced(BAD),
-    "wrong without a fence": f"Sure!\n\n{BAD}\nDone.",
     "wrong after a right first version": f"{fenced(GOOD)}\nSimpler, the final version:\n{fenced(BAD)}",
     "wrong and called corrected": f"{fenced(GOOD)}\nThis has a mistake. Corrected:\n{fenced(BAD)}",
     "right and called a mistake": f"{fenced(GOOD)}\nA common mistake. Another way:\n{fenced(BAD)}",
