@@ -181,9 +181,7 @@ def _syntax(error: yaml.MarkedYAMLError, path: Path) -> str:
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
     problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", error.problem or error.context or "something else")
     since = f" {error.context} that begins in line {begun.line + 1}" if begun and error.context else ""
-    return (
-        f"{where}: expected YAML ({problem}{since}); fix the indentation, close it, or use quotes"
-    )
+    return f"{where}: expected YAML ({problem}{since}); fix the indentation, close it, or use quotes"
 
 
 _WORDS: Final = (
