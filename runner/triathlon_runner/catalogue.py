@@ -34,11 +34,7 @@ class Catalogue:
     user_data: tuple[UserDataSet, ...] = ()
 
     def entries(self, prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
-        """Returns all suites, variants included; nothing is read for this.
-
-        Args:
-            prompts: A user's folder of prompts (`--prompts`) in place of ours.
-        """
+        """Returns all suites, variants included; nothing is read for this. `prompts` is `--prompts`."""
         return _entries(DISCIPLINES, self.user_data, prompts)
 
     @property

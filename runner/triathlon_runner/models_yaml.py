@@ -178,13 +178,7 @@ _MOST_LISTED: Final = 8
 
 
 def check_names(names: Iterable[str], known: Sequence[str], *, what: str, command: str = "") -> None:
-    """Refuses names that are not known, each with the nearest that are.
-
-    Args:
-        names: what was asked for.
-        known: what there is.
-        what: a name's kind, in words.
-        command: lists all that are known, such as `triathlon models`.
+    """Refuses names that are not known, each with the nearest that are, or with the command that lists them.
 
     Raises:
         UserError: a line for each unknown name.
@@ -200,13 +194,7 @@ def _refuse(faults: Iterable[str]) -> None:
 def check_have_results(
     names: Iterable[str], measured: Sequence[str], *, what: str, is_known: Callable[[str], bool]
 ) -> None:
-    """Refuses names without results, each with what to do.
-
-    Args:
-        names: what was asked for.
-        measured: what there are results of.
-        what: a name's kind, in words.
-        is_known: whether a name without results is that of a suite or model all the same.
+    """Refuses names without results, each with what to do; `is_known`: it is a suite or model all the same.
 
     Raises:
         UserError: a line for each name without results.
@@ -254,13 +242,8 @@ def single(
 ) -> tuple[Registry, str]:
     """A registry with one more model, which no file describes, and that model's id.
 
-    Args:
-        model: the name under which the server knows it; its id, which names the folder of results, is made
-            of that: `Qwen/Qwen3-8B` becomes `qwen-qwen3-8b`.
-        base_url: address of the server.
-        key_env: name of the environment variable with its key.
-        listed: models.yaml: its defaults and its judge hold.
-        price: what it costs; None where that is not known.
+    The id is made of the name under which the server knows it: `Qwen/Qwen3-8B` becomes `qwen-qwen3-8b`. The
+    defaults and the judge of models.yaml (`listed`) hold.
 
     Raises:
         UserError: one of these is not usable, or the id stands in models.yaml for a model.

@@ -52,9 +52,7 @@ class NoiseBudget:
     def sentence(self, *, maximum: float = 1.0, tasks: int | None = None) -> str:
         """What more samples (those that there are, at least 3), and what more tasks, make of the interval.
 
-        Args:
-            maximum: Of the score: a share of 1 is shown in per cent, another score on its own scale.
-            tasks: Of the run that is planned; left out, those that there are.
+        `maximum` is the score's: a share of 1 is shown in per cent; `tasks` are those of a planned run.
         """
         n = tasks or self.tasks
         k = max(3, round(self.samples))

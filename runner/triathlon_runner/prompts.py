@@ -19,18 +19,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from triathlon_runner.errors import UserError
 
+_COMPARED: Final = ("first_prompt", "second_prompt")
 ESSENTIAL: Final = frozenset(
-    [
-        "task",
-        "code",
-        "description",
-        "prompt",
-        "program",
-        "problem",
-        "parents",
-        "first_prompt",
-        "second_prompt",
-    ]
+    {"task", "code", "description", "prompt", "program", "problem", "parents", *_COMPARED}
 )
 """Values that differ from task to task: a replacement of a template that uses one must use it too."""
 
@@ -82,9 +73,7 @@ class PromptSet:
 def template_of(text: str, values: Mapping[str, str]) -> str:
     """Returns a text with places `{name}`, as the authors' files have them, as one of our templates.
 
-    Args:
-        text: Of the file.
-        values: By the name in the file, the name that we have for the value.
+    `values` are our names for the values, by the names in the file.
     """
     replaced = _PLACEHOLDER.sub(
         lambda place: f"{{{{ {values[place[1]]} }}}}" if place[1] in values else place[0], text
@@ -95,10 +84,7 @@ def template_of(text: str, values: Mapping[str, str]) -> str:
 def load_prompts(discipline: str, folder: Path | None = None, package: str = "") -> PromptSet:
     """Returns the prompts of a discipline, with those in `folder/<discipline>/` in place of ours.
 
-    Args:
-        discipline: Its name.
-        folder: A user's folder of prompts.
-        package: Whose folder `prompts` holds ours; left out: the discipline's package in the runner.
+    Ours lie in the folder `prompts` of a package: the discipline's in the runner, or the one that is named.
 
     Raises:
         UserError: the folder is not there, or holds a template that is broken or that no prompt of the
@@ -116,9 +102,7 @@ def load_prompts(discipline: str, folder: Path | None = None, package: str = "")
 def read_replacements(folder: Path, disciplines: Mapping[str, Callable[[Path], PromptSet]]) -> None:
     """Reads every template of a user's folder, so that a broken one shows before a model is asked.
 
-    Args:
-        folder: What `--prompts` names.
-        disciplines: By name, what reads a discipline's prompts with those of the folder in place of ours.
+    `disciplines` are by name what reads a discipline's prompts with those of the folder in place of ours.
 
     Raises:
         UserError: one is broken, or nothing in the folder would replace a prompt of ours.

@@ -48,12 +48,7 @@ class DataSetInfo:
 
     @classmethod
     def of(cls, *files: DataFile, name: str = "") -> "DataSetInfo":
-        """Returns one name, version and hash for the files that a data set is made of.
-
-        Args:
-            files: At least one.
-            name: In place of the files' names.
-        """
+        """Returns one name, version and hash for the files that a data set is made of, at least one."""
         together = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
         return cls(
             name or " + ".join(file.name for file in files),
@@ -63,13 +58,10 @@ class DataSetInfo:
 
 
 def asked_settings(data: DataSetInfo, sampling: Sampling, prompts: str, **more: Any) -> dict[str, Any]:
-    """Returns what the hash `asked` covers.
+    """Returns what the hash `asked` covers; token limit and stop strings are not in it.
 
-    Args:
-        data: Its SHA-256 stands for the questions that are made of it.
-        sampling: Temperature and top-p count, token limit and stop strings do not.
-        prompts: Hash of the templates and demonstrations of both kinds of model.
-        more: What else shapes a question, such as the style.
+    `prompts` is the hash of the templates and demonstrations of both kinds of model; `more` is what else
+    shapes a question, such as the style.
     """
     return {
         "data": data.sha256,
@@ -90,10 +82,8 @@ def graded_settings(
 ) -> dict[str, Any]:
     """Returns what the hash `graded` covers.
 
-    Args:
-        data: Its SHA-256 stands for the truths that are in it or come of executing it.
-        rule: `authors` where an answer counts as their program reads it, else what it states counts.
-        more: What else decides which answers are right, such as the inputs.
+    The rule is `authors` where an answer counts as their program reads it, else what it states counts; `more`
+    is what else decides which answers are right, such as the inputs.
     """
     return {"data": data.sha256, "rule": rule, **more}
 
@@ -131,10 +121,7 @@ class Suite(Protocol):
     def settings(self, kind: ModelKind, judge: str | None = None, /) -> Mapping[str, Any]:
         """Returns what else shapes a result, for models of this kind: `api`, `max_tokens`, `stop`, `judge`.
 
-        Args:
-            kind: Instruct or base.
-            judge: The id of the judge that `run` gets. A suite that asks it names it in the settings, under
-                the key `judge` as `{"model": id, …}`.
+        A suite that asks the judge of this id names it under the key `judge` as `{"model": id, …}`.
         """
         ...
 
@@ -148,16 +135,9 @@ class Suite(Protocol):
         judge: Model | None = None,
         /,
     ) -> UnitRecord:
-        """Runs one unit to its end.
+        """Runs one unit to its end: a task of `tasks()`, and the sample's number from 0.
 
-        Args:
-            task_id: Which of `tasks()`.
-            sample: Its number, from 0.
-            model: Is asked.
-            grader: Grades programs.
-            protocol: For the record's field `protocol`.
-            judge: The LLM judge. Without one a suite that compares texts says less, never something else;
-                other suites ignore it.
+        Without the LLM judge a suite that compares texts says less, never something else; others ignore it.
 
         Raises:
             InfrastructureError: the unit stays open.

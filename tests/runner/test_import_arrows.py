@@ -16,7 +16,6 @@ LAYERS = (
         "json_text",
         "languages",
         "noise",
-        "sign_test",
         "syntax",
         "terminal",
         "unit_pages",

@@ -1,14 +1,11 @@
 """`make check-core WHAT="[SET | TASK …]"`: checks problems of `core` while they are written."""
 
 import asyncio
-import json
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from core_checks._alive import Report
-from core_checks._neighbours import dossiers
 from core_checks._suite import check_problems
 from triathlon_runner.datasets.core import _load
 from triathlon_runner.sandbox import open_sandbox
@@ -34,16 +31,8 @@ async def _reports(task_ids: list[str]) -> dict[str, Report]:
 
 def main(
     what: Annotated[list[str] | None, typer.Argument(help="sets, task_ids or names")] = None,
-    neighbours: Annotated[
-        Path | None,
-        typer.Option(help="folder of public data; print, as JSON lines, what waits for a reviewer's verdict"),
-    ] = None,
 ) -> None:
     """Checks problems against every rule; exit code 1 where one is broken."""
-    if neighbours is not None:
-        for dossier in dossiers(neighbours):
-            typer.echo(json.dumps(dossier, ensure_ascii=False))
-        return
     reports = asyncio.run(_reports(_chosen(what or [])))
     for task_id, report in reports.items():
         for finding in report.findings:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core_checks import _details
-from core_checks._details import CoreProblem, Survivor
+from core_checks._details import CoreProblem
 from core_checks._execute import (
     SECONDS_OF_A_REFERENCE,
     Expression,
@@ -16,6 +16,7 @@ from core_checks._execute import (
 from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.datasets.core import _load
+from triathlon_runner.datasets.core._schema import SurvivorEntry
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 
@@ -38,7 +39,7 @@ class Report:
 
 
 def judged(
-    findings: Iterable[str], changed: Sequence[Mutant], alive: Sequence[str], listed: Sequence[Survivor]
+    findings: Iterable[str], changed: Sequence[Mutant], alive: Sequence[str], listed: Sequence[SurvivorEntry]
 ) -> Report:
     """The report on a program whose mutants were run; a survivor has to be listed, and nothing else."""
     names = {survivor.mutant for survivor in listed}

@@ -1,7 +1,7 @@
 """What the file of one of our problems holds beyond what a discipline needs."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.core import _schema, classes, problems
 from triathlon_runner.datasets.core._load import asked_function, with_helpers
+from triathlon_runner.datasets.core._schema import SurvivorEntry
 
 _ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
 """Sets whose problems differ from those of another set in their prompts only."""
@@ -24,15 +25,6 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Survivor:
-    """A mutant of the reference that no input can kill, as a person found."""
-
-    mutant: str
-    """`old line => new line`, as the mutation engine names it."""
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class CoreProblem:
     """One problem with everything that its file holds."""
 
@@ -45,7 +37,7 @@ class CoreProblem:
     requires: str = ""
     """What the docstring promises about the arguments, as an expression over the parameters."""
     wrong: tuple[Wrong, ...] = ()
-    survivors: tuple[Survivor, ...] = ()
+    survivors: Sequence[SurvivorEntry] = ()
     helpers: str = ""
     """tool_use: the functions that the prompt offers."""
     translations: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +52,7 @@ class CoreClass:
     """One class with everything that its file holds."""
 
     problem: ClassProblem
-    survivors: tuple[Survivor, ...] = ()
+    survivors: Sequence[SurvivorEntry] = ()
     canary: str = ""
 
 
@@ -83,7 +75,7 @@ def detail(task_id: str) -> CoreProblem:
         input_names=tuple(entry.inputs),
         requires=entry.requires,
         wrong=tuple(Wrong(wrong.why, with_helpers(entry, wrong.code)) for wrong in entry.wrong),
-        survivors=_survivors(entry.survivors),
+        survivors=entry.survivors,
         helpers=entry.helpers,
         translations=entry.translations,
         halves=tuple(f"core/decompose/{name}-{number}" for number in halves),
@@ -101,7 +93,7 @@ def _half(problem: Problem, name: str) -> CoreProblem:
         name=name,
         input_names=tuple(half.inputs),
         requires=half.requires,
-        survivors=_survivors(half.survivors),
+        survivors=half.survivors,
         canary=file.canary,
     )
 
@@ -119,7 +111,7 @@ def class_detail(task_id: str) -> CoreClass:
     """
     problem = {known.task_id: known for known in classes()}[task_id]
     entry = _schema.read_classes()[task_id.removeprefix("core/classes/")]
-    return CoreClass(problem, _survivors(entry.survivors), entry.canary)
+    return CoreClass(problem, entry.survivors, entry.canary)
 
 
 def join(name: str) -> str:
@@ -132,7 +124,3 @@ def types(prompt: str) -> tuple[str, ...]:
     asked = asked_function(prompt)
     annotations = [argument.annotation for argument in asked.args.args] + [asked.returns]
     return tuple(ast.unparse(annotation) if annotation else "" for annotation in annotations)
-
-
-def _survivors(entries: list[_schema.SurvivorEntry]) -> tuple[Survivor, ...]:
-    return tuple(Survivor(entry.mutant, entry.reason) for entry in entries)

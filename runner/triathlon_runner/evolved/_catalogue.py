@@ -15,13 +15,14 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-SEMANTIC_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
+_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
     "difficult",
     "creative",
     "subtle",
     "combine",
     "tool_use",
 )
+SEMANTIC_ALTERING: Final[tuple[str, ...]] = _ALTERING
 SEED: Final = "humaneval"
 _OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 
@@ -125,7 +126,7 @@ def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
 _OFFICIAL: Final = (
     _official("humaneval", "HumanEval", official.HUMANEVAL_PLUS, _humaneval, inputs="base"),
     _official("humaneval-plus", "HumanEval+", official.HUMANEVAL_PLUS, official.humaneval_plus),
-    *map(_evoeval, SEMANTIC_ALTERING),
+    *map(_evoeval, _ALTERING),
     _official(
         "tool_use-main_only",
         f"EvoEval tool_use-main_only: {_ABOUT['tool_use-main_only']}",

@@ -51,11 +51,8 @@ def first_prompt(problem: FunctionProblem, attack: Attack | None, prompts: Promp
 def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> str:
     """p^(j+1): the model's own sentence and the assertion that fixes name and signature, as a docstring.
 
-    Args:
-        sentence: The summary.
-        assertion: The data set's example.
-        as_written: Whether nothing is left out, even where the summary is empty or has the assertion already;
-            the paper's recordings have this form.
+    `as_written`: nothing is left out, even where the summary is empty or has the assertion already; the
+    paper's recordings have this form.
     """
     if as_written:
         return f'"""\n{sentence}\n{assertion}\n"""\n'
@@ -77,10 +74,8 @@ def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bo
 def sentence_of(text: str, *, completes: bool, as_written: bool = False) -> str:
     """The summary in a reply: its text without reasoning and without fences or quotes around all of it.
 
-    Args:
-        text: The reply.
-        completes: Whether a base model wrote it, which continues with other examples after the first line.
-        as_written: Whether fences and quotes stay.
+    A base model (`completes`) goes on with other examples after the first line. `as_written`: fences and
+    quotes stay.
     """
     sentence = visible_text(text).strip()
     if completes:

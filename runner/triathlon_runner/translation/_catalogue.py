@@ -1,6 +1,6 @@
 """The translation suites."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,8 +18,6 @@ from triathlon_runner.translation._mbxp import MbxpTask, mbxp_tasks
 from triathlon_runner.translation._suite import BASE_STOP, SAMPLING, TranslationSuite
 from triathlon_runner.translation._task import core_tasks
 
-_TARGETS_BUT_PYTHON = tuple(language for language in TARGETS if language is not Language.PYTHON)
-
 
 def metrics() -> tuple[Metric, ...]:
     """The loop's, with ASL as one number: similarities are 1 here (EVALOOOP, section 5)."""
@@ -30,9 +28,23 @@ def metrics() -> tuple[Metric, ...]:
 
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """Returns both suites; nothing is read for this. `prompts` is `--prompts`."""
+
+    def our_own(_store: DataStore) -> TranslationSuite:
+        data = DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
+        return TranslationSuite("translation/core", data, load_prompts("translation", prompts), core_tasks)
+
+    def mbxp(store: DataStore) -> TranslationSuite:
+        tasks = mbxp_tasks(store)
+
+        async def read(_sandbox: Sandbox) -> Sequence[MbxpTask]:
+            return tasks
+
+        data = DataSetInfo.of(*(official.MBXP[each] for each in official.MBXP_LANGUAGES), name="mbxp")
+        return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
+
     return (
-        _entry("core", "Translation loop on our own problems", partial(_core, prompts), core=True),
-        _entry("mbxp", "Translation loop on MBXP", partial(_mbxp, prompts)),
+        _entry("core", "Translation loop on our own problems", our_own, core=True),
+        _entry("mbxp", "Translation loop on MBXP", mbxp),
     )
 
 
@@ -51,23 +63,8 @@ def _entry(
         most_requests=STEPS,
         in_quick=False,
         core=core,
-        languages=_TARGETS_BUT_PYTHON,
+        languages=tuple(language for language in TARGETS if language is not Language.PYTHON),
     )
-
-
-def _core(prompts: Path | None, _store: DataStore) -> TranslationSuite:
-    data = DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
-    return TranslationSuite("translation/core", data, load_prompts("translation", prompts), core_tasks)
-
-
-def _mbxp(prompts: Path | None, store: DataStore) -> TranslationSuite:
-    tasks = mbxp_tasks(store)
-
-    async def read(_sandbox: Sandbox) -> list[MbxpTask]:
-        return list(tasks)
-
-    data = DataSetInfo.of(*(official.MBXP[language] for language in official.MBXP_LANGUAGES), name="mbxp")
-    return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
 
 
 DISCIPLINE: Final = DisciplineEntry(

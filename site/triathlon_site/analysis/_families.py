@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from scipy.special import bdtr
+
 from triathlon_runner.metrics import Sampled
 from triathlon_runner.records import Outcome
-from triathlon_runner.sign_test import sign_test
 
 
 class Unit(Sampled, Protocol):
@@ -81,7 +82,9 @@ class Paired:
     @property
     def p_value(self) -> float:
         """Of McNemar's exact test, two-sided: are both kinds of difference equally likely?"""
-        return sign_test(self.first_only, self.second_only)
+        differing = self.first_only + self.second_only
+        # Both tails of the binomial distribution with p = 1/2 are alike.
+        return min(1.0, 2 * float(bdtr(min(self.first_only, self.second_only), differing, 0.5)))
 
 
 def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:

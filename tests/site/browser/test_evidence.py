@@ -49,7 +49,8 @@ def test_values_are_read_as_they_are(page: Page, out: Path) -> None:
 
 def test_an_address_is_the_task(page: Page, out: Path) -> None:
     """It opens the unit, as the number of its line does in older addresses; a next one, and the command that
-    grades it again, are a step away."""
+    grades it again, are a step away.
+    """
     address = (out / "evidence/one/loop-core.html").as_uri()
     visit(page, address)
     tasks = page.locator("#units a").all_inner_texts()

@@ -70,9 +70,3 @@ def test_shared_runs_are_found(text: str) -> None:
         "one two three four five six seven eight"
     }
     assert not checks.shared_runs(text, ["two three four five six seven eight one"])
-
-
-def test_the_nearest_text_comes_first() -> None:
-    """Of two public texts, the one with the rarer common words is nearer."""
-    near = checks.nearest({"a": "a dragon sings"}, {"x": "a dragon sleeps", "y": "a number grows"}, 1)
-    assert near == {"a": ["x"]}

@@ -175,10 +175,10 @@ async def _ask_inputs(
     return inputs
 
 
-async def _rewrite(conversation: Conversation, draft: Draft, prompt: str, **values: str) -> Draft:
+async def _rewrite(conversation: Conversation, draft: Draft, prompt: str, **values: Any) -> Draft:
     """The problem as the model rewrites it; the old one where that changes more than the docstring."""
-    shown = {"problem": draft.prompt.strip("\n"), "helpers": bool(draft.helpers)}
-    _, reply = await conversation.ask(prompt, **shown, **values)
+    problem, helpers = draft.prompt.strip("\n"), bool(draft.helpers)
+    _, reply = await conversation.ask(prompt, problem=problem, helpers=helpers, **values)
     return _reread(conversation, reply.text, draft)
 
 
