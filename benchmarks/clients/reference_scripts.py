@@ -1,10 +1,9 @@
-"""What a model says that solves official problems as their own references do: functions of the prompt.
+"""What a model says that solves official problems as their own references do, half of the time wrongly.
 
 The data files lie in the folder that `TRIATHLON_DATA` names.
 """
 
 import os
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem
 from triathlon_runner.suites import Programs
 
 _LONG = 10_000
-"""Items or characters of a result from which on `wrong_where_long` is wrong."""
+"""Items or characters of a result from which on every other reply is wrong."""
 _WRONG_WHERE_LONG = """
 
 def _wrong_where_long(function):
@@ -27,34 +26,14 @@ NAME = _wrong_where_long(NAME)
 """
 
 
-def right(prompt: str, number: int) -> str:
-    """The reference of the problem that is asked for, or a sentence that leads to it again."""
-    del number
-    named = re.search(r"(# )?task (\S+) of (\w+)", prompt)
-    if named is not None and named[1]:  # a comment in its own program, of which a summary is asked for
-        return f"Write a Python function to solve task {named[2]} of {named[3]}."
-    problem = _of(prompt) if named is None else _by_name()[named[2], named[3]]
-    return f"```python\n{problem.reference}\n# task {problem.task_id} of {problem.entry_point}\n```"
-
-
 def wrong_where_long(prompt: str, number: int) -> str:
-    """As `right` for half of the requests; for the others wrong wherever the result is long."""
-    problem, reply = _of(prompt), right(prompt, number)
-    if number % 2 or isinstance(problem, TestedProblem):
-        return reply
-    wrong = _WRONG_WHERE_LONG.replace("NAME", problem.entry_point).replace("LONG", str(_LONG))
-    return reply.removesuffix("```") + wrong + "```"
-
-
-def _of(prompt: str) -> FunctionProblem:
-    """The problem whose text stands in a prompt; of several the longest: some texts begin as others do."""
+    """The reference for half of the requests; for the others wrong wherever the result is long."""
+    # Of the problems that stand in the prompt the longest: some texts begin as others do.
     fitting = [problem for problem in _problems() if problem.prompt.strip() in prompt]
-    return max(fitting, key=lambda problem: len(problem.prompt))
-
-
-@cache
-def _by_name() -> dict[tuple[str, str], FunctionProblem]:
-    return {(problem.task_id, problem.entry_point): problem for problem in _problems()}
+    problem = max(fitting, key=lambda problem: len(problem.prompt))
+    wrong = _WRONG_WHERE_LONG.replace("NAME", problem.entry_point).replace("LONG", str(_LONG))
+    is_right = number % 2 or isinstance(problem, TestedProblem)
+    return f"```python\n{problem.reference}\n{'' if is_right else wrong}```"
 
 
 @cache

@@ -4,8 +4,16 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from benchmarks.interval_coverage.experiment import CHANCES, FALSE, HELD, TASKS, Array, Cell, sample_of
-from benchmarks.interval_coverage.seeds import families
+from benchmarks.interval_coverage.experiment import (
+    CHANCES,
+    FALSE,
+    HELD,
+    TASKS,
+    Array,
+    Cell,
+    families,
+    sample_of,
+)
 from numpy.typing import NDArray
 from scipy.special import ndtri
 

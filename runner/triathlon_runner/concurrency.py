@@ -1,12 +1,14 @@
-"""Running coroutines at the same time."""
+"""Running coroutines at the same time; values that several of them wait for."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, Generic, TypeVar
 
 from triathlon_runner.errors import leaves
 
 T = TypeVar("T")
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 OnProgress = Callable[[int, int], None]
 """Called after each unit with the number of those that are done, and of all."""
 
@@ -30,3 +32,20 @@ async def run_all(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     except BaseExceptionGroup as errors:
         raise next(leaves(errors)) from errors
     return [task.result() for task in tasks]
+
+
+class Once(Generic[Key, Value]):
+    """Values that are made once, one a key; several callers at the same time wait for the first one's."""
+
+    def __init__(self, make: Callable[[Key], Awaitable[Value]]) -> None:
+        self._make = make
+        self._values: dict[Key, Value] = {}
+        self._locks: dict[Key, asyncio.Lock] = {}
+
+    async def get(self, key: Key) -> Value:
+        """The key's value; where making it fails, the next caller tries again."""
+        if key not in self._values:
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                if key not in self._values:
+                    self._values[key] = await self._make(key)
+        return self._values[key]

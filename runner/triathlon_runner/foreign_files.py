@@ -59,11 +59,7 @@ class UnreadableFileError(UserError):
 
 
 def read_file(path: Path) -> bytes:
-    """Returns the text of a file as UTF-8 without a byte order mark, unpacked.
-
-    Raises:
-        UnreadableFileError: it cannot be read; names the file.
-    """
+    """Returns the text of a file as UTF-8 without a byte order mark, unpacked."""
     try:
         with path.open("rb") as file:
             return as_utf8(unpacked(_bounded(file)))
@@ -74,11 +70,7 @@ def read_file(path: Path) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Returns the bytes of a file, unpacked where gzip, zip, xz, bzip2 or zstd packed it.
-
-    Raises:
-        UnreadableFileError: it is damaged, packed in another way, or too large.
-    """
+    """Returns the bytes of a file, unpacked where gzip, zip, xz, bzip2 or zstd packed it."""
     for start, offset, what in _NOT_READ:
         if data.startswith(start, offset):
             raise UnreadableFileError(f"it is {what}")
@@ -140,11 +132,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def members(path: Path) -> list[str] | None:
-    """Returns the names in a zip file; None for another kind of file.
-
-    Raises:
-        UnreadableFileError: its list of members is damaged.
-    """
+    """Returns the names in a zip file; None for another kind of file."""
     try:
         if not is_zipfile(path):
             return None
@@ -155,11 +143,7 @@ def members(path: Path) -> list[str] | None:
 
 
 def read_members(path: Path, names: Sequence[str]) -> Iterator[bytes]:
-    """Yields the content of members of a zip file, in the order of their names here.
-
-    Raises:
-        UnreadableFileError: a member is damaged, encrypted, or all are too large.
-    """
+    """Yields the content of members of a zip file, in the order of their names here."""
     size = 0
     try:
         with ZipFile(path) as archive:
@@ -176,11 +160,7 @@ def read_members(path: Path, names: Sequence[str]) -> Iterator[bytes]:
 
 
 def files_below(folder: Path, pattern: str = "*") -> Iterator[Path]:
-    """Yields the plain files below a folder whose names match, in order; links are not followed.
-
-    Raises:
-        UserError: a link or a pipe stands there; names it.
-    """
+    """Yields the plain files below a folder whose names match, in order; links are not followed."""
     for path in sorted(folder.rglob(pattern)):
         if why := why_not_plain(path, folder):
             raise UserError(f"expected only files and folders in {str(folder)!r}, got {why}; remove it")

@@ -9,13 +9,20 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from triathlon_runner import pasted_keys, yaml_file
-from triathlon_runner.config_errors import check_ids_differ, id_form, in_words, matching, misplaced, validated
+from triathlon_runner import pasted_keys
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import ApiBlock, ModelKind, OpenAI
 from triathlon_runner.records import Usage
 from triathlon_runner.serving import ServeConfig
-from triathlon_runner.terminal import shortened
+from triathlon_runner.yaml_file import (
+    check_ids_differ,
+    id_form,
+    in_words,
+    matching,
+    misplaced,
+    read,
+    validated,
+)
 
 _MOST_TOKENS: Final = 10_000_000
 """More than any model writes in one reply: a larger `max_tokens` is a slip."""
@@ -237,13 +244,8 @@ def load(path: Path, *, missing_ok: bool = False) -> Registry:
             f"no models file at {str(path)!r}; write one (README, 'Add a model'), name it with --models-file,"
             " or run one model without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
         )
-    file = yaml_file.read(path)
+    file = read(path)
     pasted_keys.check_file(file)
-    if not isinstance(file.content, dict):
-        got = "nothing" if file.content is None else shortened(repr(file.content), 79)
-        raise UserError(
-            f"{path}: expected a mapping with the key 'models', got {got}; see the README, 'Add a model'"
-        )
     return validated(file, Registry)
 
 

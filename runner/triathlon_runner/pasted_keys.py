@@ -85,6 +85,6 @@ def _in_file(file: YamlFile) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(file.text.splitlines(), 1):
         if why := why_secret(line):
             yield number, why
-    for _, node in file.scalars():  # of several lines, or with YAML's own escapes
+    for node in file.scalars():  # of several lines, or with YAML's own escapes
         if why := why_secret(node.value):
             yield node.start_mark.line + 1, why

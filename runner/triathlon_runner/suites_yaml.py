@@ -7,10 +7,9 @@ from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
 
-from triathlon_runner import pasted_keys, yaml_file
-from triathlon_runner.config_errors import check_ids_differ, id_form, validated
+from triathlon_runner import pasted_keys
 from triathlon_runner.datasets.user import Transformation, UserDataSet
-from triathlon_runner.errors import UserError
+from triathlon_runner.yaml_file import check_ids_differ, id_form, read, validated
 
 NAME: Final = "suites.yaml"
 
@@ -62,14 +61,8 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
     """
     if not path.exists():
         return ()
-    file = yaml_file.read(path)
+    file = read(path)
     pasted_keys.check_file(file)
-    if not isinstance(file.content, list):
-        got = "nothing" if file.content is None else f"{file.content!r:.80}"
-        raise UserError(
-            f"{path}: expected a list of data sets, each as `- {{id: mine, title: My functions, problems:"
-            f" mine.jsonl}}`, got {got}; remove the file if you want none"
-        )
     return tuple(
         UserDataSet(
             row.id,
@@ -80,5 +73,5 @@ def read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
             row.seeds,
             row.transformation,
         )
-        for number, row in enumerate(validated(file, _Rows, DataSetRow).root)
+        for number, row in enumerate(validated(file, _Rows).root)
     )

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import importlib.util
+import re
 import symtable
 import sys
 import warnings
@@ -143,6 +144,14 @@ def third_party(*programs: str) -> frozenset[str]:
     return frozenset(packages)
 
 
+_NUMPY = re.compile(r"^[ \t]*(import|from)[ \t]+numpy\b", re.MULTILINE)
+
+
+def chosen_libraries(program: str) -> frozenset[str]:
+    """The libraries that a program may choose to import, beside those that its problem names."""
+    return frozenset({"numpy"}) if "numpy" in program and _NUMPY.search(program) else frozenset()
+
+
 def not_installed(packages: frozenset[str]) -> list[str]:
     """The packages of these that are not installed here."""
     return sorted(name for name in packages if importlib.util.find_spec(name) is None)
@@ -200,6 +209,16 @@ def function_names(program: str) -> list[str]:
         elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
             names += [target.id for target in statement.targets if isinstance(target, ast.Name)]
     return names
+
+
+def functions_named(program: str, name: str) -> list[Function]:
+    """The functions of this name at the top level of a program, in order."""
+    return [part for part in statements(program) if isinstance(part, Function) and part.name == name]
+
+
+def is_bare_constant(statement: ast.stmt) -> bool:
+    """Whether it is a constant alone, such as a docstring."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def method_of_class(program: str, name: str) -> tuple[ast.ClassDef, str] | None:

@@ -1,23 +1,35 @@
-"""Reads YAML files that people write; errors name the line and what to do."""
+"""Reads YAML files that people write into pydantic models; errors name line, key, what was expected and came.
 
+No message shows a line of the file or a value that may be a key.
+"""
+
+import difflib
+import json
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_args
 
 import yaml
+from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
 from triathlon_runner.errors import UserError
 
+Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[int | str, ...]
 """Keys and indices from the top of the file to a value."""
 
 _MOST_VALUES: Final = 100_000
 """Thousands of models. Aliases of aliases can stand for more than any memory holds."""
-_PLAIN: Final = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null"))
-_TEXT: Final = "tag:yaml.org,2002:str"
-_MERGE: Final = "tag:yaml.org,2002:merge"
+_TAG: Final = "tag:yaml.org,2002:"
+_PLAIN: Final = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "seq", "map"))
+_MAY_BE_SECRET: Final = re.compile(
+    r"key|token(?!s)|secret|auth|cookie|passw|credential|header|env|url", re.IGNORECASE
+)
+"""Names whose values are never shown, whatever is wrong with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +43,39 @@ class YamlFile:
 
     def line(self, place: Sequence[int | str]) -> int:
         """1-based line of the deepest value on the way to `place` that exists in the file."""
-        return self._walk(place)[0]
+        return self.existing(place)[0]
 
-    def existing(self, place: Sequence[int | str]) -> Place:
-        """The longest beginning of `place` that exists in the file."""
-        return tuple(place[: self._walk(place)[1]])
+    def existing(self, place: Sequence[int | str]) -> tuple[int, Place]:
+        """Line and place of a value, without the parts of `place` that the file does not have."""
+        node, mark, found = self.root, self.root.start_mark, list[int | str]()
+        for part in place:
+            for name, key, value in _children(node):
+                if name == part:
+                    node, mark = value, key.start_mark
+                    found.append(part)
+                    break
+        return mark.line + 1, tuple(found)
 
-    def scalars(self) -> Iterator[tuple[Place, yaml.ScalarNode]]:
-        """Every text, number and word of the file with its place; keys stand at the place of their values.
+    def scalars(self) -> Iterator[yaml.ScalarNode]:
+        """Every text, number and word of the file, keys too; what an alias repeats comes once."""
+        seen: set[int] = set()
+        left = [self.root]
+        while left:
+            node = left.pop()
+            if id(node) not in seen:
+                seen.add(id(node))
+                left += [part for _, key, value in _children(node) for part in (key, value)]
+                if isinstance(node, yaml.ScalarNode):
+                    yield node
 
-        What an alias repeats comes once.
-        """
-        return ((place, node) for place, node in _nodes(self.root) if isinstance(node, yaml.ScalarNode))
 
-    def _walk(self, place: Sequence[int | str]) -> tuple[int, int]:
-        node, line = self.root, self.root.start_mark.line + 1
-        for depth, part in enumerate(place):
-            if isinstance(node, yaml.MappingNode):
-                pairs = [(key, value) for key, value in node.value if key.value == part]
-                if not pairs:
-                    return line, depth
-                line, node = pairs[-1][0].start_mark.line + 1, pairs[-1][1]
-            elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-                node = node.value[part]
-                line = node.start_mark.line + 1
-            else:
-                return line, depth
-        return line, len(place)
+def _children(node: yaml.Node) -> list[tuple[int | str, yaml.Node, yaml.Node]]:
+    """Name, node with the line, and value of everything in a mapping or list."""
+    if isinstance(node, yaml.MappingNode):
+        return [(str(key.value), key, value) for key, value in node.value]
+    if isinstance(node, yaml.SequenceNode):
+        return [(index, value, value) for index, value in enumerate(node.value)]
+    return []
 
 
 def read(path: Path) -> YamlFile:
@@ -66,42 +84,28 @@ def read(path: Path) -> YamlFile:
     A date stays text, so that every value is one that JSON has, too.
 
     Raises:
-        UserError: it cannot be read, is not YAML, repeats a key, or has aliases that contain themselves or
-            stand for too much; names the line.
+        UserError: it cannot be read, is not YAML, repeats a key, holds a value that JSON does not have, or
+            has aliases that contain themselves or stand for too much; names the line.
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"cannot read {str(path)!r}: expected UTF-8 text, got the byte {error.object[error.start]:#04x}"
-            f" at position {error.start}; save it as UTF-8"
-        ) from None
-    except OSError as error:
-        raise UserError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {str(path)!r}: expected UTF-8 text, got {error}") from None
     try:
         loader = _Loader(text)
-        root = loader.get_single_node() or _nothing()
-        _size(root, path, {}, set())
-        _check_values(root, path, loader)
+        nothing = yaml.ScalarNode(f"{_TAG}null", "", yaml.Mark("", 0, 0, 0, None, 0))
+        root = loader.get_single_node() or nothing
+        _Checker(path, loader).size(root)
         return YamlFile(path, text, root, loader.construct_document(root))
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise UserError(
-            f"{path}, line {line}: expected text, got the control character {chr(error.character)!r};"
-            " remove it"
-        ) from None
+        raise UserError(f"{path}, line {line}: expected text, got {chr(error.character)!r}") from None
     except yaml.MarkedYAMLError as error:
         raise UserError(_syntax(error, path)) from None
     except RecursionError:
         raise UserError(
-            f"{path}: expected lists and mappings a few levels deep, got hundreds of brackets within each"
-            " other; mend the file"
+            f"{path}: expected lists and mappings a few levels deep, got hundreds of levels; fix the file"
         ) from None
-
-
-def _nothing() -> yaml.Node:
-    """What an empty file holds."""
-    return yaml.ScalarNode("tag:yaml.org,2002:null", "", yaml.Mark("", 0, 0, 0, None, 0))
 
 
 class _Loader(yaml.SafeLoader):
@@ -114,121 +118,190 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def _size(node: yaml.Node, path: Path, sizes: dict[int, int], above: set[int]) -> int:
-    """Counts the values of a node, aliases resolved; refuses endless and too many values."""
-    where = f"{path}, line {node.start_mark.line + 1}"
-    if id(node) in above:
-        raise UserError(
-            f"{where}: an alias (`*name`) stands inside the very value that it names; write the value out"
-        )
-    if id(node) not in sizes:
-        inside = above | {id(node)}
-        sizes[id(node)] = 1 + sum(_size(child, path, sizes, inside) for _, child in _inner(node, ()))
-    if sizes[id(node)] > _MOST_VALUES:
-        raise UserError(
-            f"{where}: expected at most {_MOST_VALUES:,} values, what an alias (`*name`) repeats counted each"
-            " time, got more; write fewer"
-        )
-    return sizes[id(node)]
+class _Checker:
+    """Refuses what JSON does not have, keys that stand twice, and aliases that stand for too much."""
 
+    def __init__(self, path: Path, loader: _Loader) -> None:
+        self._path, self._loader = path, loader
+        self._sizes: dict[int, int] = {}
+        """By node; 0 while its values are being counted."""
 
-def _inner(node: yaml.Node, place: Place) -> list[tuple[Place, yaml.Node]]:
-    """Keys, values and members of a node; keys stand at the place of their values."""
-    if isinstance(node, yaml.MappingNode):
-        return [((*place, str(key.value)), part) for key, value in node.value for part in (key, value)]
-    if isinstance(node, yaml.SequenceNode):
-        return [((*place, index), value) for index, value in enumerate(node.value)]
-    return []
+    def size(self, node: yaml.Node, place: Place = ()) -> int:
+        """Number of values in a node, what aliases repeat counted each time.
 
+        Raises:
+            UserError: something is to be refused.
+        """
+        size = self._sizes.get(id(node))
+        if size == 0:
+            raise self._error(node, place, "no alias (`*name`) inside the value that it names")
+        if size is None:
+            self._sizes[id(node)] = 0
+            if node.tag not in _PLAIN:
+                kind = node.tag.removeprefix(_TAG)
+                raise self._error(node, place, f"a value that JSON has, too, got {kind!r}; put it in quotes")
+            if isinstance(node, yaml.MappingNode):
+                self._check_keys(node, place)
+            elif isinstance(node, yaml.ScalarNode):
+                self._check_number(node, place)
+            size = 1 + sum(self.size(value, (*place, name)) for name, _, value in _children(node))
+            self._sizes[id(node)] = size
+        if size > _MOST_VALUES:
+            raise self._error(node, place, f"at most {_MOST_VALUES:,} values, those of aliases included")
+        return size
 
-def _nodes(root: yaml.Node) -> Iterator[tuple[Place, yaml.Node]]:
-    """Every node with its place, in the file's order; what an alias repeats comes once."""
-    seen: set[int] = set()
-    left: list[tuple[Place, yaml.Node]] = [((), root)]
-    while left:
-        place, node = left.pop()
-        if id(node) not in seen:
-            seen.add(id(node))
-            yield place, node
-            left += reversed(_inner(node, place))
+    def _check_keys(self, node: yaml.MappingNode, place: Place) -> None:
+        """YAML would silently keep the last of two values."""
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            if key.tag not in {f"{_TAG}str", f"{_TAG}merge"}:
+                got = f"{key.value!r:.40}" if isinstance(key, yaml.ScalarNode) else "a list or mapping"
+                raise self._error(key, place, f"text as a key, got {got}; put it in quotes")
+            if key.value in lines:
+                again = f"each key once, but {key.value!r} also stands in line {lines[key.value]}; keep one"
+                raise self._error(key, place, again)
+            lines[key.value] = key.start_mark.line + 1
 
+    def _check_number(self, node: yaml.ScalarNode, place: Place) -> None:
+        try:
+            value = self._loader.construct_object(node)
+        except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
+            value = math.nan
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self._error(node, place, f"a number, got {node.value!r:.40}; put text in quotes")
 
-def _check_values(root: yaml.Node, path: Path, loader: _Loader) -> None:
-    """Refuses what JSON does not have, and keys that stand twice: YAML would silently keep the last."""
-    keys: set[int] = set()
-    for place, node in _nodes(root):
-        if isinstance(node, yaml.MappingNode):
-            _check_keys(node, path, place)
-            keys |= {id(key) for key, _ in node.value}
-        elif isinstance(node, yaml.ScalarNode) and id(node) not in keys:
-            _check_scalar(node, _where(path, node, place), loader)
-
-
-def _where(path: Path, node: yaml.Node, place: Place) -> str:
-    key = ".".join(map(str, place))
-    return f"{path}, line {node.start_mark.line + 1}" + (f": {key}" if key else "")
-
-
-def _check_scalar(node: yaml.ScalarNode, where: str, loader: _Loader) -> None:
-    if node.tag not in _PLAIN:
-        kind = node.tag.removeprefix("tag:yaml.org,2002:")
-        raise UserError(
-            f"{where}: expected text, a number, true, false or null, got a value of the YAML type {kind!r};"
-            " write it in quotes"
-        )
-    try:
-        value = loader.construct_object(node)
-    except (ValueError, KeyError):  # such as 5,000 digits, or `!!bool 7`
-        value = math.nan
-    if isinstance(value, float) and not math.isfinite(value):
-        got = f"{node.value!r:.40}"
-        raise UserError(f"{where}: expected a number, got {got}; write one, or put text in quotes")
-
-
-def _check_keys(node: yaml.MappingNode, path: Path, place: Place) -> None:
-    lines: dict[str, int] = {}
-    for key, _ in node.value:
-        where, line = _where(path, key, place), key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise UserError(f"{where}: expected text as a key, got a list or mapping")
-        if key.tag not in {_TEXT, _MERGE}:
-            raise UserError(f"{where}: expected text as a key, got {key.value!r:.40}; put it in quotes")
-        if key.value in lines:
-            first = lines[key.value]
-            again = "stands twice in it" if first == line else f"also stands in line {first}"
-            raise UserError(f"{path}, line {line}: key {key.value!r} {again}; keep one")
-        lines[key.value] = line
-
-
-_SYNTAX: Final = (
-    ("mapping values are not allowed", "a second ': ' in a line; use quotes or mend the indentation"),
-    ("found character '\\t'", "a tab; indent with spaces"),
-    ("found undefined alias", "`*` begins an alias of something named with `&`; put the value in quotes"),
-    ("found duplicate anchor", "an anchor (`&name`) stands twice; rename one"),
-    ("expected a single document", "`---` begins a second document; keep one"),
-    ("could not determine a constructor", "a tag (`!name`) that means nothing here; remove it or use quotes"),
-    ("found unexpected end of stream", "a quote that is never closed; close it"),
-    ("found character", "a character that no value begins with; put the value in quotes"),
-    ("expected ',' or", "a bracket that is never closed, or a comma that is missing; add it"),
-    ("could not find expected ':'", "a key without ': ' behind it; add it or mend the indentation"),
-    ("expected <block end>", "a line whose indentation fits none above; mend it"),
-    ("expected '<document start>'", "a line whose indentation fits none above, or an extra bracket; mend it"),
-    ("expected the node content", "a bracket that is never closed or opened, or a missing value; mend it"),
-    ("found unknown escape character", "a backslash in double quotes; use single quotes"),
-    ("sequence entries are not allowed", "a `- ` behind other text; begin a line with it"),
-    ("mapping keys are not allowed", "a `? ` behind other text; put the value in quotes"),
-    ("for merging", "`<<` in front of something that is no mapping; name one with `*`"),
-    ("expected chomping", "text behind `|` or `>`; begin it in the next line"),
-)  # fmt: skip
-"""Parts of PyYAML's messages and what they mean. The line itself is not shown: it may hold a key."""
+    def _error(self, node: yaml.Node, place: Place, expected: str) -> UserError:
+        key = f" {'.'.join(map(str, place))}:" if place else ""
+        return UserError(f"{self._path}, line {node.start_mark.line + 1}:{key} expected {expected}")
 
 
 def _syntax(error: yaml.MarkedYAMLError, path: Path) -> str:
-    mark = error.problem_mark or error.context_mark
+    """PyYAML's message without what it quotes of the file."""
+    mark, begun = error.problem_mark or error.context_mark, error.context_mark
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
-    message = f"{error.problem or ''} {error.context or ''}"
-    not_listed = "something that is not; compare it with an example of the README"
-    got = next((words for part, words in _SYNTAX if part in message), not_listed)
-    begun = error.context_mark
-    since = f" (it begins in line {begun.line + 1})" if mark and begun and begun.line != mark.line else ""
-    return f"{where}: expected YAML, got {got}{since}"
+    problem = re.sub(r""" (['"])(?!<).{3,}\1""", "", error.problem or error.context or "something else")
+    since = f" {error.context} that begins in line {begun.line + 1}" if begun and error.context else ""
+    return f"{where}: expected YAML ({problem}{since}); fix the indentation, close it, or use quotes"
+
+
+_WORDS: Final = (
+    (r"Value error, ", ""),
+    (r"Input should be (?=greater|less)", "expected a number "),
+    (r"Input should be", "expected"),
+    (r"a valid (list|tuple)", "a list (lines that begin with `- `, or [a, b])"),
+    (r"a valid dictionary.*", "a mapping (`name: value`)"),
+    (r"a valid string", "text (a number or a word such as yes is text in quotes)"),
+    (r"a valid integer.*", "a whole number"),
+    (r"a valid boolean.*", "true or false"),
+    (r"Field required", "required and not there; add it"),
+    (r"String should have at least 1 character", "expected text that is not empty"),
+    (r"\w+ should have at least (\d+) items? after validation.*", r"expected at least \1 of these"),
+)
+"""What stands in pydantic's messages, and what it means to somebody who knows YAML alone."""
+
+
+def matching(pattern: str, expected: str) -> Callable[[str], str]:
+    """A validator of texts that have a form, whose error says the form in words."""
+    form = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not form.fullmatch(value):
+            raise ValueError(f"expected {expected}, got {value!r:.80}")
+        return value
+
+    return check
+
+
+def id_form(most: int, example: str) -> AfterValidator:
+    """Validator of ids that may name a folder."""
+    expected = f"an id of at most {most} lower-case letters, digits, '.', '_' and '-', such as {example!r}"
+    return AfterValidator(matching(rf"[a-z0-9][a-z0-9._-]{{0,{most - 1}}}", expected))
+
+
+def misplaced(place: Place, message: str, *, also: Place | None = None) -> PydanticCustomError:
+    """The error of a validator about one place of the whole file; `also`: another place to look at."""
+    return PydanticCustomError("misplaced", "{message}", {"message": message, "place": place, "also": also})
+
+
+def check_ids_differ(ids: Sequence[str], *place: str) -> None:
+    """Refuses an id that stands twice in the list at `place`, as a validator of the whole file."""
+    for number, name in enumerate(ids):
+        if (first := ids.index(name)) != number:
+            message = f"expected an id of its own, but {name!r} stands twice; rename one"
+            raise misplaced((*place, number, "id"), message, also=(*place, first, "id"))
+
+
+def validated(file: YamlFile, model: type[Model]) -> Model:
+    """The file's content as `model`.
+
+    Raises:
+        UserError: a line for each fault, in the file's order.
+    """
+    try:
+        return model.model_validate(file.content)
+    except ValidationError as error:
+        raise UserError("\n".join(_faults_in_words(error, file, model))) from None
+
+
+def _faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseModel]) -> list[str]:
+    """Several faults that pydantic finds with one value are one line."""
+    faults: dict[tuple[int, Place], list[str]] = {}
+    shown: dict[tuple[int, Place], str] = {}
+    for fault in error.errors():
+        if fault["type"] == "default_factory_not_called":
+            continue  # a value that another one follows from, whose fault is in this list
+        context = fault.get("ctx", {})
+        line, place = file.existing(context.get("place", fault["loc"]))
+        if fault["type"] == "missing":
+            place = (*place, fault["loc"][-1])
+        words = in_words(fault, model)
+        if also := context.get("also"):
+            words += f" (the other is in line {file.line(also)})"
+        faults.setdefault((line, place), []).append(words)
+        shown[line, place] = _got(fault, place)
+    return [
+        f"{file.path}, line {line}: {'.'.join(map(str, place)) or 'the file'}:"
+        f" {' or '.join(dict.fromkeys(words))}{shown[line, place]}"
+        for (line, place), words in sorted(faults.items(), key=lambda fault: fault[0][0])
+    ]
+
+
+def in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = None) -> str:
+    """What pydantic found, without its terms; for an unknown key the nearest of the model's."""
+    if fault["type"] == "extra_forbidden":
+        name = str(fault["loc"][-1])
+        keys = [key for key in _keys_of(model) if key != name] if model else []
+        near = difflib.get_close_matches(name, keys, n=1)
+        return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
+    message = str(fault["msg"])
+    for pattern, words in _WORDS:
+        message = re.sub(f"^{pattern}" if pattern[0].isupper() else pattern, words, message)
+    return message
+
+
+def _got(fault: Mapping[str, Any], place: Place) -> str:
+    """What came; nothing where the message says it, or where it may be a key."""
+    if fault["type"] in {"missing", "value_error", "misplaced", "extra_forbidden"}:
+        return ""
+    if any(_MAY_BE_SECRET.search(str(part)) for part in place):
+        return ", got something else (not shown: it may be a key)"
+    value = fault["input"]
+    if isinstance(value, dict | list):
+        return ", got a mapping" if isinstance(value, dict) else ", got a list"
+    return f", got {repr(value) if isinstance(value, str) else json.dumps(value):.80}"
+
+
+def _keys_of(model: type[BaseModel]) -> list[str]:
+    """The names of all fields of a model and of the models in it."""
+    models = [model]
+    for each in models:
+        inner = (found for field in each.model_fields.values() for found in _models_in(field.annotation))
+        models += [found for found in inner if found not in models]
+    return [name for each in models for name in each.model_fields]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)

@@ -6,6 +6,8 @@ import sys
 import textwrap
 from typing import Final, NoReturn
 
+from triathlon_runner import __version__
+
 _INTERRUPTED: Final = 130
 """128 and the number of SIGINT, as a shell has it; typer's code, too."""
 _GOES_ON: Final = "what was finished is kept, and the same command goes on from there"
@@ -38,6 +40,9 @@ _HELP: Final = frozenset({"--help", "-h"})
 
 def main() -> None:
     """Runs the command line. An interrupted command says so in a line; its exit code is 130 or its own."""
+    if sys.argv[1:] == ["--version"]:  # needs nothing of what takes a second to import
+        sys.stdout.write(f"triathlon {__version__}\n")
+        return
     try:
         _say_starting(sys.argv[1:])
         from triathlon_site.cli import main as command_line  # noqa: PLC0415  see above

@@ -48,12 +48,8 @@ def drawn(n: int, name: str) -> Array:
 def spearman(values: Array, pairs: Pairs, counts: Array) -> Array:
     """Resamples × pairs: Pearson's r of the midranks; nan where all models of a resample are equal.
 
-    Twice a midrank, centred, is the number of models below less that of the models above.
-
-    Args:
-        values: columns × models, none of them nan.
-        pairs: of which columns.
-        counts: resamples × models.
+    Twice a midrank, centred, is the number of models below less that of the models above. `values` are
+    columns × models, none of them nan; `counts` resamples × models.
     """
     n = values.shape[1]
     exact = _exact(n**3 // 3)
@@ -121,12 +117,7 @@ def correlate(left: Array, right: Array, name: str = "") -> Correlation:
 
 
 def matrix(columns: pd.DataFrame, method: Method) -> pd.DataFrame:
-    """Columns × columns: their rank correlation over the models that have both; nan for fewer than three.
-
-    Args:
-        columns: a row a model, a column a score.
-        method: Spearman's rho with midranks, or Kendall's tau-b.
-    """
+    """Columns × columns: their rank correlation over the models that have both; nan for fewer than three."""
     return columns.corr(method, min_periods=FEWEST).round(DIGITS) + 0.0  # no -0.0
 
 
@@ -162,20 +153,14 @@ def _of_group(values: Array, pairs: Pairs, rho: Array, tau: Array, name: str) ->
         without_one = np.fmin.reduce(without), np.fmax.reduce(without)
     if n >= FEWEST_FOR_INTERVAL:
         counts = drawn(n, name)
-        rho_span = _hull(_central(spearman(values, pairs, counts)), _spearman_by_fisher(rho, n))
-        tau_span = _hull(_central(kendall(values, pairs, counts)), _kendall_by_fisher(tau, n))
+        # Variances of z by Bonett and Wright (Psychometrika 65, 2000), and by Fieller, Hartley and Pearson
+        # (Biometrika 44, 1957).
+        by_fisher = _by_fisher(rho, np.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
+        rho_span = _hull(_central(spearman(values, pairs, counts)), by_fisher)
+        by_fisher = _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
+        tau_span = _hull(_central(kendall(values, pairs, counts)), by_fisher)
     for numbers in np.stack([rho, *rho_span, tau, *tau_span, *without_one], axis=1).tolist():
         yield Correlation(n, *numbers)
-
-
-def _spearman_by_fisher(rho: Array, n: int) -> Spans:
-    """Variance of z by Bonett and Wright (Psychometrika 65, 2000)."""
-    return _by_fisher(rho, np.sqrt((1 + rho * rho / 2) / (n - 3)), most=1 - 12 / (n**3 - n))
-
-
-def _kendall_by_fisher(tau: Array, n: int) -> Spans:
-    """Variance of z by Fieller, Hartley and Pearson (Biometrika 44, 1957)."""
-    return _by_fisher(tau, math.sqrt(0.437 / (n - 4)), most=1 - 4 / (n * (n - 1)))
 
 
 def _by_fisher(coefficients: Array, error: Array | float, most: float) -> Spans:

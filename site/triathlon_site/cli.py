@@ -89,8 +89,7 @@ def build_command(
     no_cache: Annotated[
         bool,
         typer.Option(
-            "--no-cache",
-            help="Read every results file, also where neither its size nor its time changed.",
+            "--no-cache", help="Read every results file, also where neither its size nor its time changed."
         ),
     ] = False,
 ) -> None:
@@ -131,11 +130,7 @@ def build_command(
 @app.command(
     "serve",
     rich_help_panel=PANEL,
-    epilog=examples(
-        "triathlon serve",
-        "triathlon serve --port 0",
-        "triathlon serve --watch",
-    ),
+    epilog=examples("triathlon serve", "triathlon serve --port 0", "triathlon serve --watch"),
 )
 def serve_command(
     out: Out = Path("_site"),
@@ -180,12 +175,7 @@ def scores_command(
     A column of several suites is shown where --suites names all of them.
     """
     from triathlon_site.build import about_commands, cache_folder, gather  # noqa: PLC0415  see above
-    from triathlon_site.exports import (  # noqa: PLC0415  see above
-        imported_records,
-        noise_records,
-        records,
-        score_frame,
-    )
+    from triathlon_site.exports import imported_records, noise_records, records, score_frame  # noqa: PLC0415  see above
 
     listed, known = load_models(models_file), known_suites(models_file)
     gathered = gather(results, listed, known=known, cache=cache_folder())

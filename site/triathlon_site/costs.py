@@ -37,11 +37,9 @@ class RunCost:
 
 
 def run_cost(files: Sequence[FileAggregate], price: tuple[float, float] | None) -> RunCost:
-    """Sums up the lines of one model's files; nothing that only a manifest says counts.
+    """Sums up the lines of one model's files, at a price of input and output in USD a million tokens.
 
-    Args:
-        files: the model's.
-        price: of its input and output tokens, in USD a million.
+    Nothing that only a manifest says counts.
     """
     units = sum(file.units for file in files)
     costs = [file.usd(price) for file in files]
@@ -67,15 +65,15 @@ def share_that_ran(files: Sequence[FileAggregate]) -> float | None:
 
     A loop counts by its first program; a program that ran too long did run. Variants of suites do not count.
     """
-    outcomes = [
-        (frame["outcome"], frame[PASSED_FIRST] > 0 if PASSED_FIRST in frame else None)
-        for file in files
-        if file.suite.startswith(_ASK_FOR_PROGRAMS) and "@" not in file.suite
-        for frame in [file.frame]
-    ]
-    ran = [outcome.isin(_RAN) if first is None else outcome.isin(_RAN) | first for outcome, first in outcomes]
-    units = sum(map(len, ran))
-    return float(sum(part.sum() for part in ran)) / units if units else None
+    units = ran = 0
+    for file in files:
+        if file.suite.startswith(_ASK_FOR_PROGRAMS) and "@" not in file.suite:
+            did_run = file.frame["outcome"].isin(_RAN)
+            if PASSED_FIRST in file.frame:
+                did_run |= file.frame[PASSED_FIRST] > 0
+            units += file.units
+            ran += int(did_run.sum())
+    return ran / units if units else None
 
 
 def mostly_ran(share: float | None) -> bool:
@@ -84,22 +82,12 @@ def mostly_ran(share: float | None) -> bool:
 
 
 def solved_cost_by_name(boards: Sequence[Board], models: Models, ids: Collection[str]) -> dict[str, float]:
-    """What a solved task cost over these boards, in dollars, by the name of each model where it is known.
-
-    Args:
-        boards: all boards.
-        models: names by id.
-        ids: of the boards that count.
-    """
+    """What a solved task cost over the boards of these ids, in dollars, by the name of each known model."""
     files: dict[str, list[FileAggregate]] = {}
     for board in boards:
-        if board.plan.id in ids:
-            for model, model_files in board.files.items():
-                files.setdefault(model, []).extend(model_files)
-    costs = {
-        models[model].name: run_cost(model_files, models[model].price).cost_usd_per_solved
-        for model, model_files in files.items()
-    }
+        for model, of_model in board.files.items() if board.plan.id in ids else ():
+            files.setdefault(model, []).extend(of_model)
+    costs = {models[m].name: run_cost(of, models[m].price).cost_usd_per_solved for m, of in files.items()}
     return {name: cost for name, cost in costs.items() if cost}
 
 
@@ -136,13 +124,12 @@ def group_boards(info: ModelInfo, boards: Sequence[Board], models: Models) -> It
     for board in boards:
         members = []
         for model in board.models:
-            score, cost = (
-                board.headline.scores.get(model),
-                run_cost(_files(board, model), models[model].price),
-            )
-            if models[model].group == info.group and score and cost.output_tokens_per_unit is not None:
-                rise = most_of_headline(board, model)
-                members.append(GroupMember(models[model], score, cost, cost.output_tokens_per_unit, rise))
+            score = board.headline.scores.get(model)
+            if models[model].group == info.group and score:
+                cost = run_cost(_files(board, model), models[model].price)
+                if (tokens := cost.output_tokens_per_unit) is not None:
+                    rise = most_of_headline(board, model)
+                    members.append(GroupMember(models[model], score, cost, tokens, rise))
         if len(members) > 1:
             yield GroupBoard(board, tuple(sorted(members, key=lambda row: (row.tokens, row.info.name))))
 

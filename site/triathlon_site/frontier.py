@@ -27,15 +27,7 @@ _SMALLEST: Final = 1e-3
 
 
 def undominated(scores: Array, costs: Array) -> NDArray[np.bool_]:
-    """Whether each model is on the frontier, in each draw.
-
-    Args:
-        scores: more is better; shape (draws, models) or (models,), without nan.
-        costs: less is better; shape (models,), without nan.
-
-    Returns:
-        The shape of `scores`.
-    """
+    """Whether each model is on the frontier, in each draw: `scores` are draws × models, or a row of them."""
     order = np.argsort(costs, kind="stable")
     sorted_costs, sorted_scores = costs[order], scores[..., order]
     best = np.maximum.accumulate(sorted_scores, axis=-1)
@@ -49,12 +41,7 @@ def undominated(scores: Array, costs: Array) -> NDArray[np.bool_]:
 
 
 def frontier_shares(draws: Array, costs: Array) -> Array:
-    """Part of the draws in which each model is on the frontier, 0 to 1, shape (models,).
-
-    Args:
-        draws: joint draws of all scores, shape (draws, models).
-        costs: less is better; shape (models,).
-    """
+    """Part of the draws (draws × models) in which each model is on the frontier, 0 to 1."""
     return np.asarray(undominated(draws, costs).mean(axis=0))
 
 
@@ -69,13 +56,7 @@ def interval_draws(
     """Draws of scores of which only the value and its 95 % interval are known, shape (DRAWS, models).
 
     Normal on the logit scale, on either side of the value as wide as that side of the interval; independent
-    from model to model, since who solved which task is not known.
-
-    Args:
-        values: from 0 to `maximum`.
-        intervals: as many.
-        maximum: of the score.
-        name: seeds the random numbers: the same name gives the same draws.
+    from model to model, since who solved which task is not known. `name` seeds the random numbers.
     """
     ends = np.array([[one.low, value, one.high] for value, one in zip(values, intervals, strict=True)])
     low, centre, high = logit(np.clip(ends / maximum, _SMALLEST, 1 - _SMALLEST)).T

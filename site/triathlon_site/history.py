@@ -54,18 +54,12 @@ class Snapshot(Strict):
 
 def snapshot_of(results: Results, boards: Sequence[Board], overalls: Mapping[str, Overall]) -> Snapshot:
     """The places of all models, and the states of all files that count."""
-    ranks = {
-        f"overall-{family}": {row.model: row.rank.rank for row in overall.rows if row.rank}
-        for family, overall in overalls.items()
-    }
-    ranks |= {
-        board.plan.id: {m: score.rank.rank for m, score in board.headline.scores.items() if score.rank}
-        for board in boards
-    }
-    places = {
-        board: {model: Place(rank=rank, of=len(of_board)) for model, rank in of_board.items()}
-        for board, of_board in ranks.items()
-    }
+    ranks = {f"overall-{family}": {r.model: r.rank for r in of.rows} for family, of in overalls.items()}
+    ranks |= {b.plan.id: {m: score.rank for m, score in b.headline.scores.items()} for b in boards}
+    places = {}
+    for board, of_board in ranks.items():
+        known = {model: rank.rank for model, rank in of_board.items() if rank}
+        places[board] = {model: Place(rank=rank, of=len(known)) for model, rank in known.items()}
     suites: dict[str, dict[str, SuiteState]] = {}
     for file in results.files:
         if file.units:
@@ -134,11 +128,8 @@ def _results(before: Snapshot, after: Snapshot) -> Iterator[Event]:
     for model in sorted(after.suites.keys() & before.suites.keys()):
         old, new = before.suites[model], after.suites[model]
         asked_anew = [s for s in sorted(new) if s in old and new[s].protocol != old[s].protocol]
-        added = [
-            suite
-            for suite in sorted(new.keys() - asked_anew)
-            if suite not in old or new[suite].sha256 != old[suite].sha256
-        ]
+        others = sorted(new.keys() - asked_anew)
+        added = [s for s in others if s not in old or new[s].sha256 != old[s].sha256]
         if asked_anew:
             yield Event(kind="changed protocol", model=model, suites=tuple(asked_anew))
         if added:

@@ -1,7 +1,7 @@
 """What pages show of a model: what models.yaml says; of recorded models, what models-info.csv says."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -19,24 +19,9 @@ NAMES: Final = "names.csv"
 FACTS_FILE: Final = "models-info.csv"
 """In the folder of published tables: facts of the models of every table."""
 FACT_COLUMNS: Final = (
-    "model",
-    "organization",
-    "parameters_b",
-    "active_b",
-    "licence",
-    "open_weights",
-    "released",
-    "context",
-    "availability",
-    "availability_date",
-    "availability_read",
-    "price_in",
-    "price_out",
-    "price_host",
-    "price_date",
-    "price_link",
-    "card",
-    "sources",
+    *("model", "organization", "parameters_b", "active_b", "licence", "open_weights", "released", "context"),
+    *("availability", "availability_date", "availability_read"),
+    *("price_in", "price_out", "price_host", "price_date", "price_link", "card", "sources"),
 )
 Status = Literal["in use", "announced", "retired"]
 """What a maker says of a model that it serves. announced: the day of its end is known."""
@@ -153,24 +138,18 @@ def model_infos(
 ) -> Mapping[str, ModelInfo]:
     """A `ModelInfo` for each registered model and for each model that only has results.
 
-    Args:
-        registry: what models.yaml says.
-        models: ids of the models that have results.
-        others: what is known of recorded models, by id; their names count before those of models.yaml.
+    `others` are recorded models, by id; their names count before those of models.yaml.
     """
-    models, others = set(models), others or {}
-    known = {model: others[model] for model in models if model in others}
+    others = others or {}
+    known = {model: others.get(model) or ModelInfo(model, printable(model)) for model in set(models)}
     for row in registry.models if registry else ():
         info = _info(row)
         known[row.id] = replace(info, name=others[row.id].name) if row.id in others else info
-    return known | {model: ModelInfo(model, printable(model)) for model in models if model not in known}
+    return known
 
 
 def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     """The cards of the recorded models that have a name, by id; their facts are those of `models-info.csv`.
-
-    Args:
-        results: the folder of results.
 
     Raises:
         UserError: one of the files cannot be read, lacks a column, or says something that cannot be.
@@ -178,13 +157,19 @@ def recorded_infos(results: Path) -> Mapping[str, ModelInfo]:
     path = results / RECORDED / NAMES
     names = read_table(path, ("id", "name")) if path.exists() else ()
     facts = read_facts(results / "published") if names else {}
-    return {row["id"]: _recorded_info(row["id"], row["name"], facts.get(row["name"])) for row in names}
+    infos = {}
+    for row in names:
+        known = facts.get(row["name"]) or ModelInfo(row["id"], printable(row["name"]))
+        size = known.parameters and known.parameters.partition(" (")[0]  # without the active part of it
+        infos[row["id"]] = replace(known, id=row["id"], parameters=size)
+    return infos
 
 
-def newest_fact(facts: Iterable[ModelInfo]) -> str:
+def newest_fact(facts: Collection[ModelInfo]) -> str:
     """The newest day or month on which a price or an availability was read; empty where none is dated."""
-    dates = ((info.price_date, info.availability and info.availability.read) for info in facts)
-    return max((date for pair in dates for date in pair if date), default="")
+    read = [info.price_date for info in facts]
+    read += [info.availability.read for info in facts if info.availability]
+    return max(filter(None, read), default="")
 
 
 def read_facts(folder: Path) -> Mapping[str, ModelInfo]:
@@ -252,26 +237,15 @@ def _availability(row: Record) -> Availability | None:
     Raises:
         ValueError: its status is none, a date is none, or one of them is missing.
     """
-    status = next((known for known in get_args(Status) if known == row["availability"]), None)
-    end, read = row["availability_date"], row["availability_read"]
-    if not (row["availability"] or end or read):
+    said, end, read = (row[f"availability{part}"] for part in ("", "_date", "_read"))
+    if not (said or end or read):
         return None
+    status = next((known for known in get_args(Status) if known == said), None)
     if status is None:
-        raise ValueError(
-            f"expected an availability of {', '.join(get_args(Status))}, got {row['availability']!r}; correct"
-            " the cell"
-        )
+        raise ValueError(f"expected an availability of {', '.join(get_args(Status))}, got {said!r}")
     if end:
         date.fromisoformat(end if len(end) > len("2026-11") else f"{end}-01")
     elif status == "announced":
         raise ValueError("expected the day of an announced end in availability_date, got ''; add it")
     date.fromisoformat(read)
     return Availability(status, end or None, read)
-
-
-def _recorded_info(model: str, name: str, facts: ModelInfo | None) -> ModelInfo:
-    """The size without the active part of it."""
-    if not facts:
-        return ModelInfo(model, printable(name))
-    size = facts.parameters and facts.parameters.partition(" (")[0]
-    return replace(facts, id=model, parameters=size)

@@ -74,5 +74,5 @@ def _of_file(file: FileAggregate) -> ScoreNoise | None:
     by_task = values.groupby(file.frame["task"])
     if values.isna().any() or not np.isclose(by_task.mean().mean(), file.metrics[metric.id].score(metric)):
         return None  # a ratio of sums, such as F1: its units have no variance of their own
-    budget = noise_budget([own.tolist() for _, own in by_task])
+    budget = noise_budget([values.to_numpy()[rows].tolist() for rows in by_task.indices.values()])
     return ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget) if budget else None

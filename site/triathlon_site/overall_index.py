@@ -123,9 +123,8 @@ def fit_columns(cells: Cells, start: Columns | None = None) -> Columns:
 
 
 def _parameters(columns: Columns) -> Array:
-    return np.concatenate(
-        [np.log(columns.slopes), columns.offsets, np.log(columns.scatters), [columns.trend]]
-    )
+    slopes, scatters = np.log(columns.slopes), np.log(columns.scatters)
+    return np.concatenate([slopes, columns.offsets, scatters, [columns.trend]])
 
 
 def _columns(parameters: Array) -> Columns:
@@ -136,17 +135,12 @@ def _columns(parameters: Array) -> Columns:
 def _objective(parameters: Array, cells: Cells) -> tuple[float, Array]:
     """Minus the log posterior density of the columns' parameters, and its gradient."""
     totals, slopes = _likelihoods(parameters, cells)
-    distance = (parameters - _prior_centres(cells.columns)) / _prior_spreads(cells.columns)
-    gradient = distance / _prior_spreads(cells.columns) - slopes.sum(axis=0)
+    centres = np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], cells.columns), 0.0)
+    spreads = [_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD]
+    spread = np.append(np.repeat(spreads, cells.columns), _TREND_SPREAD)
+    distance = (parameters - centres) / spread
+    gradient = distance / spread - slopes.sum(axis=0)
     return float(0.5 * distance @ distance - totals.sum()), gradient
-
-
-def _prior_centres(columns: int) -> Array:
-    return np.append(np.repeat([0.0, 0.0, np.log(_SCATTER)], columns), 0.0)
-
-
-def _prior_spreads(columns: int) -> Array:
-    return np.append(np.repeat([_SLOPE_SPREAD, _OFFSET_SPREAD, _SCATTER_SPREAD], columns), _TREND_SPREAD)
 
 
 def _likelihoods(parameters: Array, cells: Cells) -> tuple[Array, Array]:
@@ -234,49 +228,39 @@ class Index:
     draws: Array
     """Abilities, shape (draws, models): what intervals and ranks are quantiles of."""
 
-    def not_told_from(self, model: int, rivals: Sequence[int]) -> list[int]:
-        """Those of `rivals` that are above the model in at least 2.5 % of the draws; all are row numbers."""
-        above = (self.draws[:, rivals] > self.draws[:, [model]]).mean(axis=0)
-        return [rival for rival, share in zip(rivals, above, strict=True) if share >= (1 - LEVEL) / 2]
-
     def among(self, places: Sequence[int]) -> "Index":
         """The index of some of the models, ranked among themselves; values and intervals stay as they are."""
         if list(places) == list(range(len(self.rows))):
             return self
         draws, rows = self.draws[:, places], [self.rows[place] for place in places]
-        drawn = 1 + (-draws).argsort(axis=1).argsort(axis=1)
-        ranks = smallest_ranks(np.array([row.value for row in rows]))
-        shared, equal = (
-            Counter(ranks),
-            {row: [i for i, other in enumerate(rows) if other == row] for row in rows},
-        )
-        ends = {row: _rank_ends(drawn[:, own]) for row, own in equal.items()}
-        ranked = []
-        for row, rank in zip(rows, ranks, strict=True):
-            place, (low, high) = rank or len(rows), ends[row]
-            ranked.append(replace(row, rank=Rank(place, shared[rank] > 1, min(low, place), max(high, place))))
-        return Index(tuple(ranked), draws)
+        equal = [[i for i, other in enumerate(rows) if other == row] for row in dict.fromkeys(rows)]
+        found = _ranks(np.array([row.value for row in rows]), draws, equal)
+        return Index(tuple(replace(row, rank=rank) for row, rank in zip(rows, found, strict=True)), draws)
 
 
-def _rank_ends(drawn: Places) -> tuple[int, int]:
-    """The best and the worst rank that the draws of one model, or of equal ones, leave."""
+def _ranks(values: Array, draws: Array, groups: Sequence[Sequence[int]]) -> list[Rank]:
+    """The rank of each model with its interval, the same for the models of a group."""
+    drawn = 1 + (-draws).argsort(axis=1).argsort(axis=1)
     tail = (1 - LEVEL) / 2
-    best, worst = np.quantile(drawn, [tail, 1 - tail], method="closest_observation")
-    return int(best), int(worst)
+    places = smallest_ranks(values)
+    shared = Counter(places)
+    ranks: dict[int, Rank] = {}
+    for group in groups:
+        ends = np.quantile(drawn[:, group], [tail, 1 - tail], method="closest_observation")
+        best, worst = map(int, ends)
+        place = places[group[0]] or len(values)
+        rank = Rank(place, shared[place] > 1, min(best, place), max(worst, place))
+        ranks |= dict.fromkeys(group, rank)
+    return [ranks[model] for model in range(len(values))]
 
 
 def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0) -> Index:
-    """The index of each row of `scores`.
+    """The index of each row of `scores`, which are 0 to 1, models × columns, nan where there is none.
 
     The value is the posterior mean of the ability. Intervals at 95 %: models are drawn with replacement
     `RESAMPLES` times, the columns fitted to each draw, and `DRAWS_EACH` abilities of every model drawn from
-    its posterior under that fit. Models with the same scores and date get the same row.
-
-    Args:
-        scores: 0..1, shape (models, columns), nan where there is none.
-        tasks: how many tasks each score rests on, shape (columns,) or (models, columns).
-        released: release dates in years, shape (models,), nan where unknown.
-        seed: of the draws.
+    its posterior under that fit. Models with the same scores and date get the same row. `tasks` and
+    `released` are as in `Cells.from_scores`.
 
     Raises:
         ValueError: a model without any score.
@@ -294,22 +278,16 @@ def compute_index(scores: Array, tasks: Array, released: Array, *, seed: int = 0
     for group in groups:
         means[group] = np.mean(means[group])
     means = rounded(means)
-    drawn_ranks = 1 + (-draws).argsort(axis=1).argsort(axis=1)
+    ranks = _ranks(means, draws, [group.tolist() for group in groups])
     centre, spread = float(np.mean(means[order])), _unit(means[order])
     tail = (1 - LEVEL) / 2
-    places = smallest_ranks(means)
-    shared = Counter(places)
     columns = np.bincount(cells.model, minlength=cells.models)[place_of]
     rows: dict[int, IndexRow] = {}
     for group in groups:
         model = int(group[0])
-        low, high = np.quantile(draws[:, group], [tail, 1 - tail])
-        best, worst = _rank_ends(drawn_ranks[:, group])
-        ends = (means[model], low, high)
+        ends = (means[model], *np.quantile(draws[:, group], [tail, 1 - tail]))
         value, low, high = (float(CENTRE + POINTS * (end - centre) / spread) for end in ends)
-        place = places[model] or len(places)
-        rank = Rank(place, shared[place] > 1, min(best, place), max(worst, place))
-        row = IndexRow(value, min(low, value), max(high, value), rank, int(columns[model]))
+        row = IndexRow(value, min(low, value), max(high, value), ranks[model], int(columns[model]))
         rows |= dict.fromkeys(group.tolist(), row)
     return Index(tuple(rows[model] for model in range(len(scores))), draws)
 

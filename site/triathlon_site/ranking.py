@@ -77,12 +77,7 @@ def rank_draws(draws: Draws) -> Places:
 
 
 def drawn_ranks(draws: Draws, upper: Draws | None = None) -> DrawnRanks:
-    """Ranks within each draw.
-
-    Args:
-        draws: draws × models; of the lower ends, where scores are only known as ranges.
-        upper: of the upper ends.
-    """
+    """Ranks within each draw; `draws` are of the lower ends, where scores are only known as ranges."""
     if upper is None:
         places = rank_draws(draws)
         return DrawnRanks(places, places)
@@ -164,17 +159,19 @@ def shifts(
 ) -> dict[str, int]:
     """Rank by the baseline minus rank by the score, of the models that have both; positive: rises.
 
-    Args:
-        scores: by model.
-        baseline: by model.
-        break_ties: EVALOOOP's rule (table 2): a tie in one of the two is broken by the other, so that each
-            model has a rank of its own. Otherwise ties share the smallest rank.
+    `break_ties`: EVALOOOP's rule (table 2): a tie in one of the two is broken by the other, so that each
+    model has a rank of its own. Otherwise ties share the smallest rank.
     """
     models = [model for model in scores if model in baseline]
     new, old = ([round(of[model], DIGITS) for model in models] for of in (scores, baseline))
     ties = (old, new) if break_ties else ([0.0] * len(models),) * 2
     keys = [list(zip(values, others, strict=True)) for values, others in zip((new, old), ties, strict=True)]
-    places = [[1 + sum(other > mine for other in of) for mine in of] for of in keys]
+    places = []
+    for of_models in keys:
+        first: dict[tuple[float, float], int] = {}
+        for place, key in enumerate(sorted(of_models, reverse=True), 1):
+            first.setdefault(key, place)
+        places.append([first[key] for key in of_models])
     return {model: before - after for model, after, before in zip(models, *places, strict=True)}
 
 
@@ -263,12 +260,9 @@ def percentiles(scores: Sequence[float] | Array) -> Array:
 
 
 def wins_by_weighting(by_discipline: Array) -> Array:
-    """Share of all weightings of the disciplines in which each model is first.
+    """Share of all weightings of the disciplines in which each model is first, from percentiles without gaps.
 
     A shared first place is shared out among its models.
-
-    Args:
-        by_discipline: models × disciplines, percentiles without gaps.
     """
     totals = by_discipline @ _simplex(by_discipline.shape[1]).T
     first = totals >= totals.max(axis=0) - 1e-9

@@ -63,12 +63,7 @@ class Recordings:
 
 
 def read_recordings(folder: Path, results: Results, models: Models) -> Recordings:
-    """Returns the sources of the recorded results, by their ids, with the causes of all differences.
-
-    Args:
-        folder: the folder of results.
-        results: what was read from it.
-        models: what models are called, by id.
+    """Returns the sources of the results recorded in a folder, by their ids, with the causes of differences.
 
     Raises:
         UserError: a table of differences or causes cannot be read, or names a cause without an explanation.

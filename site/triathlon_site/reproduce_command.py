@@ -154,12 +154,7 @@ def _build(paper: PaperName, models_file: Path, results: Path, out: Path) -> Non
     from triathlon_site.build import build, cache_folder  # noqa: PLC0415  see `cli`
     from triathlon_site.pages.reproduced import reproduced_page  # noqa: PLC0415  see `cli`
 
-    build(
-        results,
-        out,
-        load_models(models_file),
-        known=known_suites(models_file),
-        cache=cache_folder(),
-    )
+    known = known_suites(models_file)
+    build(results, out, load_models(models_file), known=known, cache=cache_folder())
     page = out / reproduced_page(paper)
     write(f"{page}" if page.exists() else f"no results for a page of {PAPERS[paper].title} yet")

@@ -1,5 +1,6 @@
 """The papers' tables beside our own results under the papers' protocol, cell by cell."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,7 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import known_protocols
 from triathlon_site import analysis
 from triathlon_site.load import FileAggregate, Results
-from triathlon_site.published import (
-    Published,
-    PublishedColumn,
-    PublishedRow,
-    PublishedTable,
-    spread,
-)
+from triathlon_site.published import Published, PublishedColumn, PublishedRow, PublishedTable, spread
 from triathlon_site.reproduction_plan import Paper, Place
 from triathlon_site.scores import sample_of
 from triathlon_site.uncertainty import Difference, Interval, draw_ends, interval, rounded, share_interval
@@ -95,15 +90,8 @@ def reproduced(
 ) -> list[Reproduced]:
     """Returns each table of a paper that we have a figure for.
 
-    Only results count that were asked and graded here, as the suites do it today.
-
-    Args:
-        paper: Which.
-        tables: The published ones.
-        published: For the names that other tables give a model.
-        results: Ours.
-        names: By id, what our models are called; a model is the paper's where the names are equal but for
-            case, spaces and hyphens.
+    Only results count that were asked and graded here, as the suites do it today. A model is the paper's
+    where the names are equal but for case, spaces and hyphens; `names` has those of our models by id.
     """
     files = {suite: measured_files(results, suite) for suite in paper.suites}
     by_id = {table.id: table for table in tables}
@@ -140,7 +128,8 @@ def _rows(
     by_id = {column.id: column for column in table.columns}
     for row in table.rows:
         if row.record.get("kind") == "average":
-            yield Row("", False, row, tuple(Cell(None, _text(row, by_id[name])) for name in columns))
+            texts = (row.scores[name].text if name in row.scores else "" for name in columns)
+            yield Row("", False, row, tuple(Cell(None, text) for text in texts))
     rows = []
     for where in dict.fromkeys(place.where for place in places):
         own = {p.column: _own(p, by_id[p.column], files) for p in places if p.where == where}
@@ -194,23 +183,17 @@ def _own(
     ends = low_ends[0], high_ends[1]
     middles = (low + high) / 2
     whole = sum(_whole(files[suite][models[0]]) for suite in dict.fromkeys(place.suites))
+    numbers = zip(middles.tolist(), low.tolist(), high.tolist(), tasks.tolist(), strict=True)
     return {
-        model: Own(
-            float(middles[row]),
-            float(low[row]),
-            float(high[row]),
-            (ends[0][:, row], ends[1][:, row]),
-            int(tasks[row]),
-            whole,
-        )
-        for row, model in enumerate(models)
-        if not np.isnan(middles[row])
+        models[row]: Own(middle, least, most, (ends[0][:, row], ends[1][:, row]), count, whole)
+        for row, (middle, least, most, count) in enumerate(numbers)
+        if not math.isnan(middle)
     }
 
 
 def _metric(suite: str, metric: str) -> Metric:
-    entry = next(entry for entry in BUILT_IN.entries() if entry.id == suite)
-    return next(each for each in entry.metrics if each.id == metric)
+    entries = (entry for entry in BUILT_IN.entries() if entry.id == suite)
+    return next(each for entry in entries for each in entry.metrics if each.id == metric)
 
 
 def _drawn(
@@ -225,15 +208,8 @@ def _drawn(
     ]
     values = rounded(times * np.mean([sample.scores() for sample in samples], axis=0))
     low, high = draw_ends(samples)
-    return (
-        values,
-        (times * low, times * high),
-        np.sum([_tasks(files[suite], models) for suite, _ in parts], axis=0),
-    )
-
-
-def _tasks(files: Mapping[str, FileAggregate], models: Sequence[str]) -> list[int]:
-    return [files[model].tasks_answered for model in models]
+    tasks = np.sum([[files[suite][m].tasks_answered for m in models] for suite, _ in parts], axis=0)
+    return values, (times * low, times * high), tasks
 
 
 def _whole(file: FileAggregate) -> int:
@@ -241,10 +217,7 @@ def _whole(file: FileAggregate) -> int:
 
 
 def _cell(
-    own: Own | None,
-    row: PublishedRow | None,
-    column: PublishedColumn,
-    columns: Mapping[str, PublishedColumn],
+    own: Own | None, row: PublishedRow | None, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
 ) -> Cell:
     score = row.scores.get(column.id) if row else None
     if row is None or score is None:
@@ -254,11 +227,7 @@ def _cell(
 
 
 def difference(
-    own: Own,
-    value: float,
-    row: PublishedRow,
-    column: PublishedColumn,
-    columns: Mapping[str, PublishedColumn],
+    own: Own, value: float, row: PublishedRow, column: PublishedColumn, columns: Mapping[str, PublishedColumn]
 ) -> Difference:
     """Two runs of one model on the same tasks whose single outcomes the paper does not print: not paired."""
     known = spread(column, columns, row.record)
@@ -269,11 +238,6 @@ def difference(
         high = own.spread[1] - (known.low if known else value)
         (span,) = interval((low[:, None], high[:, None]), np.array([own.value - value]))
     return Difference(own.value - value, span, own.tasks)
-
-
-def _text(row: PublishedRow, column: PublishedColumn) -> str:
-    score = row.scores.get(column.id)
-    return score.text if score else ""
 
 
 def _compositions(

@@ -1,6 +1,5 @@
 """Showing the built site on loopback, as a host of static pages would; rebuilding it on a change."""
 
-import gzip
 import os
 import re
 import subprocess
@@ -28,8 +27,6 @@ INTERVAL: Final = 0.5
 LOOPBACK: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 """Names under which a browser reaches this server; another page's name can be made to lead here, too."""
 Snapshot = Mapping[str, str]
-COMPRESSED: Final = frozenset({".html", ".css", ".js", ".json", ".csv", ".svg", ".xml", ".tex"})
-"""Texts, which every host of static pages sends compressed."""
 
 
 def snapshot(places: Sequence[Path]) -> Snapshot:
@@ -56,14 +53,9 @@ def watch(
     stop: threading.Event,
     interval: float = INTERVAL,
 ) -> None:
-    """Rebuilds after each change, until `stop` is set.
+    """Rebuilds after each change of these files and folders, until another thread sets `stop`.
 
-    Args:
-        places: the folders and files to look at.
-        built: the state of them that the site was built from.
-        rebuild: builds the site.
-        stop: set by another thread to end the watch.
-        interval: seconds between two looks.
+    `built` is the state of them that the site was built from.
     """
     while not stop.wait(interval):
         now = snapshot(places)
@@ -86,73 +78,60 @@ def rebuild_site(results: Path, out: Path, models_file: Path | None) -> bool:
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Files only. Pages are asked for anew each time; assets are named by content."""
+    """Files of the site, asked for anew each time; with `watched`, pages that load themselves again."""
 
     protocol_version = "HTTP/1.1"  # one connection carries a page and what belongs to it
     disable_nagle_algorithm = True  # else the body waits until the head is acknowledged
     timeout = 60
 
-    def __init__(self, *args: Any, watched: bool, **named: Any) -> None:
+    def __init__(self, *args: Any, watched: bool = False, **named: Any) -> None:
         self._watched = watched
         super().__init__(*args, **named)
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        if refusal := self._refusal():
-            self.send_error(refusal)
+        if not LOOPBACK.fullmatch(self.headers.get("Host", "localhost")):
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return None
-        address = urlsplit(self.path)
-        version = _version(Path(self.directory)) if self._watched else ""
-        if self._watched and address.path == "/_watch.js":
+        if "\0" in unquote(self.path):
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return None
+        return (self._watched and self._of_watched()) or super().send_head()
+
+    def _of_watched(self) -> BytesIO | None:
+        """The scripts by which pages find out that there is a new site, and pages with such a script."""
+        address, version = urlsplit(self.path), _version(Path(self.directory))
+        if address.path == "/_watch.js":
             return self._send(find_templates().joinpath("shared/watch.js").read_bytes(), "text/javascript")
-        if self._watched and address.path == "/_changed.js":
+        if address.path == "/_changed.js":
             is_new = version and version not in parse_qs(address.query).get("version", ())
             return self._send(b"location.reload();\n" if is_new else b"", "text/javascript")
         path = Path(self.translate_path(self.path))
         if path.is_dir() and address.path.endswith("/"):
             path /= "index.html"
-        gets_script = self._watched and path.suffix == ".html"
-        if not gets_script and (path.suffix not in COMPRESSED or not self._takes_gzip):
-            return super().send_head()
-        try:
-            body = path.read_bytes()
-        except OSError:
-            return self._missing()
-        if gets_script:
-            body += installed_environment().render("shared/watch", version=version).encode()
-        return self._send(body, self.guess_type(path))
-
-    def _refusal(self) -> HTTPStatus | None:
-        if not LOOPBACK.fullmatch(self.headers.get("Host", "localhost")):
-            return HTTPStatus.MISDIRECTED_REQUEST
-        return HTTPStatus.BAD_REQUEST if "\0" in unquote(self.path) else None
-
-    @property
-    def _takes_gzip(self) -> bool:
-        return "gzip" in self.headers.get("Accept-Encoding", "")
-
-    def _missing(self) -> BytesIO | None:
-        """The site's page for an address that leads nowhere, where it has one."""
-        page = Path(self.directory) / MISSING
-        if page.is_file():
-            return self._send(page.read_bytes(), "text/html", HTTPStatus.NOT_FOUND)
-        self.send_error(HTTPStatus.NOT_FOUND)
-        return None
+        if path.suffix != ".html" or not path.is_file():
+            return None
+        script = installed_environment().render("shared/watch", version=version)
+        return self._send(path.read_bytes() + script.encode(), "text/html")
 
     def _send(self, body: bytes, content_type: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
-        """The head of an answer, compressed for a client that takes that; returns its body."""
+        """The head of an answer; returns its body."""
         self.send_response(status)
         self.send_header("Content-Type", content_type)
-        if self._takes_gzip:
-            body = gzip.compress(body, mtime=0)
-            self.send_header("Content-Encoding", "gzip")
-        self.send_header("Vary", "Accept-Encoding")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         return BytesIO(body)
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """The site's page for an address that leads nowhere, where it has one."""
+        page = Path(self.directory) / MISSING
+        if code == HTTPStatus.NOT_FOUND and page.is_file():
+            body = self._send(page.read_bytes(), "text/html", HTTPStatus.NOT_FOUND)
+            self.wfile.write(b"" if self.command == "HEAD" else body.read())
+        else:
+            super().send_error(code, message, explain)
+
     def end_headers(self) -> None:
-        kept = "/assets/" in self.path
-        self.send_header("Cache-Control", "public, max-age=31536000, immutable" if kept else "no-cache")
+        self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
@@ -176,12 +155,9 @@ def _version(folder: Path) -> str:
 
 
 def make_server(folder: Path, port: int, *, watched: bool = False) -> ThreadingHTTPServer:
-    """A server on 127.0.0.1 that is not running yet.
+    """A server on 127.0.0.1 that is not running yet; port 0 takes any free one.
 
-    Args:
-        folder: the folder of the site.
-        port: 0 takes any free one.
-        watched: whether pages load themselves again after each rebuild.
+    `watched`: whether pages load themselves again after each rebuild.
 
     Raises:
         UserError: there is no site in the folder, or the port is taken.

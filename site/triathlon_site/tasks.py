@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,10 +178,9 @@ def _loops(entry: SuiteEntry, files: Mapping[str, FileAggregate], models: Sequen
     return np.asarray(counts)
 
 
-def _means(values: Array) -> list[float]:
+def _means(values: Array) -> list[Any]:
     """Each task's mean over its models, summed in the same order as if the task stood alone (same bits)."""
-    means: list[float] = np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist()
-    return means
+    return list(np.nanmean(np.ascontiguousarray(values.T), axis=1).tolist())
 
 
 def _separations(scores: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -13,12 +13,12 @@ from support.steps import steps_of
 from support.virtual_server import CONFIG, VirtualServer
 from triathlon_runner.apart import LONG, apart
 from triathlon_runner.errors import InfrastructureError
-from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, Sampling
+from triathlon_runner.llm import Answer, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.llm._api import OtherModel
 from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
 from triathlon_runner.runtime._answer import Graded
@@ -45,8 +45,10 @@ async def test_ctrl_c_is_left_to_the_runner() -> None:
     assert await apart(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
 
 
-async def read(text: str, model: str = "m") -> ParsedReply:
-    endpoint = Endpoint(CONFIG, VirtualServer(), RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG))
+async def read(text: str, model: str = "m") -> Answer:
+    endpoint = Endpoint(
+        CONFIG, VirtualServer().send, RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG)
+    )
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
     body = json.dumps({"model": model, "choices": [choice], "usage": usage})

@@ -29,29 +29,17 @@ def test_a_checkouts_code_uses_its_own_cache_in_every_folder(
     monkeypatch.chdir(tmp_path)
     assert cache_folder() == ROOT / ".cache"
     assert site_cache_folder() == ROOT / ".cache/site"
-
-
-def test_make_names_no_other() -> None:
-    """The Makefile leaves the choice to the command."""
     assert "TRIATHLON_CACHE" not in (ROOT / "Makefile").read_text()
 
 
-def test_an_installed_package_in_a_checkout_uses_that_checkouts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_checkout", [True, False])
+def test_an_installed_package_uses_the_checkout_that_it_is_run_in_or_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_checkout: bool
 ) -> None:
-    """Also in a folder below it."""
+    """Also in a folder below it; a wheel in an empty folder puts no gigabytes there."""
     installed(monkeypatch, tmp_path)
-    monkeypatch.chdir(ROOT / "docs")
-    assert cache_folder() == ROOT / ".cache"
-
-
-def test_an_installed_package_elsewhere_uses_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A wheel in an empty folder puts no gigabytes there."""
-    installed(monkeypatch, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    assert cache_folder() == platformdirs.user_cache_path("triathlon")
+    monkeypatch.chdir(ROOT / "docs" if is_checkout else tmp_path)
+    assert cache_folder() == (ROOT / ".cache" if is_checkout else platformdirs.user_cache_path("triathlon"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "4d43b8ea5a921fbf49468800833e0f488931f0b25830e3479b6d75a3244c2b5a")
+DECIDED = (2, "3d057bbc389f6027e480ee85d2c0c0f17b5bea269f7ede02bd6a80d572893163")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
@@ -17,16 +17,17 @@ SOURCES = (
     "replies/**/*.py",
     "runtime/_answer.py",
     "runtime/_assertions.py",
-    "runtime/_check.py",
     "runtime/_claims.py",
     "runtime/_expressions.py",
     "runtime/_grade.py",
     "runtime/_literals.py",
     "runtime/_masked.py",
+    "runtime/_outputs.py",
+    "runtime/_sandboxed/__init__.py",
     "runtime/_sandboxed/literal.py",
     "runtime/_sandboxed/programs.py",
     "runtime/_states.py",
-    "runtime/prediction/_grade.py",
+    "runtime/prediction.py",
     "syntax.py",
     "translation/_extract.py",
     "translation/_task.py",
@@ -60,7 +61,7 @@ def test_every_module_that_judges_counts() -> None:
     names = {"_answer.py", "_answers.py", "_extract.py", "_grade.py"}
     grading = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path.name in names}
     grading = {path for path in grading if path.parts[0] not in {"imports", "cli"}}
-    assert Path("runtime/prediction/_grade.py") in grading
+    assert Path("runtime/_grade.py") in grading
     assert grading <= engine_sources()
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from triathlon_runner import foreign_files
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below, parse_foreign_json, read_file, read_members
 from triathlon_runner.grading._samples import read_samples
@@ -69,7 +69,7 @@ def test_grade_and_import_read_the_same(tmp_path: Path, packing: str) -> None:
     path.write_bytes(PACKERS[packing](TEXT.encode("utf-16")))
     (imported,) = imported_from("evalplus", path)
     (graded,), broken = read_samples(path, [])
-    assert (imported.program, broken) == (graded.program, [])
+    assert (imported.text, broken) == (graded.program, [])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

@@ -25,7 +25,6 @@ LAYERS = (
     ("records", "yaml_file", "datasets", "engine_version", "concurrency", "apart"),
     ("memo", "pasted_keys"),
     (
-        "config_errors",
         "store",
         "metrics",
         "prompts",

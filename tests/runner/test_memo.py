@@ -8,7 +8,7 @@ import pytest
 from triathlon_runner import memo
 from triathlon_runner.datasets import Comparison, Problem, TestedProblem
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.imports import CachingGrader, VerdictCache
+from triathlon_runner.imports import CachingGrader
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 
@@ -56,7 +56,6 @@ async def test_a_changed_problem_is_not_answered_from_the_verdicts_file(tmp_path
     changed = replace(PROBLEM, reference="def f(x):\n    return x + 2\n")
     async with open_sandbox(jobs=1) as sandbox:
         for problem, outcome in ((PROBLEM, Outcome.PASSED), (changed, Outcome.FAILED)):
-            cache = VerdictCache(tmp_path / "verdicts.jsonl")
-            grader = CachingGrader(ProgramGrader(sandbox), cache)
+            grader = CachingGrader(ProgramGrader(sandbox), tmp_path / "verdicts.jsonl")
             assert (await grader.grade(PROBLEM.reference, problem)).outcome is outcome
-    assert len(VerdictCache(tmp_path / "verdicts.jsonl").verdicts) == 2
+    assert len((tmp_path / "verdicts.jsonl").read_bytes().splitlines()) == 2

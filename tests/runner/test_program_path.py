@@ -77,7 +77,7 @@ def serve_in_this_process() -> None:
 
 
 async def test_the_documented_files_are_those_that_a_program_passes() -> None:
-    """From the reply to its verdict a program in Python goes through 17 files, all in the document."""
+    """From the reply to its verdict a program in Python goes through 16 files, all in the document."""
     path = documented_path("The path of one program", "The path of one question")
     follower = ProgramFollower()
     async with open_sandbox(jobs=1) as sandbox:
@@ -93,4 +93,4 @@ async def test_the_documented_files_are_those_that_a_program_passes() -> None:
     with follower:
         serve_in_this_process()
     assert follower.files | {FORKS} == set(path)
-    assert len(path) == 17
+    assert len(path) == 16

@@ -12,15 +12,16 @@ from support.loop_fakes import ADD
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from triathlon_runner.llm import Answer
-from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Reply, UnitRecord
 
-REPLY_TYPES = (httpx2.Response, HttpReply, ParsedReply, Reply, Answer, UnitRecord)
+REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
 BESIDE_THE_PATH = {
     "apart.py",
     "replies/_program.py",
     "schedule/_panel.py",
+    "schedule/_progress.py",
     "llm/_server_info.py",
     "llm/provider.py",
 }

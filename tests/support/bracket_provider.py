@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from triathlon_runner.llm import ApiConfig, Chat
-from triathlon_runner.llm.provider import Fetch, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.llm import Answer, ApiConfig, Chat, Completion, Sampling
+from triathlon_runner.llm.provider import Fetch, Request, ServerInfo
 from triathlon_runner.records import Reply, Usage
 
 
@@ -17,13 +17,13 @@ class Brackets(ApiConfig):
     def key_headers(self, key: str) -> dict[str, str]:
         return {"X-Bracket-Key": key}
 
-    def request(self, question: Question) -> Request:
-        assert isinstance(question.prompt, Chat)
-        body = {"say": question.prompt.messages[-1].content, "most": question.sampling.max_tokens}
-        return Request(question, "/say", body)
+    def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
+        assert isinstance(prompt, Chat)
+        body = {"say": prompt.messages[-1].content, "most": sampling.max_tokens}
+        return Request(prompt, sampling, "/say", body)
 
-    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
-        return ParsedReply(Reply(text=body["said"]), Usage(requests=1), self.model)
+    def read(self, request: Request, body: dict[str, Any]) -> Answer:
+        return Answer(Reply(text=body["said"]), Usage(requests=1), 0.0, self.model)
 
     async def server_info(self, fetch: Fetch) -> ServerInfo:
         return ServerInfo("brackets", digest=json.loads((await fetch("/who")).body)["digest"])

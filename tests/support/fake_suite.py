@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, cast
 
 from triathlon_runner.datasets import DataStore
@@ -20,6 +21,8 @@ from triathlon_runner.suites import (
 )
 
 SAMPLING = Sampling(max_tokens=5)
+GRADER = cast(Grader, SimpleNamespace(sandbox=SimpleNamespace(level="lite")))
+"""Of a suite that executes nothing."""
 
 
 class FakeModel:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 from rich.console import Console
 
-from support.fake_suite import FakeSuite, entry_of
+from support.fake_suite import GRADER, FakeSuite, entry_of
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Message, Model, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
@@ -19,8 +17,6 @@ from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitReco
 from triathlon_runner.schedule import (
     PROFILES,
     STOP_SECONDS,
-    Bounds,
-    Conditions,
     ConsoleProgress,
     Control,
     ModelOpener,
@@ -87,7 +83,7 @@ class LongRun:
     """Of the last call, or the one under way."""
 
     async def __call__(
-        self, base_url: str, bounds: Bounds | None = None, stop_seconds: float = STOP_SECONDS
+        self, base_url: str, control: Control | None = None, stop_seconds: float = STOP_SECONDS
     ) -> Summary:
         row = ModelRow.model_validate(
             {
@@ -100,15 +96,15 @@ class LongRun:
         built = choose(entry_of(self.suite), self.suite, PROFILES["standard"])
         progress = ConsoleProgress(Console(file=io.StringIO()))
         progress.say = self.said.append  # type: ignore[method-assign, assignment]
-        self.control = Control(bounds)
+        self.control = control or Control()
         async with AsyncExitStack() as stack:
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
             runner = Runner(
                 self.folder,
-                cast(Grader, SimpleNamespace()),
+                GRADER,
                 ModelOpener(registry, replies, self.root, self.said.append, control=self.control),
                 progress,
-                Conditions("standard", "none", "not run"),
+                "standard",
                 self.control,
                 stop_seconds=stop_seconds,
             )

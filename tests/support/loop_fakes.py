@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Literal, cast
 
 from triathlon_runner.datasets import FunctionProblem, Problem
@@ -51,7 +52,7 @@ class FakeGrader:
 
     @property
     def sandbox(self) -> Sandbox:
-        return cast(Sandbox, None)
+        return cast(Sandbox, SimpleNamespace(level="none"))
 
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"

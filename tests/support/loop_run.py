@@ -22,7 +22,6 @@ from triathlon_runner.records import LoopRecord, Manifest
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
-    Conditions,
     ConsoleProgress,
     ModelOpener,
     Runner,
@@ -90,8 +89,7 @@ class LoopRun:
                 judge,
             )
             self._keep_only(plan)
-            conditions = Conditions("standard", sandbox.level, "not run")
-            return await Runner(self.folder, grader, opener, progress, conditions).run(plan)
+            return await Runner(self.folder, grader, opener, progress, "standard").run(plan)
 
     @property
     def folder(self) -> ResultsFolder:

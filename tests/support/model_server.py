@@ -7,7 +7,6 @@ prints its base URL as its first line; `model_server_process` starts and stops t
 
 import argparse
 import asyncio
-import hashlib
 import importlib
 import json
 import signal
@@ -16,7 +15,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TextIO
@@ -48,7 +47,6 @@ class ModelServer:
         latency: float = 0.0,
         slots: int | None = None,
         port: int = 0,
-        keep_requests: bool = True,
         log: Path | None = None,
         paths: Mapping[str, Any] | None = None,
     ) -> None:
@@ -60,7 +58,6 @@ class ModelServer:
             latency: Seconds that every answer takes at least; time in the queue for a slot comes on top.
             slots: How many requests are worked on at once; the others wait. None: no limit.
             port: 0 takes a free one.
-            keep_requests: Whether `requests` fills up; a benchmark turns it off.
             log: A file that gets one JSON line a request, for other processes to read.
             paths: What else there is, such as `GET /props`: a body, (status, body), or a list of these that
                 is said one by one, its last again and again.
@@ -70,7 +67,6 @@ class ModelServer:
         self._latency = latency
         self._slots = asyncio.Semaphore(slots) if slots else None
         self._port = port
-        self._keep = keep_requests
         self._log_path = log
         self._log: TextIO | None = None
         self._paths = dict(paths or {})
@@ -81,7 +77,7 @@ class ModelServer:
         """Every request in the order of arrival."""
         self.count = 0
         self.bodies: Counter[bytes] = Counter()
-        """How often each body came, by its digest."""
+        """How often each body came."""
         self.in_flight = 0
         self.most_in_flight = 0
         self.base_url = ""
@@ -117,7 +113,8 @@ class ModelServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            return await self._work(http, asked)
+            async with self._slots or nullcontext():
+                return await self._answer(http, asked)
         except ConnectionResetError:  # the client would not wait any longer
             return web.Response()
         finally:
@@ -134,21 +131,13 @@ class ModelServer:
 
     def _note(self, http: web.BaseRequest, raw: bytes) -> Asked:
         body: dict[str, Any] = json.loads(raw)
-        digest = hashlib.blake2b(raw, digest_size=16).digest()
-        asked = Asked(PATHS[http.path], body, http.headers, self.count, self.bodies[digest])
+        asked = Asked(PATHS[http.path], body, http.headers, self.count, self.bodies[raw])
         self.count += 1
-        self.bodies[digest] += 1
-        if self._keep:
-            self.requests.append(asked)
+        self.bodies[raw] += 1
+        self.requests.append(asked)
         if self._log is not None:
             self._log.write(json.dumps({"number": asked.number, "body": body}) + "\n")
         return asked
-
-    async def _work(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        if self._slots is None:
-            return await self._answer(http, asked)
-        async with self._slots:
-            return await self._answer(http, asked)
 
     async def _answer(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
         if self._latency:
@@ -220,7 +209,6 @@ async def _serve(arguments: argparse.Namespace) -> None:
         slots=arguments.slots,
         port=arguments.port,
         log=arguments.log,
-        keep_requests=False,
     )
     async with server:
         sys.stdout.write(server.base_url + "\n")

@@ -1,10 +1,13 @@
 """What a page of the site says: its links, the ids in it, and its tables."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
 Attributes = dict[str, str]
+LINK = re.compile(r"(?:https?:|data:image/)")
 
 
 @dataclass
@@ -95,3 +98,22 @@ class PageParser(HTMLParser):
         """The cell that is being read."""
         inside = {"td", "th"} & set(self._open)
         return self.tables[-1].rows[-1].cells[-1] if inside else None
+
+
+def pages_of(site: Path) -> dict[Path, PageParser]:
+    """Every page of a site."""
+    return {path.resolve(): PageParser(path) for path in site.rglob("*.html")}
+
+
+def check_links(pages: Mapping[Path, PageParser]) -> None:
+    """Every link leads to a file, and to a part of it that is there; outside, only to web addresses."""
+    for path, page in pages.items():
+        assert len(page.ids) == len(set(page.ids)), path
+        for link in page.links:
+            if LINK.match(link):
+                continue
+            name, _, part = link.partition("#")
+            target = (path.parent / name.partition("?")[0]).resolve() if name else path
+            assert target.exists(), (path.name, link)
+            if part and target in pages:
+                assert part in pages[target].ids, (path.name, link)

@@ -8,7 +8,7 @@ from typing import Literal
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
-from triathlon_runner.runtime._asking import KINDS, AnyAsker, Asker, QuestionKind, Style
+from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._questions import QuestionFile
 
@@ -16,7 +16,7 @@ Truth = Mapping[str, tuple[QuestionKind, str]]
 """By the text of a question: its kind and a right answer."""
 
 
-def truths(questions: QuestionFile, style: Style = "direct", asker: AnyAsker | None = None) -> Truth:
+def truths(questions: QuestionFile, style: Style = "direct", asker: Asker | None = None) -> Truth:
     """The right answer to every question, found by the question's own text; ours where no asker is named."""
     asker = asker or Asker(load_prompts("runtime"), style)
     found: dict[str, tuple[QuestionKind, str]] = {}

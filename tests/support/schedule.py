@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
-from support.fake_suite import FakeModel, FakeOpener, FakeSuite, entry_of
+from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.grading import Grader
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule import (
     PROFILES,
-    Bounds,
-    Conditions,
     ConsoleProgress,
     Control,
     Runner,
@@ -27,7 +23,6 @@ from triathlon_runner.store import ResultsFolder, read_records
 ROW = ModelRow.model_validate(
     {"id": "m", "name": "M", "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
 )
-GRADER = cast(Grader, SimpleNamespace())
 
 
 class Bench:
@@ -44,7 +39,7 @@ class Bench:
         self.said: list[str] = []
         self.from_earlier_run: list[bool] = []
         """Of each finished unit."""
-        self.bounds = Bounds()
+        self.control = Control()
         self.ask_again = False
         self.reference_seconds: Callable[[FunctionProblem], float] = lambda _: 0.0
 
@@ -63,12 +58,13 @@ class Bench:
             GRADER,
             cast(Any, self.opener),
             progress,
-            Conditions("standard", "lite", "x"),
-            Control(self.bounds),
+            "standard",
+            self.control,
             ask_again=self.ask_again,
             reference_seconds=self.reference_seconds,
         )
-        runner.stop.asked = stop
+        if stop:
+            self.control.stop("Ctrl-C")
         return await runner.run(plan)
 
     def records(self) -> list[UnitRecord]:

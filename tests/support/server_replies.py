@@ -44,11 +44,9 @@ class Said:
     text: str | None
     finish: str | None = "stop"
     reasoning: str | None = None
-    reasoning_field: str = "reasoning_content"
     refusal: str | None = None
     input_tokens: int = 10
     output_tokens: int = 5
-    reasoning_tokens: int = 0
     choices: int = 1
     model: str | None = None
     """The name that the server gives; by default the one that was asked for."""
@@ -64,7 +62,6 @@ class Said:
             "prompt_tokens": self.input_tokens,
             "completion_tokens": self.output_tokens,
             "total_tokens": self.input_tokens + self.output_tokens,
-            "completion_tokens_details": {"reasoning_tokens": self.reasoning_tokens},
         }
         body = {
             "id": f"scripted-{asked.number}",
@@ -79,7 +76,7 @@ class Said:
     def _message(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.reasoning is not None:
-            message[self.reasoning_field] = self.reasoning
+            message["reasoning_content"] = self.reasoning
         if self.refusal is not None:
             message["refusal"] = self.refusal
         return {"message": message}
@@ -125,17 +122,6 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class InvalidUtf8:
-    """A good answer, except that its text holds a byte that is no UTF-8."""
-
-    text: str = "ok"
-
-    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        body = json.dumps(Said(self.text + "MARK").body(asked)).encode().replace(b"MARK", b"\xff\xfe")
-        return web.Response(body=body, content_type=JSON_TYPE)
-
-
-@dataclass(frozen=True, slots=True)
 class Reset:
     """Cuts the connection with a TCP reset instead of answering."""
 
@@ -162,34 +148,10 @@ class Half:
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
         body = json.dumps(Said(self.text).body(asked)).encode()
-        response = await _start(http, len(body))
+        response = web.StreamResponse(headers={"Content-Type": JSON_TYPE, "Content-Length": str(len(body))})
+        await response.prepare(http)
         await response.write(body[: len(body) // 2])
         return abort(http, response)
-
-
-@dataclass(frozen=True, slots=True)
-class Drip:
-    """A good answer, spread evenly over `seconds`; a patient client gets all of it."""
-
-    text: str = "ok"
-    seconds: float = 1.0
-    pieces: int = 10
-
-    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        body = json.dumps(Said(self.text).body(asked)).encode()
-        response = await _start(http, len(body))
-        size = -(-len(body) // self.pieces)
-        for start in range(0, len(body), size):
-            await response.write(body[start : start + size])
-            await asyncio.sleep(self.seconds / self.pieces)
-        await response.write_eof()
-        return response
-
-
-async def _start(http: web.BaseRequest, length: int) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Type": JSON_TYPE, "Content-Length": str(length)})
-    await response.prepare(http)
-    return response
 
 
 def abort(http: web.BaseRequest, response: web.StreamResponse | None = None) -> web.StreamResponse:

@@ -7,18 +7,7 @@ import urllib.parse
 
 from support.core_model import answer, reference
 from support.model_server import Script
-from support.server_replies import (
-    Asked,
-    Half,
-    Hang,
-    InvalidUtf8,
-    Raw,
-    Reset,
-    Response,
-    Said,
-    Status,
-    too_many,
-)
+from support.server_replies import Asked, Half, Hang, Raw, Reset, Response, Said, Status, too_many
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
 """Clears the screen, moves the cursor, names the window, colours, turns text round, and rich's markup."""
@@ -35,29 +24,19 @@ def uncounted(asked: Asked) -> Said:
 
 
 def bad_replies(asked: Asked) -> str | Response:
-    """What the model's name says: `empty`, `cut`, `long` (past the context), `large` (413), `other`.
-
-    `locked` wants a key (401); `nousage` answers without token counts; `busy` has no time (429); `wordy`
-    has a long name, and `hidden` says with status 200 that it is an error 400.
-    """
-    model = asked.body["model"]
-    if model == "wordy":
-        return Said(answer(asked), model=5000 * "x")
-    if model == "hidden":
-        return Said("", changes={"choices": None, "error": {"code": 400, "message": "Strange request"}})
-    if model == "busy":
-        return Status(429, "Too many requests")
-    if model == "long":
-        return Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded")
-    if model == "nousage":
-        return Said(answer(asked), changes={"usage": None})
-    if model == "large":
-        return Status(413, "Request too large")
-    if model == "locked":
-        return Status(401, "Unauthorized")
-    if model == "other":
-        return Said(answer(asked), model="gpt-5-cheap")
-    return Said("def f", finish="length") if model == "cut" else ""
+    """What the model's name says: nothing, a cut reply, one of these, or else an empty one."""
+    hidden = {"choices": None, "error": {"code": 400, "message": "Strange request"}}
+    return {
+        "wordy": Said(answer(asked), model=5000 * "x"),
+        "hidden": Said("", changes=hidden),
+        "busy": Status(429, "Too many requests"),
+        "long": Status(400, "This model's maximum context length is 512 tokens", "context_length_exceeded"),
+        "nousage": Said(answer(asked), changes={"usage": None}),
+        "large": Status(413, "Request too large"),
+        "locked": Status(401, "Unauthorized"),
+        "other": Said(answer(asked), model="gpt-5-cheap"),
+        "cut": Said("def f", finish="length"),
+    }.get(asked.body["model"], "")
 
 
 def good_and_broken(asked: Asked) -> str | Response:
@@ -72,11 +51,6 @@ def good_and_broken(asked: Asked) -> str | Response:
     if model == "hostile":
         return Status(401, HOSTILE, "invalid_api_key")
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
-
-
-def reference_uncounted(asked: Asked) -> Said:
-    """Says the reference of our own problems, and not how many tokens that took."""
-    return Said(reference(asked, 1.0), changes={"usage": None})
 
 
 def reference_unless_worse(asked: Asked) -> str | Response:
@@ -97,7 +71,7 @@ FAULTS: tuple[Response, ...] = (
     Status(503, headers={"Retry-After": "0.01"}),
     Reset(),
     Half(),
-    InvalidUtf8(),
+    Raw(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
     Raw(b"<html>busy</html>", "text/html"),
     Raw(b""),
     Said(None),

@@ -115,7 +115,7 @@ async def ask(
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(concurrency=most), EndpointStats()
     queue = RequestQueue(limits, stats, say=say)
-    endpoint = Endpoint(CONFIG, server, queue, Secrets(CONFIG))
+    endpoint = Endpoint(CONFIG, server.send, queue, Secrets(CONFIG))
 
     async def chain(number: int) -> None:
         for step in range(length):

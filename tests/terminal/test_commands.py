@@ -129,16 +129,6 @@ def test_grade(measured: Place, environment: dict[str, Any]) -> None:
     assert "pass@1" in terminal.text
 
 
-def test_import(measured: Place) -> None:
-    """What was imported, and where it lies."""
-    log = measured.root / "log.jsonl"
-    log.write_text(json.dumps({"task_id": "core/unknown", "solution": "def f(): return 1"}) + "\n")
-    with measured.open("import", "evalplus", "log.jsonl", *CORE, "--model", "other") as terminal:
-        assert terminal.finish() in (1, 2)
-    assert_in_order(terminal)
-    assert "core/unknown" in terminal.text
-
-
 def test_models_and_suites(measured: Place) -> None:
     """At 80 columns each model takes one line, and no suite more than four; one model is shown whole."""
     listed = ("--models-file", str(ROOT / "models.yaml"))

@@ -56,12 +56,3 @@ def test_ctrl_c_leaves_it_undecided(gate: Place) -> None:
         assert terminal.finish() == 3, terminal.text
     words = " ".join(terminal.text.split())
     assert "int4-weights against full-weights: UNDECIDED" in words and "stopped: Ctrl-C" in words
-
-
-@pytest.mark.slow
-def test_plain_lines_without_a_terminals_abilities(gate: Place) -> None:
-    """No escape sequence at all, and the same report."""
-    with gate.open(*GATE, NO_COLOR="1") as terminal:
-        assert terminal.finish() == 1, terminal.text
-    assert b"\x1b" not in terminal.output
-    assert "int4-weights against full-weights: WORSE" in terminal.text

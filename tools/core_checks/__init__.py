@@ -6,15 +6,15 @@ from core_checks._details import CoreClass, CoreProblem, Survivor, Wrong, class_
 from core_checks._neighbours import (
     Verdict,
     judged_prompts,
+    nearest,
     public_rows,
     public_texts,
+    shared_runs,
     unjudged,
     verdicts,
 )
-from core_checks._originality import nearest, shared_runs
 from core_checks._rules import still_findings
-from core_checks._suite import check_problem, check_problems
-from core_checks._translations import check_translations
+from core_checks._suite import check_problem, check_problems, check_translations
 
 __all__ = [
     "CoreClass",

@@ -15,7 +15,7 @@ from core_checks._execute import (
 )
 from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
-from triathlon_runner.datasets.core import _prompt_parts
+from triathlon_runner.datasets.core import _load
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 
@@ -64,14 +64,14 @@ def _all_same(expected: _Outcomes, got: _Outcomes, comparison: Comparison) -> bo
 
 
 def _examples(core: CoreProblem) -> list[tuple[str, str]]:
-    return _prompt_parts.examples(core.problem.prompt)
+    return _load.examples(core.problem.prompt)
 
 
 def _promises(core: CoreProblem) -> list[str]:
     """For each input the expression that says whether it keeps what the docstring promises."""
     if not core.requires:
         return []
-    asked = _prompt_parts.asked_function(core.problem.prompt)
+    asked = _load.asked_function(core.problem.prompt)
     parameters = ", ".join(argument.arg for argument in asked.args.args)
     return [f"bool((lambda {parameters}: {core.requires})(*{text}))" for text in core.problem.inputs]
 

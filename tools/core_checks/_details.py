@@ -8,8 +8,7 @@ from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.datasets.core import _schema, classes, problems
-from triathlon_runner.datasets.core._load import with_helpers
-from triathlon_runner.datasets.core._prompt_parts import asked_function
+from triathlon_runner.datasets.core._load import asked_function, with_helpers
 
 _ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
 """Sets whose problems differ from those of another set in their prompts only."""

@@ -1,11 +1,12 @@
-"""What must be true of a problem that can be seen without running it."""
+"""What must be true of a problem, and beside those it came from, without running it."""
 
 import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from core_checks import _details
 from core_checks._details import CoreProblem
-from triathlon_runner.datasets.core import _prompt_parts
+from triathlon_runner.datasets.core import _load
 from triathlon_runner.datasets.core._schema import CANARY
 
 TOPICS: Final = frozenset(
@@ -41,14 +42,14 @@ def imports(program: str) -> set[str]:
 
 def _signature(core: CoreProblem) -> Iterator[str]:
     problem = core.problem
-    asked = _prompt_parts.asked_function(problem.prompt)
+    asked = _load.asked_function(problem.prompt)
     if asked.returns is None or any(argument.annotation is None for argument in asked.args.args):
         yield "every parameter and the result need a type"
     if asked.args.defaults or asked.args.kwonlyargs or asked.args.vararg or asked.args.kwarg:
         yield "parameters are plain positional ones"
     if len(asked.body) != 1:
         yield "the prompt ends with the docstring"
-    if len(_prompt_parts.examples(problem.prompt)) < EXAMPLES:
+    if len(_load.examples(problem.prompt)) < EXAMPLES:
         yield f"the docstring needs {EXAMPLES} examples"
     yield from (f"line too long: {line}" for line in problem.prompt.splitlines() if len(line) > WIDTH)
     yield from (
@@ -67,7 +68,7 @@ def _programs(core: CoreProblem) -> Iterator[str]:
         strange = imports(program) - IMPORTS
         if strange:
             yield f"imports {sorted(strange)}"
-    if _prompt_parts.asked_function(problem.reference).name != problem.entry_point:
+    if _load.asked_function(problem.reference).name != problem.entry_point:
         yield "the reference's last function is not the one that the prompt asks for"
 
 
@@ -97,3 +98,46 @@ def still_findings(core: CoreProblem) -> list[str]:
     problem = core.problem
     labels = label_findings(problem.level, problem.topics, core.canary)
     return [*_signature(core), *_programs(core), *_amounts(core), *labels]
+
+
+def _words(core: CoreProblem) -> int:
+    text = _load.docstring(core.problem.prompt)
+    return len(text.partition(">>>")[0].split())
+
+
+def _reworded(core: CoreProblem, seed: CoreProblem) -> Iterator[str]:
+    prompt, old = core.problem.prompt, seed.problem.prompt
+    if _details.types(prompt) != _details.types(old) or core.problem.entry_point != seed.problem.entry_point:
+        yield "the signature is not the seed's"
+    if _load.examples(prompt) != _load.examples(old):
+        yield "the examples are not the seed's"
+    if core.set_name == "verbose" and _words(core) < 1.5 * _words(seed):
+        yield f"{_words(core)} words are hardly more than the seed's {_words(seed)}"
+    if core.set_name == "concise" and _words(core) >= _words(seed):
+        yield f"{_words(core)} words are no fewer than the seed's {_words(seed)}"
+
+
+def _helpers(core: CoreProblem) -> Iterator[str]:
+    functions = [node for node in ast.parse(core.helpers).body if isinstance(node, ast.FunctionDef)]
+    if not functions:
+        yield "a tool_use problem offers helpers"
+    used = {node.id for node in ast.walk(ast.parse(core.problem.reference)) if isinstance(node, ast.Name)}
+    for function in functions:
+        if ast.get_docstring(function) is None:
+            yield f"the helper {function.name} needs a docstring"
+        if function.name not in used:
+            yield f"the reference does not use {function.name}"
+
+
+def family_findings(core: CoreProblem) -> list[str]:
+    """The rules of its set that a problem breaks on paper."""
+    parents = [_details.detail(parent) for parent in core.problem.parents]
+    wanted = {"seeds": 0, "combine": 2}.get(core.set_name, 1)
+    if len(parents) != wanted:
+        return [f"{len(parents)} parents, {wanted} wanted"]
+    findings: list[str] = []
+    if core.set_name in ("verbose", "concise"):
+        findings += _reworded(core, parents[0])
+    if core.set_name == "tool_use":
+        findings += _helpers(core)
+    return findings

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from triathlon_runner.cli._app import app, examples, run_app
-from triathlon_runner.cli._names import Budget, Data, Models, ModelsFile, Results, Suites, names, one_of
+from triathlon_runner.cli._app import (
+    Budget,
+    Data,
+    Models,
+    ModelsFile,
+    Results,
+    Suites,
+    app,
+    examples,
+    names,
+    one_of,
+    run_app,
+)
 
 if TYPE_CHECKING:
     from triathlon_runner.schedule import Missing
@@ -32,7 +43,7 @@ __all__ = [
     "run_app",
 ]
 
-_COMMANDS = "cache doctor evolve gate grade import list probe questions results run submit translation verify"
+_COMMANDS = "evolve gate grade groups import list probe results run submit verify"
 
 
 def add_commands() -> None:
@@ -78,12 +89,11 @@ def missing_here(suites: Sequence[str], data: Path | None) -> dict[str, "Missing
         SandboxError: nothing can be executed here.
     """
     from triathlon_runner import catalogue  # noqa: PLC0415  as above
-    from triathlon_runner.cli._options import data_store  # noqa: PLC0415
-    from triathlon_runner.sandbox import open_sandbox  # noqa: PLC0415
+    from triathlon_runner.cli._options import data_store, open_grader  # noqa: PLC0415
     from triathlon_runner.schedule import what_is_missing  # noqa: PLC0415
 
     async def find() -> dict[str, "Missing"]:
-        async with open_sandbox() as sandbox:
-            return await what_is_missing(catalogue.select(suites), data_store(data), sandbox)
+        async with open_grader() as grader:
+            return await what_is_missing(catalogue.select(suites), data_store(data), grader.sandbox)
 
     return asyncio.run(find())

@@ -1,17 +1,26 @@
-"""The `triathlon` command and how errors are shown."""
+"""The `triathlon` command, options that several commands share, and how errors are shown.
+
+Completion imports what it needs inside its functions, so that the site's commands start without it.
+"""
 
 import errno
 import io
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Final, Literal
 
 import typer
 
 from triathlon_runner import __version__
-from triathlon_runner.cli._command_style import App
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.terminal import print_error, print_traceback
+
+MODELS_FILE: Final = Path("models.yaml")
+RESULTS: Final = Path("results")
+_OUTPUT_LOST: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
+"""Errors without a file's name: of writing to the standard output."""
 
 
 def examples(*lines: str) -> str:
@@ -19,7 +28,7 @@ def examples(*lines: str) -> str:
     return "\n".join(("Examples:", *lines))
 
 
-app = App(
+app = typer.Typer(
     name="triathlon",
     help="A leaderboard for code language models in three disciplines: loop, runtime, evolved.",
     epilog=examples(
@@ -33,15 +42,11 @@ app = App(
 )
 
 
-def group_of_commands(name: str, about: str, example: str) -> App:
+def group_of_commands(name: str, about: str, example: str) -> typer.Typer:
     """Returns a group of commands of `app`, such as `triathlon results`."""
-    group = App(help=about, epilog=examples(example), no_args_is_help=True)
+    group = typer.Typer(help=about, epilog=examples(example), no_args_is_help=True)
     app.add_typer(group, name=name)
     return group
-
-
-_OUTPUT_LOST = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
-"""Errors without a file's name: of writing to the standard output."""
 
 
 def _show_version(is_set: bool) -> None:
@@ -88,3 +93,98 @@ def run_app() -> None:
     except Exception:
         sys.excepthook = print_traceback  # typer's hook prints quoted control characters unescaped
         raise
+
+
+def names(text: str | None) -> list[str] | None:
+    """Returns the names in `a,b`; None, which stands for all, for None.
+
+    Raises:
+        UserError: the text has no name.
+    """
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise UserError(
+            f"expected names separated by commas, such as a,b, got {text!r}; leave it out for all"
+        )
+    return parts
+
+
+def one_of(choices: Iterable[str]) -> Callable[[str], list[str]]:
+    """Returns what completes one of these names, for the shell."""
+    return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
+
+
+def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Returns ids of models.yaml, for the shell; none where that cannot be read."""
+    from triathlon_runner import models_yaml  # noqa: PLC0415  see above
+
+    try:
+        return _completed(incomplete, (row.id for row in models_yaml.load(_models_file(ctx)).models))
+    except UserError:
+        return []
+
+
+def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Returns ids of suites, for the shell; none where suites.yaml cannot be read.
+
+    Variants are left out: bash begins a new word at their `@`.
+    """
+    from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
+    from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
+
+    try:
+        entries = read_catalogue(suites_file_beside(_models_file(ctx))).entries()
+    except UserError:
+        return []
+    return _completed(incomplete, (entry.id for entry in entries if entry.variant_of is None))
+
+
+def _models_file(ctx: typer.Context) -> Path:
+    return Path(ctx.params.get("models_file") or MODELS_FILE)
+
+
+def _completed(incomplete: str, ids: Iterable[str]) -> list[str]:
+    """Completes the last id of a list: `a,lo` to `a,loop/core`; ids before it are not offered again."""
+    complete, comma, last = incomplete.rpartition(",")
+    listed = complete.split(",")
+    return [complete + comma + name for name in ids if name.startswith(last) and name not in listed]
+
+
+_IDS: Final = "Ids, separated by commas; left out: all."
+Models = Annotated[str | None, typer.Option(help=_IDS, autocompletion=complete_models)]
+Suites = Annotated[str | None, typer.Option(help=_IDS, autocompletion=complete_suites)]
+ModelsFile = Annotated[
+    Path, typer.Option("--models-file", help="The list of models.", envvar="TRIATHLON_MODELS")
+]
+Results = Annotated[Path, typer.Option("--results", help="Folder of results.", envvar="TRIATHLON_RESULTS")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
+]
+Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", help="One model without a models file: its name at --base-url, and its id."),
+]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="Server of --model, such as http://127.0.0.1:11434/v1.")
+]
+KeyEnv = Annotated[
+    str | None,
+    typer.Option("--key-env", help="Environment variable with the key of --model, never the key itself."),
+]
+PriceOfModel = Annotated[
+    str | None,
+    typer.Option("--price", help="Price of --model as INPUT,OUTPUT in USD per million tokens, such as 1,4."),
+]
+Executor = Literal["local", "ray"]
+ExecutorOption = Annotated[
+    Executor,
+    typer.Option("--executor", help="Where programs are executed: here or on the nodes of a Ray cluster."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray-address", help="The cluster, as `ray start` prints it, or auto; for --executor ray."),
+]

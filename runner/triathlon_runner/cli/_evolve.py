@@ -11,11 +11,19 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, ModelsFile, complete_suites, names
-from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    Budget,
+    Data,
+    ModelsFile,
+    app,
+    complete_suites,
+    examples,
+    names,
+)
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.datasets import DataStore, Problem
-from triathlon_runner.datasets.official import ACCEPTED
+from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     TRANSFORMATIONS,
@@ -24,10 +32,8 @@ from triathlon_runner.evolved.evolve import (
     Progress,
     Workspace,
     choose_seeds,
-    cost,
     estimate,
     make_jobs,
-    run,
     summary,
 )
 from triathlon_runner.llm import Model, ReplyCache
@@ -35,7 +41,6 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     Account,
-    Bounds,
     Control,
     ControlledModel,
     ModelOpener,
@@ -66,11 +71,9 @@ def evolve(
         str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="USD; no request is sent once it is spent.")
-    ] = None,
+    budget: Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
-    models_file: ModelsFile = Common.models_file,
+    models_file: ModelsFile = MODELS_FILE,
     data: Data = None,
 ) -> None:
     """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
@@ -151,7 +154,7 @@ async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:
             f"the tasks of {entry.id!r} are no functions to evolve; name an evolved suite at --seeds"
         )
     if entry.user_data is not None:
-        async with open_local_grader() as grader:
+        async with open_grader() as grader:
             await check_references(entry.user_data.read(), grader, store.cache / "references")
     seeds, left_out = choose_seeds(suite.functions())
     if not seeds:
@@ -166,7 +169,7 @@ def _expected(jobs: Sequence[Job], workspace: Workspace, row: models_yaml.ModelR
     """Returns what the unfinished jobs will take, in words."""
     unfinished = [job for job in jobs if not workspace.is_done(job)]
     expected = estimate(unfinished)
-    usd = cost(expected, row.price)
+    usd = row.price.cost_of(expected) if row.price else None
     done = len(jobs) - len(unfinished)
     before = f" ({done} done before)" if done else ""
     money = "price unknown" if usd is None else f"about {usd:.2f} USD"
@@ -190,22 +193,23 @@ async def _evolve(
         done = progress.done_before + progress.finished
         usage = progress.usage
         tokens = "unknown" if usage.uncounted else usage.output_tokens
-        money = "" if progress.cost_usd is None else f", {progress.cost_usd:.2f} USD"
+        usd = row.price.cost_of(usage) if row.price else None
+        money = "" if usd is None else f", {usd:.2f} USD"
         screen.print_message(
             f"{done}/{progress.jobs} evolved, {progress.dropped} dropped, {len(progress.open)} open,"
             f" {tokens} tokens{money}"
         )
 
-    control = Control(Bounds(budget))
+    control = Control(budget)
 
     def stop_reason() -> str:
-        return "" if control.may_send() else control.stop.reason
+        return "" if control.may_send() else control.stopped
 
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
             evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
-            progress = await run(evolver, jobs, show)
+            progress = await evolver.run(jobs, show)
     return progress.open
 
 
@@ -224,7 +228,7 @@ async def _controlled(
 
     async with opener.open(row) as opened:
         if opened.stats is not None:
-            control.bounds.accounts.append(Account(row.id, opened.stats, row.price))
+            control.accounts.append(Account(row.id, opened.stats, row.price))
         watch = asyncio.create_task(end_waits())
         try:
             yield ControlledModel(opened, control)

@@ -1,7 +1,7 @@
 """`triathlon gate`: is the candidate worse than the baseline?"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -11,24 +11,42 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import (
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    RESULTS,
     Budget,
     Data,
     ModelsFile,
     Results,
+    app,
     complete_models,
     complete_suites,
+    examples,
     names,
 )
-from triathlon_runner.cli._options import Common, catalogue_beside, data_store, results_folder
-from triathlon_runner.cli._run_options import Options, limits_of
-from triathlon_runner.cli._run_report import about_cost, about_replies, about_tokens
-from triathlon_runner.cli._session import open_session, run_plan
+from triathlon_runner.cli._options import catalogue_beside, data_store
+from triathlon_runner.cli._run_report import about_cost, warnings_about
+from triathlon_runner.cli._session import check_wanted, open_run, run_plan
 from triathlon_runner.errors import UserError
-from triathlon_runner.gate import Comparison, count_stored, plan_comparison, report_of, set_pace
-from triathlon_runner.schedule import PROFILES, Bounds, ConsoleProgress, RunPlan, Summary, Wanted
-from triathlon_runner.store import replace_file
+from triathlon_runner.gate import (
+    Comparison,
+    count_stored,
+    plan_comparison,
+    report_lines,
+    report_markdown,
+    report_of,
+    set_pace,
+)
+from triathlon_runner.schedule import (
+    PROFILES,
+    ConsoleProgress,
+    Control,
+    Runner,
+    RunPlan,
+    Summary,
+    Wanted,
+)
+from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
 
@@ -75,8 +93,8 @@ def gate(
             envvar="TRIATHLON_URL",
         ),
     ] = None,
-    models_file: ModelsFile = Common.models_file,
-    results: Results = Common.results,
+    models_file: ModelsFile = MODELS_FILE,
+    results: Results = RESULTS,
     data: Data = None,
 ) -> None:
     """Is one model worse than another? Asks both, task by task, and stops as soon as that is clear.
@@ -87,44 +105,30 @@ def gate(
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
     """
     _check(baseline, candidate, alpha, margin, markdown, site_url)
-    listed = models_yaml.load(models_file)
+    listed, control, folder = models_yaml.load(models_file), Control(budget), ResultsFolder(results)
+    models = baseline, candidate
     suite_ids = names(suites) or [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
-    catalogue = catalogue_beside(models_file)
-    options = Options(
-        wanted=Wanted(PROFILES["standard"], (baseline, candidate), suite_ids, catalogue=catalogue),
-        bounds=Bounds(budget),
-        limits=limits_of("10m", 12, "15m", budget),
-        folder=results_folder(results),
-        data=data_store(data),
-    )
-    options.check(listed)
+    wanted = Wanted(PROFILES["standard"], models, suite_ids, catalogue=catalogue_beside(models_file))
+    folder.check_writable()
+    store = data_store(data)
+    check_wanted(wanted, listed, control)
     screen = Screen(stderr=True) if as_json else console()
+    opened = partial(open_run, listed=listed, wanted=wanted, control=control, folder=folder, data=store)
     planned = partial(
-        plan_comparison,
-        models=(baseline, candidate),
-        seed=seed,
-        max_tasks=max_tasks,
-        margin=margin,
-        alpha=alpha,
+        plan_comparison, models=models, seed=seed, max_tasks=max_tasks, margin=margin, alpha=alpha
     )
-    comparison, summary = asyncio.run(_compare(options, planned, listed, screen))
-    report = report_of(
-        comparison,
-        options.folder,
-        summary,
-        suites=suite_ids,
-        seed=seed,
-        usd=_known_cost(options.bounds),
-        site=site_url or SITE_FOLDER,
-    )
+    comparison, summary = asyncio.run(_compare(opened, planned, screen))
+    site = site_url or SITE_FOLDER
+    usd = _known_cost(control)
+    report = report_of(comparison, folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
     if markdown is not None:
-        replace_file(markdown, report.markdown())
+        replace_file(markdown, report_markdown(report))
     if as_json:
-        console().print_json(data=report.as_json())
+        console().print_json(data=report)
     else:
-        for line in report.lines():
+        for line in report_lines(report):
             screen.print(line, soft_wrap=not screen.is_terminal)
-    raise typer.Exit(report.exit_code)
+    raise typer.Exit(report["exit_code"])
 
 
 def _check(
@@ -146,31 +150,33 @@ def _check(
 
 
 async def _compare(
-    options: Options, planned: Callable[[RunPlan], Comparison], listed: models_yaml.Registry, screen: Screen
+    opened: Callable[[AsyncExitStack, ConsoleProgress], Awaitable[tuple[Runner, RunPlan]]],
+    planned: Callable[[RunPlan], Comparison],
+    screen: Screen,
 ) -> tuple[Comparison, Summary]:
     """Counts stored results, and asks both models until the comparison is decided."""
     progress, summary = ConsoleProgress(screen), Summary()
-    accounts = options.bounds.accounts
     async with AsyncExitStack() as stack:
         with progress:
-            session = await open_session(stack, options, listed, progress)
-            comparison = planned(session.plan)
+            runner, plan = await opened(stack, progress)
+            comparison = planned(plan)
             for model in comparison.models:
-                count_stored(comparison, session.plan.work[model], options.folder)
+                count_stored(comparison, plan.work[model], runner.folder)
+        accounts = runner.control.accounts
         if not comparison.decided:
-            set_pace(session.plan, comparison, session.control)
-            summary = await run_plan(options, session, progress)
+            set_pace(plan, comparison, runner.control)
+            summary = await run_plan(runner, plan)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
     if progress.has_accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
     for account in accounts:
-        for message in filter(None, (about_tokens(account), about_replies(account))):
-            screen.print_message(message)
+        for warning in warnings_about(account):
+            screen.print_message(warning)
     return comparison, summary
 
 
-def _known_cost(bounds: Bounds) -> float | None:
+def _known_cost(control: Control) -> float | None:
     """Returns what asking has cost; None where models were asked and none of them has a price."""
-    asked = [account for account in bounds.accounts if account.stats.answered]
-    return bounds.spent if not asked or any(account.price for account in asked) else None
+    asked = [account for account in control.accounts if account.stats.answered]
+    return control.spent if not asked or any(account.price for account in asked) else None

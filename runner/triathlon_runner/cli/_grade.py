@@ -1,7 +1,6 @@
 """`triathlon grade`: grades programs made elsewhere."""
 
 import asyncio
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,11 +8,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, complete_suites
-from triathlon_runner.cli._options import AsJson, catalogue_beside, data_store, numbers
+from triathlon_runner.cli._app import AsJson, Data, app, complete_suites, examples
+from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
 from triathlon_runner.suites import Programs
@@ -21,8 +19,6 @@ from triathlon_runner.terminal import ProgressLines, console, counted, first_of,
 
 Inputs = Literal["base", "all"]
 _SHOWN = 10
-_LISTED = ("missing", "broken", "refused", "open")
-"""Fields of a report that `--json` has under the same name."""
 
 
 @app.command(
@@ -62,7 +58,7 @@ def grade(
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
     2: something is for you to mend.
     """
-    ks = numbers("--k", k)
+    ks = _numbers(k)
     functions, inputs = _problems(suite, problems, data_store(data))
     report = asyncio.run(
         grade_samples(
@@ -74,10 +70,18 @@ def grade(
     )
     whole = report.whole(partial=partial)
     if as_json:
-        typer.echo(json.dumps(_document(report, ks, whole=whole), indent=1))
+        console().print_json(data={"schema": 1, "whole": whole, **_document(report, ks)})
     else:
         _show(report, ks, partial=partial)
     raise typer.Exit(0 if whole else 1)
+
+
+def _numbers(text: str) -> list[int]:
+    """Returns the whole numbers of `1,10`, sorted; refuses a part that is no whole number from 1."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
+        raise UserError(f"expected --k as whole numbers from 1, separated by commas (1,10), got {text!r}")
+    return sorted({int(part) for part in parts})
 
 
 def _problems(
@@ -153,11 +157,9 @@ def _notes(report: GradeReport, ks: Sequence[int], *, partial: bool) -> Iterator
             yield from (f"  {line}" for line in first_of(lines, _SHOWN))
 
 
-def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[str, Any]:
-    """Returns the document of `--json`."""
+def _document(report: GradeReport, ks: Sequence[int]) -> dict[str, Any]:
+    """Returns what `--json` prints of a report."""
     return {
-        "schema": 1,
-        "whole": whole,
         "tasks": len(report.tasks),
         "tasks_with_samples": len(report.samples()),
         "samples": len(report.lines),
@@ -166,7 +168,10 @@ def _document(report: GradeReport, ks: Sequence[int], *, whole: bool) -> dict[st
             name: {str(k): report.pass_at(k, base=base) for k in ks} for name, base in _rows(report).items()
         },
         "unknown": dict(report.unknown),
-        **{name: getattr(report, name) for name in _LISTED},
+        "missing": report.missing,
+        "broken": report.broken,
+        "refused": report.refused,
+        "open": report.open,
         "their_verdicts": {
             "compared": report.agreement.compared,
             "equal": report.agreement.equal,

@@ -11,9 +11,17 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, Results, complete_suites, names, one_of
-from triathlon_runner.cli._options import Common, catalogue_beside, data_store, open_local_grader
+from triathlon_runner.cli._app import (
+    RESULTS,
+    Data,
+    Results,
+    app,
+    complete_suites,
+    examples,
+    names,
+    one_of,
+)
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
     FORMATS,
@@ -21,9 +29,8 @@ from triathlon_runner.imports import (
     CachingGrader,
     Format,
     ImportReport,
-    Recording,
     Source,
-    VerdictCache,
+    cruxeval_model_and_suite,
     file_livecodebench,
     import_log,
     import_recording,
@@ -112,7 +119,7 @@ def import_command(
     verdicts: Annotated[
         Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
     ] = None,
-    results: Results = Common.results,
+    results: Results = RESULTS,
     data: Data = None,
 ) -> None:
     """Grades the programs and answers of logs and writes them to results/imported/, kept apart.
@@ -131,19 +138,19 @@ def import_command(
         raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
     log_format = with_filter(FORMATS[format_name], log_filter)
     source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(log_format, logs_at(log_format, paths, suite), model, kind, source)
+    logs = _logs(logs_at(log_format, paths, suite), model, kind, source)
     catalogue, screen, any_left_out = catalogue_beside(), console(), False
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
     entries = catalogue.select(source.suites if source is not None and suite is None else names(suite))
-    folder, store, cache = ResultsFolder(results), data_store(data), VerdictCache(verdicts)
+    folder, store = ResultsFolder(results), data_store(data)
 
     async def import_all() -> None:
         nonlocal any_left_out
-        async with open_local_grader() as grader:
+        async with open_grader() as grader:
+            caching_grader = CachingGrader(grader, verdicts)
             for entry in entries:  # one after another: a suite's data can be large
                 built = await build_suite(entry, store, grader, PROFILES["standard"])
-                caching_grader = CachingGrader(grader, cache)
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     report = await _import(log_format, log, source, built, folder, caching_grader)
                     _show(report, log.path, screen)
@@ -174,9 +181,7 @@ def _file_reported(paths: Sequence[Path], model: str | None, address: str | None
     )
 
 
-def _logs(
-    log_format: Format, paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None
-) -> list[_Log]:
+def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Source | None) -> list[_Log]:
     """Returns each log with the model that its file's name, or --model, stands for.
 
     Where it is filed as recorded, its name may name the suite, too; an import goes to the command's suite.
@@ -191,7 +196,7 @@ def _logs(
         )
     logs = []
     for path in paths:
-        name, suite = (log_format.model_and_suite(path) if source else None) or (model_of(path), None)
+        name, suite = (cruxeval_model_and_suite(path) if source else None) or (model_of(path), None)
         model_id = model or (source.models.get(name, name) if source is not None else name)
         try:
             logs.append(_Log(path, row_without_server(model_id, kind), suite))
@@ -226,7 +231,7 @@ async def _import(
         work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
         return await import_log(log_format, log.path, work, results, grader, show)
     work = Work(log.row, built, source.settings(built.suite))
-    return await import_recording(Recording(log_format, log.path, source), work, results, grader, show)
+    return await import_recording(log_format, log.path, source, work, results, grader, show)
 
 
 def _show(report: ImportReport, log: Path, screen: Screen) -> None:

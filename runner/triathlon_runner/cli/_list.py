@@ -1,34 +1,55 @@
-"""`triathlon models` and `triathlon suites`: what is registered and whether it can run here."""
+"""`triathlon models`, `suites` and `doctor`: what is registered, and what can run here."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from triathlon_runner import models_yaml
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, ModelsFile, complete_models
-from triathlon_runner.cli._options import AsJson, Common, catalogue_beside, data_store
+from triathlon_runner import catalogue, models_yaml, sandbox
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    AsJson,
+    Data,
+    ModelsFile,
+    app,
+    complete_models,
+    examples,
+)
+from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.grading import TEST_LIMITS
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.schedule import why_not
+from triathlon_runner.serving import gpus
 from triathlon_runner.suites import SuiteEntry
-from triathlon_runner.terminal import console, table
+from triathlon_runner.terminal import Screen, console, counted, table
 
-
-@app.command(
-    epilog=examples(
-        "triathlon models",
-        "triathlon models gpt-4-turbo",
-        "triathlon models --json",
-    )
+_GRADED_NOTE: Final = """
+here: its data is in the package, or on this machine; or is fetched when run (or --data FOLDER).
+graded: outside: expected values, comparison and verdict never are in the process of a model's program; \
+in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
+filled in with an expression of plain values, and runs in one process with the data set's own program.
+`grade --problems` refuses problems whose tests cannot run in another process than the program."""
+_NOWHERE: Final = (
+    "this kernel, or the container that this runs in, offers neither user namespaces nor Landlock; without"
+    " one of them a program could read and change what is yours, so that none is executed",
+    "your own kernel: Linux 5.13 or later with `landlock` in /sys/kernel/security/lsm, or unprivileged user"
+    " namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: sysctl"
+    " kernel.apparmor_restrict_unprivileged_userns=0)",
+    "gVisor (runsc) has neither: start the container with the default runtime, `docker run --runtime=runc`",
+    "Apple's `container` starts a kernel without Landlock: use Docker Desktop, Colima or Lima",
 )
+"""Advice where nothing can be executed."""
+
+
+@app.command(epilog=examples("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json"))
 def models(
     model: Annotated[
         str | None,
         typer.Argument(help="Shows all that is known of this one.", autocompletion=complete_models),
     ] = None,
-    models_file: ModelsFile = Common.models_file,
+    models_file: ModelsFile = MODELS_FILE,
     as_json: AsJson = False,
 ) -> None:
     """The models of models.yaml and whether they can run here."""
@@ -65,16 +86,11 @@ def _model(row: ModelRow) -> dict[str, str]:
     }
 
 
-@app.command(
-    epilog=examples(
-        "triathlon suites",
-        "triathlon suites --variants --json",
-    )
-)
+@app.command(epilog=examples("triathlon suites", "triathlon suites --variants --json"))
 def suites(
     data: Data = None,
     variants: bool = False,
-    models_file: ModelsFile = Common.models_file,
+    models_file: ModelsFile = MODELS_FILE,
     as_json: AsJson = False,
 ) -> None:
     """The suites, where they are graded and whether their data is here; --variants lists those too.
@@ -96,14 +112,6 @@ def suites(
     shown = [{**row, "here": row["here"].removeprefix("in the ")} for row in rows]
     _show(shown, ["id", "graded", "here", "title"])
     console().print(_GRADED_NOTE, soft_wrap=not console().is_terminal)
-
-
-_GRADED_NOTE = """
-here: its data is in the package, or on this machine; or is fetched when run (or --data FOLDER).
-graded: outside: expected values, comparison and verdict never are in the process of a model's program. \
-in part: coverage, state and path are read and compared outside; output is an assertion of the data set, \
-filled in with an expression of plain values, and runs in one process with the data set's own program.
-`grade --problems` refuses problems whose tests cannot run in another process than the program."""
 
 
 def _data(entry: SuiteEntry, store: DataStore) -> tuple[str, str]:
@@ -140,3 +148,46 @@ def _in_words(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     return str(value)
+
+
+@app.command(epilog=examples("triathlon doctor"))
+def doctor(models_file: ModelsFile = MODELS_FILE, data: Data = None) -> None:
+    """What can run here: sandbox level, limits of a program, languages, GPUs, data, keys.
+
+    Exit code 1: nothing can be executed.
+    """
+    screen, store = console(), data_store(data, fetch=False)
+    healthy = asyncio.run(_machine(screen))
+    missing = [entry.id for entry in catalogue.select() if not _data(entry, store)[0]]
+    where = "fetched when run, or read from --data FOLDER"
+    _say(screen, "data", f"not here, {where}: {', '.join(missing)}" if missing else "all here")
+    for row in models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE).models:
+        _say(screen, "model", f"{row.id}: {why_not(row) or 'ready'}")
+    raise typer.Exit(0 if healthy else 1)
+
+
+async def _machine(screen: Screen) -> bool:
+    """Prints what can be executed on this machine, and returns whether anything can."""
+    health = await sandbox.doctor()
+    level = health.level or "nothing can be executed here"
+    _say(screen, "sandbox", f"{level}, {counted(health.jobs, 'program')} at once")
+    for name, reason in health.refused.items():
+        _say(screen, "", f"not {name}: {reason}")
+    if health.level is None:
+        for advice in _NOWHERE:
+            _say(screen, "", advice)
+    else:
+        _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
+        _say(screen, "isolation", sandbox.integrity(health.level))
+        for number, row in enumerate(sandbox.limits_of_a_child(TEST_LIMITS)):
+            heading = "" if number else "limits"
+            _say(screen, heading, f"{row.what}: {row.most} ({row.enforced_by})")
+    for language in health.languages:
+        _say(screen, language.language, language.version or language.fault)
+    names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]
+    _say(screen, "GPUs", ", ".join(names) or "none")
+    return health.level is not None
+
+
+def _say(screen: Screen, heading: str, finding: str) -> None:
+    screen.print_message(f"{heading:10} {finding}")

@@ -1,54 +1,29 @@
-"""Options that several commands share, and the objects that they name."""
+"""What the options of several commands name: suites, data, models, and what executes programs."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Literal
 
-import typer
-
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.cli._app import MODELS_FILE, Executor, names
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.models_yaml import ModelRow, Price, Registry
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.schedule import why_not
 from triathlon_runner.suites_yaml import suites_file_beside
 
-Executor = Literal["local", "ray"]
-ExecutorOption = Annotated[
-    Executor,
-    typer.Option("--executor", help="Where programs are executed: here or on the nodes of a Ray cluster."),
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option("--ray-address", help="The cluster, as `ray start` prints it, or auto; for --executor ray."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
-
-
-class Common:
-    """Defaults of the options that several commands share."""
-
-    models_file = Path("models.yaml")
-    results = Path("results")
+_PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
+_PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
     """Returns all suites, with those of a suites.yaml beside the list of models."""
     return read_catalogue(suites_file_beside(models_file))
-
-
-def numbers(option: str, text: str) -> list[int]:
-    """Returns the whole numbers of `1,10`, sorted; refuses a part that is no whole number from 1."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and part.isascii() and int(part) >= 1 for part in parts):
-        raise UserError(
-            f"expected {option} as whole numbers from 1, separated by commas (1,10), got {text!r}"
-        )
-    return sorted({int(part) for part in parts})
 
 
 def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
@@ -58,23 +33,13 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
     return DataStore(cache=cache_folder() / "data", folder=data, fetch=fetch)
 
 
-def results_folder(path: Path) -> ResultsFolder:
-    """Returns the results folder, after checking that it can be written."""
-    folder = ResultsFolder(path)
-    folder.check_writable()
-    return folder
-
-
-def check_executor(executor: Executor, ray_address: str | None) -> None:
-    """Refuses `--ray-address` without `--executor ray`."""
-    if ray_address is not None and executor != "ray":
-        raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
-
-
-def open_grader(
-    executor: Executor, ray_address: str | None, report: Callable[[str], object]
-) -> AbstractAsyncContextManager[Grader]:
-    """Opens a grader that executes programs on this machine or on a cluster.
+@asynccontextmanager
+async def open_grader(
+    executor: Executor = "local",
+    ray_address: str | None = None,
+    report: Callable[[str], object] = lambda _: None,
+) -> AsyncIterator[Grader]:
+    """Opens a grader that executes programs on this machine or on a cluster, with answer keys in the cache.
 
     `report` is called with one line about each node of the cluster.
 
@@ -82,13 +47,60 @@ def open_grader(
         UserError: the cluster cannot be used.
         SandboxError: nothing can be executed here.
     """
+    keys = cache_folder() / "keys"
     if executor == "ray":
-        return open_cluster(ray_address, keys=cache_folder() / "keys", report=report)
-    return open_local_grader()
-
-
-@asynccontextmanager
-async def open_local_grader() -> AsyncIterator[ProgramGrader]:
-    """Opens a grader that executes programs on this machine, with the answer keys in the cache."""
+        async with open_cluster(ray_address, keys=keys, report=report) as grader:
+            yield grader
+        return
+    if ray_address is not None:
+        raise UserError(f"--ray-address {ray_address!r} is for --executor ray; add that, or leave it out")
     async with open_sandbox() as sandbox:
-        yield ProgramGrader(sandbox, cache_folder() / "keys")
+        yield ProgramGrader(sandbox, keys)
+
+
+def models_to_run(
+    models_file: Path,
+    models: str | None,
+    model: str | None,
+    base_url: str | None,
+    key_env: str | None,
+    price: str | None,
+) -> tuple[Registry, list[str] | None]:
+    """Returns the registry, and the ids of the models to run; None: all.
+
+    Raises:
+        UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
+    """
+    if all(option is None for option in (model, base_url, key_env, price)):
+        return models_yaml.load(models_file), names(models)
+    if model is None or base_url is None:
+        raise UserError(
+            "expected --model and --base-url together (and --key-env where the server wants a key, --price"
+            " for --budget); a model of models.yaml is named with --models"
+        )
+    if models is not None:
+        raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
+    listed = models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE)
+    with_model, model_id = models_yaml.single(model, base_url, key_env, listed, price=_price(price))
+    return with_model, [model_id]
+
+
+def _price(text: str | None) -> Price | None:
+    """Returns the price that `1,4` stands for; None for None."""
+    if text is None:
+        return None
+    try:
+        usd_in, usd_out = (float(part) for part in text.split(","))
+        return Price(input=usd_in, output=usd_out)
+    except ValueError:  # pydantic's ValidationError is one, too
+        raise UserError(
+            f"expected --price as INPUT,OUTPUT, USD per million tokens, such as 1,4, got {text!r}"
+        ) from None
+
+
+def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
+    """Checks that every model behind an API has a price, as a budget needs; `single`: the id of --model."""
+    for row in rows:
+        if row.api is not None and row.price is None and why_not(row) is None:
+            remedy = _PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW
+            raise UserError(f"--budget needs the price of {row.id!r}: {remedy}")

@@ -7,15 +7,24 @@ from typing import Annotated, Any, Final
 import typer
 
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Budget, Models, ModelsFile
-from triathlon_runner.cli._options import AsJson, Common
-from triathlon_runner.cli._run_options import BaseUrl, KeyEnv, ModelName, PriceOfModel, models_to_run
-from triathlon_runner.cli._run_report import check_prices
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    AsJson,
+    BaseUrl,
+    Budget,
+    KeyEnv,
+    ModelName,
+    Models,
+    ModelsFile,
+    PriceOfModel,
+    app,
+    examples,
+)
+from triathlon_runner.cli._options import check_prices, models_to_run
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
-from triathlon_runner.llm import Limits, ReplyCache, Report, probe, probed
+from triathlon_runner.llm import Limits, ReplyCache, probe, probed
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.schedule import Account, Bounds, Control, ModelOpener, why_not
+from triathlon_runner.schedule import Account, Control, ModelOpener, why_not
 from triathlon_runner.terminal import Screen, console, counted, money, print_error, shortened, table
 
 _RAW_CHARACTERS: Final = 2000
@@ -39,7 +48,7 @@ def probe_servers(
     ask_again: Annotated[
         bool, typer.Option("--ask-again", help="Ask anew what an earlier call asked of the same server.")
     ] = False,
-    models_file: ModelsFile = Common.models_file,
+    models_file: ModelsFile = MODELS_FILE,
     as_json: AsJson = False,
 ) -> None:
     """Asks at most ten small questions that show how a server behaves, and which settings its row needs.
@@ -54,7 +63,7 @@ def probe_servers(
         raise UserError(f"expected models that can run here, got {'; '.join(reasons)}")
     if budget is not None:
         check_prices(rows, rows[0].id if model is not None else None)
-    control, screen = Control(Bounds(budget)), console()
+    control, screen = Control(budget), console()
 
     async def probe_all() -> list[dict[str, Any]]:
         async with AsyncExitStack() as stack:
@@ -82,7 +91,7 @@ async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[s
     try:
         async with opener.connect(row) as (connection, _):
             account = Account(row.id, connection.stats, row.price)
-            control.bounds.accounts.append(account)
+            control.accounts.append(account)
             report = await probe(connection, may_ask=control.may_send)
     except (InfrastructureError, UserError, BaseExceptionGroup) as error:
         causes = list(leaves(error))
@@ -93,18 +102,19 @@ async def _probe(row: ModelRow, opener: ModelOpener, control: Control) -> dict[s
         "model": row.id,
         "exit_code": 1 if report.has_findings else 0,
         "reply": report.raw,
-        "checks": _checks(report),
+        "checks": [
+            {
+                "check": name,
+                "finding": bool(found.setting),
+                "seen": found.seen,
+                "setting": found.setting or None,
+            }
+            for name, found in report.found.items()
+        ],
         "answered": connection.stats.answered,
         "from_earlier_calls": connection.stats.from_cache,
         "usd": round(account.usd, 6) if row.price else None,
     }
-
-
-def _checks(report: Report) -> list[dict[str, Any]]:
-    return [
-        {"check": name, "finding": bool(found.setting), "seen": found.seen, "setting": found.setting or None}
-        for name, found in report.found.items()
-    ]
 
 
 def _show(result: dict[str, Any], screen: Screen) -> None:

@@ -1,28 +1,43 @@
 """The rows of `triathlon results list`: what each results file holds, and in which state it is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
+from triathlon_runner import models_yaml
+from triathlon_runner.catalogue import Catalogue
+from triathlon_runner.cli._app import MODELS_FILE
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.engine_version import graded_otherwise
 from triathlon_runner.errors import UserError
+from triathlon_runner.estimates import DryRunModel
+from triathlon_runner.grading import Grader
+from triathlon_runner.models_yaml import Registry
+from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite, differs, why_not, work_for
 from triathlon_runner.store import (
     IMPORTED,
     MAKE_MISSING,
-    Archived,
+    ContradictingLineError,
+    DamagedLineError,
     RecordedFile,
+    ResultsFile,
     ResultsFolder,
     UnreadableManifestError,
     archived,
     count_lines,
     recorded_files,
+    usable_units,
 )
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import Screen, counted, first_of, table
 
-CURRENT, OUTDATED, UNREADABLE, ALTERED = "current", "outdated", "unreadable", "altered"
-"""States: as a run would make it; made under another protocol, data or model revision; with a line or
-manifest that is damaged; with a line that reads well and contradicts itself."""
+OUTDATED: Final = "outdated"
+"""Made under another protocol, data or model revision."""
+_CURRENT: Final = "current"
+_UNREADABLE: Final = "unreadable"
+"""With a line or manifest that is damaged; `altered`: with a line that reads well and contradicts itself."""
 _NAMED = 3
 """Files that are named behind a reason; others are counted."""
 _WIDE = 110
@@ -32,10 +47,12 @@ _WIDE_COLUMNS = {"protocol": "protocol", "ended": "ended", "origin": "from"}
 """Titles of columns by the field of a row; `_WIDE_COLUMNS` are shown in a wide window."""
 FileId = tuple[str, str]
 """(model, suite) of a results file."""
+Row = dict[str, Any]
+"""One results file, as `--json` has it: `short` is its state in a word or two, `state` in sentences; `open`
+is None where the manifest is damaged or missing, `ended` empty where the last run did not come to its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A part of the state of a results file."""
 
     short: str
@@ -45,50 +62,23 @@ class Finding:
     """How many lines count in a file with a damaged or altered line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One results file, as `results list` shows it."""
-
-    model: str
-    suite: str
-    units: int
-    """Lines that count."""
-    findings: Sequence[Finding]
-    open: int | None = None
-    """None where the manifest is damaged or missing."""
-    protocol: str = "?"
-    ended: str = ""
-    """Empty where the last run did not come to its end."""
-    origin: str = ""
-    """Where an import or recording comes from, or where an archived file is."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Returns the fields with the state in a word or two (`short`) and in sentences (`state`)."""
-        sentences = [finding.reason or finding.short for finding in self.findings]
-        if self.origin and sentences:
-            sentences[0] += f": {self.origin}"
-        return {
-            **{
-                name: getattr(self, name) for name in ("model", "suite", "units", "open", "protocol", "ended")
-            },
-            "short": ", ".join(dict.fromkeys(finding.short for finding in self.findings)),
-            "state": "; ".join(sentences),
-            "reasons": [finding.reason for finding in self.findings if finding.reason],
-            "origin": self.origin,
-        }
-
-
-_RECORDED: Final = Finding("recorded")
-
-
 def rows_of(folder: ResultsFolder, states: Mapping[FileId, Sequence[Finding]]) -> list[Row]:
     """Returns a row for every results file: measured, imported, recorded and archived."""
     imported = ResultsFolder(folder.root / IMPORTED)
     return [
-        *(_row(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
-        *(_row(imported, file_id, [Finding("imported")]) for file_id in imported.files()),
-        *map(_recorded_row, recorded_files(folder.root)),
-        *map(_archived_row, archived(folder)),
+        *(_stored(folder, file_id, states.get(file_id, ())) for file_id in folder.files()),
+        *(_stored(imported, file_id, [Finding("imported")]) for file_id in imported.files()),
+        *map(_recorded, recorded_files(folder.root)),
+        *(
+            _row(
+                (file.model, file.suite),
+                count_lines(file.lines)[0],
+                [Finding("archived")],
+                protocol=file.lines.stem,
+                origin=str(file.lines),
+            )
+            for file in archived(folder)
+        ),
     ]
 
 
@@ -97,22 +87,20 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
     Recorded files without a reason are summed up, a line a source: a board has hundreds.
     """
-    recorded = [row for row in rows if row.findings == [_RECORDED]]
-    rows = [row for row in rows if row.findings != [_RECORDED]]
-    columns = [*_COLUMNS, *(_WIDE_COLUMNS if screen.width >= _WIDE else {})]
-    titles = _COLUMNS | _WIDE_COLUMNS
-    shown = table(*(titles[name] for name in columns), right=["units", "open"], whole=["model", "suite"])
+    recorded = [row for row in rows if row["short"] == "recorded"]
+    rows = [row for row in rows if row["short"] != "recorded"]
+    titles = _COLUMNS | (_WIDE_COLUMNS if screen.width >= _WIDE else {})
+    shown = table(*titles.values(), right=["units", "open"], whole=["model", "suite"])
     files: dict[str, list[str]] = {}
     for row in rows:
-        cells = row.as_json()
-        shown.add_row(*("?" if cells[name] is None else str(cells[name]) for name in columns))
-        for reason in cells["reasons"]:
-            files.setdefault(reason, []).append(f"{row.model} {row.suite}")
+        shown.add_row(*("?" if row[name] is None else str(row[name]) for name in titles))
+        for reason in row["reasons"]:
+            files.setdefault(reason, []).append(f"{row['model']} {row['suite']}")
     if rows:
         screen.print(shown)
-    for source, rows_of_source in groupby(recorded, key=lambda row: row.origin.partition(", ")[0]):
+    for source, rows_of_source in groupby(recorded, key=lambda row: row["origin"].partition(", ")[0]):
         listed = list(rows_of_source)
-        models = counted(len({row.model for row in listed}), "model")
+        models = counted(len({row["model"] for row in listed}), "model")
         screen.print_message(
             f"recorded, {source}: {counted(len(listed), 'file')} of {models}; --json lists each"
         )
@@ -120,14 +108,41 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
+def _row(
+    file_id: FileId,
+    units: int,
+    findings: Sequence[Finding],
+    *,
+    open_units: int | None = None,
+    protocol: str = "?",
+    ended: str = "",
+    origin: str = "",
+) -> Row:
+    sentences = [finding.reason or finding.short for finding in findings]
+    if origin and sentences:
+        sentences[0] += f": {origin}"
+    return {
+        "model": file_id[0],
+        "suite": file_id[1],
+        "units": units,
+        "open": open_units,
+        "protocol": protocol,
+        "ended": ended,
+        "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
+        "state": "; ".join(sentences),
+        "reasons": [finding.reason for finding in findings if finding.reason],
+        "origin": origin,
+    }
+
+
+def _stored(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Row:
     """Returns the row of a file. Its lines are its units: a manifest counts those of a finished run only."""
     path = folder.lines(*file_id)
     try:
         lines, torn = count_lines(path)
     except OSError as error:
         reason = f"{path}: cannot be read ({error.strerror}); make it readable"
-        return Row(*file_id, 0, [Finding(UNREADABLE, reason)])
+        return _row(file_id, 0, [Finding(_UNREADABLE, reason)])
     findings = list(state)
     usable = next((f.usable_lines for f in findings if f.usable_lines is not None), None)
     units = lines if usable is None else usable
@@ -135,11 +150,11 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
     try:
         manifest = folder.read_manifest(*file_id)
     except UnreadableManifestError as error:
-        return Row(*file_id, units, [Finding(UNREADABLE, str(error)), *findings])
+        return _row(file_id, units, [Finding(_UNREADABLE, str(error)), *findings])
     if manifest is None:  # and so not `current`: its lines may be another model's
-        findings = [finding for finding in findings if finding.short != CURRENT]
+        findings = [finding for finding in findings if finding.short != _CURRENT]
         findings.append(Finding("no manifest", about_missing_manifest(folder, *file_id)))
-        return Row(*file_id, units, [*findings, *cut])
+        return _row(file_id, units, [*findings, *cut])
     counted_units = sum(manifest.outcomes.values())
     if manifest.unfinished:
         findings.append(Finding("unfinished", f"unfinished run, {counted(units, 'line')} whole"))
@@ -149,11 +164,11 @@ def _row(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) -> Ro
     if units and (engine := graded_otherwise(manifest.engine_versions)):
         findings.append(Finding("other version", engine))
     log = manifest.origin or {}
-    return Row(
-        *file_id,
+    return _row(
+        file_id,
         units,
         [*findings, *cut],
-        open=max(0, counted_units + manifest.open_units - units),
+        open_units=max(0, counted_units + manifest.open_units - units),
         protocol=str(manifest.protocol),
         ended=manifest.ended,
         origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
@@ -172,29 +187,87 @@ def about_missing_manifest(folder: ResultsFolder, model: str, suite: str) -> str
     )
 
 
-def _recorded_row(file: RecordedFile) -> Row:
-    file_id = file.model, file.suite
-    units, _ = count_lines(file.lines)
+def _recorded(file: RecordedFile) -> Row:
+    file_id, (units, _) = (file.model, file.suite), count_lines(file.lines)
     try:
         manifest = file.read_manifest()
     except UserError as error:
-        return Row(*file_id, units, [Finding(UNREADABLE, str(error))])
-    receipt = manifest.receipt
-    findings = [_RECORDED]
-    if engine := graded_otherwise(manifest.engine_versions):
-        findings.append(Finding("other version", engine))
-    return Row(
-        *file_id,
+        return _row(file_id, units, [Finding(_UNREADABLE, str(error))])
+    receipt, engine = manifest.receipt, graded_otherwise(manifest.engine_versions)
+    return _row(
+        file_id,
         units,
-        findings,
-        open=0,
+        [Finding("recorded"), *([Finding("other version", engine)] if engine else [])],
+        open_units=0,
         protocol=str(manifest.protocol),
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",
     )
 
 
-def _archived_row(file: Archived) -> Row:
-    units, _ = count_lines(file.lines)
-    findings = [Finding("archived")]
-    return Row(file.model, file.suite, units, findings, protocol=file.lines.stem, origin=str(file.lines))
+async def states_of(
+    folder: ResultsFolder, models_file: Path, data: Path | None
+) -> dict[FileId, list[Finding]]:
+    """Returns what is damaged in each file, and whether a run would add to it."""
+    listed = models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE)
+    catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
+    states: dict[FileId, list[Finding]] = {}
+    by_suite = sorted(folder.files(), key=lambda file: file[1])
+    async with open_grader() as grader:
+        for suite, files in groupby(by_suite, key=lambda file: file[1]):
+            entry, built = await _built(catalogue, suite, store, grader)
+            for model, _ in files:
+                states[model, suite] = _findings(folder, listed, model, suite, entry, built)
+    return states
+
+
+async def _built(
+    catalogue: Catalogue, suite: str, data: DataStore, grader: Grader
+) -> tuple[SuiteEntry | None, BuiltSuite | Finding]:
+    """Returns the suite of this id, if there is one, and the suite with its data or what it lacks."""
+    try:
+        (entry,) = catalogue.select([suite])
+    except UserError:
+        return None, Finding("no such suite")
+    try:
+        return entry, await build_suite(entry, data, grader, PROFILES["standard"])
+    except DataUnavailableError:
+        return entry, Finding("data not here")
+    except UserError as error:  # a faulty file of the user's hides no other row
+        return entry, Finding("not checked", str(error))
+
+
+def _findings(
+    folder: ResultsFolder,
+    listed: Registry,
+    model: str,
+    suite: str,
+    entry: SuiteEntry | None,
+    built: BuiltSuite | Finding,
+) -> list[Finding]:
+    """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
+    findings: list[Finding] = []
+    if entry is not None:
+        file = ResultsFile(folder.lines(model, suite), entry.record)
+        try:
+            file.scan()
+        except DamagedLineError as error:
+            short = "altered" if isinstance(error, ContradictingLineError) else _UNREADABLE
+            findings.append(Finding(short, str(error), len(usable_units(file.path, entry.record))))
+        except OSError:
+            return []  # the file's row says that
+    if isinstance(built, Finding):
+        return [*findings, built]
+    if model not in listed.ids:
+        return [*findings, Finding("not in models.yaml")]
+    if findings:
+        return findings
+    try:
+        manifest = folder.read_manifest(model, suite)
+    except UnreadableManifestError:
+        return []  # the file's row says that
+    judge = None if listed.judge is None else listed.row(listed.judge)
+    stand_in = None if judge is None or why_not(judge) is not None else DryRunModel(judge.id, judge.kind)
+    (work,) = work_for(listed, listed.row(model), [built], stand_in)
+    why = differs(work, file, manifest)
+    return [Finding(OUTDATED, f"made with {why}") if why else Finding(_CURRENT)]

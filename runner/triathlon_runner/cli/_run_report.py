@@ -2,19 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import ModelEstimate
-from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome
-from triathlon_runner.schedule import Account, Bounds, ConsoleProgress, Summary, why_not
+from triathlon_runner.schedule import Account, ConsoleProgress, Control, Summary
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import Screen, counted, table
 
 _REASONS = 5
-_PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
-_PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"
 _WIDE = 110
 """Columns of a window that has room for everything."""
 _NEARLY_ALL = 0.9
@@ -44,14 +40,6 @@ _WIDE_ONLY = ("units", "requests", "tokens in")
 """Columns that a narrow window leaves out."""
 
 
-def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
-    """Checks that every model behind an API has a price, as a budget needs; `single`: the id of --model."""
-    for row in rows:
-        if row.api is not None and row.price is None and why_not(row) is None:
-            remedy = _PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW
-            raise UserError(f"--budget needs the price of {row.id!r}: {remedy}")
-
-
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
     columns = [name for name in _ESTIMATED if screen.width >= _WIDE or name not in _WIDE_ONLY]
@@ -77,17 +65,15 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     for model in estimates:
         totals.add_row(
             model.model,
-            *map(_round, (model.requests, model.input_tokens, model.output_tokens)),
+            *map(_round, (model.cost.requests, model.cost.input_tokens, model.cost.output_tokens)),
             "no price" if model.usd is None else f"{model.usd:.2f}",
             "" if model.hours is None else f"{model.hours:.2f}",
         )
     screen.print(totals)
-    for speed in dict.fromkeys(model.speed for model in estimates if model.requests):
-        models = ", ".join(model.model for model in estimates if model.requests and model.speed == speed)
+    asked = [model for model in estimates if model.cost.requests]
+    for speed in dict.fromkeys(model.speed for model in asked):
+        models = ", ".join(model.model for model in asked if model.speed == speed)
         screen.print_message(f"speed of {models}: {speed}")
-    noises = {suite.suite: suite.noise for model in estimates for suite in model.suites if suite.noise}
-    for suite_id, noise in noises.items():
-        screen.print_message(f"{suite_id}: {noise}")
     if any(suite.open and "at most" in suite.cost.basis for model in estimates for suite in model.suites):
         screen.print_message(
             "At most: where only first prompts are known, replies are taken at their token limit and loops"
@@ -96,21 +82,21 @@ def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
 
 
 def show_summary(
-    summary: Summary, bounds: Bounds, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
+    summary: Summary, control: Control, progress: ConsoleProgress, folder: ResultsFolder, screen: Screen
 ) -> None:
     """Prints what was done, what stays open and why, and what it cost."""
     if progress.has_accounts:
         screen.print(progress.final())
-    accounts = bounds.accounts
-    lines = list(map(about_tokens, accounts))
+    accounts = control.accounts
+    lines = []
     if any(account.price for account in accounts):
         part = about_cost(accounts)
-        lines.append(f"{bounds.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
+        lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
     lines += [*_open_units(summary, accounts, progress), *summary.notes]
-    lines += map(about_replies, accounts)
-    lines += map(about_context, accounts)
+    for account in accounts:
+        lines += warnings_about(account)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
@@ -118,7 +104,7 @@ def show_summary(
     lines += [f"not finished: {progress.once(error)}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
-    for line in filter(None, lines):
+    for line in lines:
         screen.print_message(line)
 
 
@@ -144,44 +130,30 @@ def _open_units(summary: Summary, accounts: Sequence[Account], progress: Console
     return [f"open, {counted(count, 'unit')}: {reason}" for reason, count in counts.items()]
 
 
-def about_replies(account: Account) -> str:
-    """Returns a warning and advice where nearly all replies of a model have nothing to grade, else ""."""
-    outcomes = account.stats.outcomes
+def warnings_about(account: Account) -> Iterator[str]:
+    """Yields what to know of a server: tokens not counted, nothing to grade, a context that is full."""
+    stats, outcomes = account.stats, account.stats.outcomes
+    if stats.uncounted:
+        unknown = "the cost is estimated" if account.price else "so is the cost"
+        yield (
+            f"the server of {account.model} gave no usable token counts for"
+            f" {counted(stats.uncounted, 'reply')}: tokens are unknown, {unknown}"
+        )
     total = outcomes.total()
     for outcome, advice in _UNUSABLE.items():
         if outcomes[outcome] and outcomes[outcome] >= _NEARLY_ALL * total:
-            is_full = outcome is Outcome.TRUNCATED and account.stats.cut_by_context > account.stats.truncated
+            is_full = outcome is Outcome.TRUNCATED and stats.cut_by_context > stats.truncated
             description, remedy = _CUT_BY_CONTEXT if is_full else advice
             amount = "all" if outcomes[outcome] == total else f"{outcomes[outcome]} of"
             which = f"the replies to {amount} {total} questions were" if total > 1 else "its only reply was"
-            return f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
-    return ""
-
-
-def about_context(account: Account) -> str:
-    """Returns how many questions and replies the server's context had no room for; empty for none."""
-    stats = account.stats
-    parts = [
-        f"{counted(number, noun)} {what}"
-        for number, noun, what in (
-            (stats.too_long, "question", "refused as longer than the context of its server"),
-            (stats.cut_by_context, "reply", "cut because question and reply filled the context"),
+            yield f"warning: {account.model}: {which} {description} (outcome {outcome}): {remedy}"
+            break
+    if stats.too_long or stats.cut_by_context:
+        yield (
+            f"{account.model}: {counted(stats.too_long, 'question')} refused as longer than the context of"
+            f" its server, {counted(stats.cut_by_context, 'reply')} cut because question and reply filled"
+            f" it, {stats.truncated} cut at the token limit: see `context` and `max_tokens` in its row"
         )
-        if number
-    ]
-    if not parts:
-        return ""
-    at_limit = f", {stats.truncated} cut at the token limit" if stats.truncated else ""
-    return f"{account.model}: {', '.join(parts)}{at_limit}: see `context` and `max_tokens` in its row"
-
-
-def about_tokens(account: Account) -> str:
-    """Returns for how many replies a server gave no usable token counts; empty where it gave all."""
-    if not account.stats.uncounted:
-        return ""
-    unknown = "tokens are unknown, the cost is estimated" if account.price else "tokens and cost are unknown"
-    replies = counted(account.stats.uncounted, "reply")
-    return f"the server of {account.model} gave no usable token counts for {replies}: {unknown}"
 
 
 def about_cost(accounts: Sequence[Account]) -> str:

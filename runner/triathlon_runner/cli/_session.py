@@ -1,54 +1,98 @@
-"""What a command needs to ask models: sandbox, cache, opener and judge; and how Ctrl-C stops a run."""
+"""What `run` and `gate` need to ask models: their checks, what is opened for a run, how Ctrl-C stops it."""
 
 import asyncio
 import os
 import select
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
-from triathlon_runner import models_yaml
+from triathlon_runner import catalogue
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._options import open_grader
-from triathlon_runner.cli._run_options import Options
-from triathlon_runner.grading import Grader, stored_cpu_seconds
-from triathlon_runner.llm import ReplyCache
-from triathlon_runner.sandbox import integrity
+from triathlon_runner.cli._app import Executor
+from triathlon_runner.cli._options import check_prices, open_grader
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.errors import UserError
+from triathlon_runner.grading import stored_cpu_seconds
+from triathlon_runner.llm import Limits, ReplyCache
+from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     CTRL_C,
+    STOP_SECONDS,
     Account,
-    Conditions,
     ConsoleProgress,
     Control,
-    JsonLog,
-    JudgeModel,
+    ControlledModel,
     ModelOpener,
     Runner,
     RunPlan,
     Summary,
+    Wanted,
     build_plan,
     logged_errors,
     why_not,
 )
+from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
-    """What is open while models are asked."""
+def check_wanted(wanted: Wanted, listed: Registry, control: Control, single: str | None = None) -> None:
+    """Checks models, suites, prices and prompts before data is read or money is spent.
 
-    grader: Grader
-    opener: ModelOpener
-    control: Control
-    judge: JudgeModel | None
-    plan: RunPlan
+    `single` is the id of the model that --model names, which has no row.
+
+    Raises:
+        UserError: unknown models or suites; a named model that cannot run here, or no model that can;
+            a folder without prompts; a budget without prices.
+    """
+    rows: Sequence[ModelRow] = ()
+    faults = []
+    try:
+        rows = listed.select(wanted.models)
+    except UserError as error:
+        faults.append(str(error))
+    try:
+        wanted.catalogue.select(wanted.suites, wanted.variants)
+    except UserError as error:
+        faults.append(str(error))
+    if faults:
+        raise UserError("\n".join(faults))
+    if not rows:
+        raise UserError(
+            "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
+            " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+        )
+    reasons = {row.id: reason for row in rows if (reason := wanted.why_not(row)) is not None}
+    may_skip = wanted.models is None and len(reasons) < len(rows)
+    if wanted.asks and reasons and not may_skip:
+        in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
+        raise UserError(f"expected models that can run here, got {in_words}")
+    if control.budget_usd is not None:
+        asked = [row for row in rows if row.id not in reasons]
+        check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])], single)
+    if wanted.prompts is not None:
+        catalogue.check_prompts(wanted.prompts)
 
 
-async def open_session(
-    stack: AsyncExitStack, options: Options, listed: models_yaml.Registry, progress: ConsoleProgress
-) -> Session:
+async def open_run(
+    stack: AsyncExitStack,
+    progress: ConsoleProgress,
+    *,
+    listed: Registry,
+    wanted: Wanted,
+    control: Control,
+    folder: ResultsFolder,
+    data: DataStore,
+    limits: Limits | None = None,
+    timeout_seconds: float | None = None,
+    stop_seconds: float = STOP_SECONDS,
+    ask_again: bool = False,
+    executor: Executor = "local",
+    ray_address: str | None = None,
+) -> tuple[Runner, RunPlan]:
     """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
 
     Raises:
@@ -57,92 +101,89 @@ async def open_session(
     """
     cache = cache_folder()
     progress.status("preparing the sandbox")
-    grader = await stack.enter_async_context(open_grader(options.executor, options.ray_address, progress.say))
+    grader = await stack.enter_async_context(open_grader(executor, ray_address, progress.say))
     replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-    control = Control(options.bounds)
-    opener = ModelOpener(
-        listed,
-        replies,
-        cache,
-        progress.say,
-        control=control,
-        limits=options.limits,
-        timeout_seconds=options.timeout_seconds,
-    )
-    judge = await _open_judge(listed, opener, stack, progress, control)
-    plan = await build_plan(listed, grader, options.data, options.wanted, judge, progress.status)
-    return Session(grader, opener, control, judge, plan)
-
-
-async def run_plan(
-    options: Options, session: Session, progress: ConsoleProgress, log: JsonLog | None = None
-) -> Summary:
-    """Asks the planned models; writes into the results folder of the options. Ctrl-C stops it."""
-    level = session.grader.sandbox.level
-    conditions = Conditions(options.wanted.profile.name, level, integrity(level))
+    limits = limits or Limits()
+    if control.budget_usd is not None:  # the price of a reply is not known before the first one
+        limits = replace(limits, first_concurrency=1)
     runner = Runner(
-        options.folder,
-        session.grader,
-        session.opener,
+        folder,
+        grader,
+        ModelOpener(
+            listed,
+            replies,
+            cache,
+            progress.say,
+            control=control,
+            limits=limits,
+            timeout_seconds=timeout_seconds,
+        ),
         progress,
-        conditions,
-        session.control,
-        ask_again=options.ask_again,
-        stop_seconds=options.stop_seconds,
-        reference_seconds=partial(stored_cpu_seconds, cache_folder() / "keys"),
+        wanted.profile.name,
+        control,
+        ask_again=ask_again,
+        stop_seconds=stop_seconds,
+        reference_seconds=partial(stored_cpu_seconds, cache / "keys"),
     )
+    judge = await _open_judge(stack, runner, listed)
+    return runner, await build_plan(listed, grader, data, wanted, judge, progress.status)
+
+
+async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> ControlledModel | None:
+    """Opens the judge of models.yaml; returns None where it names none or it cannot be asked here."""
+    if listed.judge is None:
+        return None
+    row, progress = listed.row(listed.judge), runner.progress
+    reason = why_not(row)
+    if reason is not None:
+        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
+        return None
+    opened = await stack.enter_async_context(runner.opener.open(row))
+    if opened.stats is not None:
+        account = Account(f"{row.id} (judge)", opened.stats, row.price)
+        runner.control.accounts.append(account)
+        progress.attach(account)
+
+    def say_lost(why: str) -> None:
+        message = (
+            f"the judge {row.id} cannot be asked any more: {why}; the similarities that it would give are"
+            " unknown, so ASL is an interval"
+        )
+        progress.say(message)
+        runner.summary.notes.append(message)
+
+    return ControlledModel(opened, runner.control, say_lost)
+
+
+async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
+    """Asks the planned models; Ctrl-C stops that."""
     errors = cache_folder() / "logs" / "errors.log"
-    with progress, logged_errors(errors, log):
-        summary = await _run_interruptible(runner, session.plan, progress)
-    if session.judge is not None and session.judge.lost:
-        summary.notes.append(session.judge.lost)
+    with runner.progress, logged_errors(errors, runner.progress.log):
+        summary = await _run_interruptible(runner, plan)
     if summary.broken:
         units = counted(summary.broken, "unit")
         summary.notes.append(f"{units} met an error in this program; please report {errors}")
     return summary
 
 
-async def _open_judge(
-    listed: models_yaml.Registry,
-    opener: ModelOpener,
-    stack: AsyncExitStack,
-    progress: ConsoleProgress,
-    control: Control,
-) -> JudgeModel | None:
-    """Opens the judge of models.yaml; returns None where it names none or it cannot be asked here."""
-    if listed.judge is None:
-        return None
-    row = listed.row(listed.judge)
-    reason = why_not(row)
-    if reason is not None:
-        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
-        return None
-    opened = await stack.enter_async_context(opener.open(row))
-    if opened.stats is not None:
-        account = Account(f"{row.id} (judge)", opened.stats, row.price)
-        control.bounds.accounts.append(account)
-        progress.attach(account)
-    return JudgeModel(opened, control, progress.say)
-
-
-async def _run_interruptible(runner: Runner, plan: RunPlan, progress: ConsoleProgress) -> Summary:
+async def _run_interruptible(runner: Runner, plan: RunPlan) -> Summary:
     """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
 
     SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
     may each send one. Where it is ignored, as under nohup, it stays ignored.
     """
-    task = asyncio.ensure_future(runner.run(plan))
+    task, control = asyncio.ensure_future(runner.run(plan)), runner.control
 
     def interrupt(name: str) -> None:
-        if runner.stop.asked:
+        if control.stopped:
             task.cancel()
         else:
-            runner.stop.ask(name)
+            control.stop(name)
 
     def hang_up(*_: object) -> None:
         _discard_lost_output()
-        if not (runner.stop.asked or loop.is_closed()):
-            loop.call_soon_threadsafe(runner.stop.ask, "SIGHUP")
+        if not (control.stopped or loop.is_closed()):
+            loop.call_soon_threadsafe(control.stop, "SIGHUP")
 
     loop = asyncio.get_running_loop()
     for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
@@ -152,11 +193,11 @@ async def _run_interruptible(runner: Runner, plan: RunPlan, progress: ConsolePro
     try:
         return await task
     except asyncio.CancelledError:
-        if not runner.stop.asked:
+        if not control.stopped:
             raise
-        progress.say("stopped; the next run goes on from here")
+        runner.progress.say("stopped; the next run goes on from here")
         runner.summary.open = max(runner.summary.open, 1)
-        runner.summary.stopped = f"{runner.stop.reason}, and then at once"
+        runner.summary.stopped = f"{control.stopped}, and then at once"
         return runner.summary
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli._app import examples, group_of_commands
-from triathlon_runner.cli._names import Data, ModelsFile
-from triathlon_runner.cli._options import AsJson, data_store, open_local_grader
+from triathlon_runner.cli._app import MODELS_FILE, AsJson, Data, ModelsFile, examples, group_of_commands
+from triathlon_runner.cli._options import data_store, open_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -61,7 +60,7 @@ def check_command(
             help="File for the result as an in-toto statement, unsigned; a board reads DIR/verified.json.",
         ),
     ] = None,
-    models_file: ModelsFile = Path("models.yaml"),
+    models_file: ModelsFile = MODELS_FILE,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,7 +85,7 @@ def check_command(
     if markdown is not None and not printed:
         replace_file(markdown, report.markdown())
     if as_json:
-        typer.echo(json.dumps(report.as_json(), indent=1))
+        console().print_json(data=report.as_json())
     elif printed:
         write(report.markdown().rstrip())
     else:
@@ -97,7 +96,7 @@ def check_command(
 async def _check_all(submission: Submission, data: DataStore, screen: Screen) -> list[FileCheck]:
     if not submission.suites:
         return []
-    async with open_local_grader() as grader:
+    async with open_grader() as grader:
         return [await _check(submission, suite, data, grader, screen) for suite in submission.suites]
 
 

@@ -1,39 +1,41 @@
 """`triathlon verify`: whether the stored scores follow from the stored evidence."""
 
 import asyncio
-import functools
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import app, examples
-from triathlon_runner.cli._names import Data, Models, ModelsFile, Results, Suites, names
-from triathlon_runner.cli._options import (
+from triathlon_runner.cli._app import (
+    MODELS_FILE,
+    RESULTS,
     AsJson,
-    Common,
+    Data,
     ExecutorOption,
+    Models,
+    ModelsFile,
     RayAddress,
-    catalogue_beside,
-    check_executor,
-    data_store,
-    open_grader,
+    Results,
+    Suites,
+    app,
+    examples,
+    names,
 )
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import about_missing_manifest
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
-from triathlon_runner.models_yaml import Price, check_have_results
+from triathlon_runner.models_yaml import Price, Registry, check_have_results
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
 from triathlon_runner.store import (
@@ -47,6 +49,7 @@ from triathlon_runner.store import (
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 from triathlon_runner.verify import (
     FileReport,
+    Mismatch,
     replayed,
     update_file,
     verify_file,
@@ -55,23 +58,9 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
-_LISTED = [
-    "model",
-    "suite",
-    "units",
-    "verified",
-    "unfinished",
-    "graded_under",
-    "scores",
-    "unverified",
-    "notes",
-    "other_engine",
-]
-"""Fields of a report that `--json` has under the same name."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One results file, measured or imported."""
 
     folder: ResultsFolder
@@ -105,8 +94,8 @@ def verify(
     ] = False,
     executor: ExecutorOption = "local",
     ray_address: RayAddress = None,
-    models_file: ModelsFile = Common.models_file,
-    results: Results = Common.results,
+    models_file: ModelsFile = MODELS_FILE,
+    results: Results = RESULTS,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -116,54 +105,27 @@ def verify(
     1: something does not, or could not be graded again.
     2: something is for you to mend.
     """
-    check_executor(executor, ray_address)
     only = names(tasks) or ()
     if only and update:
         raise UserError("--update rewrites whole files; leave out --tasks")
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
-    root, wanted_models, wanted_suites = ResultsFolder(results), names(models), names(suites)
-    stored: list[StoredFile | RecordedFile] = [
-        StoredFile(folder, model, suite)
-        for folder in (root, ResultsFolder(root.root / IMPORTED))
-        for model, suite in folder.files()
-    ]
-    stored += recorded_files(results)
-    if not stored:
-        raise UserError(f"no results in {str(results)!r}; name their folder with --results")
-    listed = functools.cache(lambda: models_yaml.load(models_file, missing_ok=True))
-    check_have_results(
-        wanted_models or (),
-        sorted({file.model for file in stored}),
-        what="model",
-        is_known=lambda model: model in listed().ids,
-    )
-    check_have_results(
-        wanted_suites or (),
-        sorted({file.suite for file in stored}),
-        what="suite",
-        is_known=catalogue.ids.__contains__,
-    )
-    chosen = [
-        file
-        for file in stored
-        if (wanted_models is None or file.model in wanted_models)
-        and (wanted_suites is None or file.suite in wanted_suites)
-    ]
+    listed = models_yaml.load(models_file, missing_ok=True)
+    stored, recorded = _chosen(results, names(models), names(suites), listed, catalogue)
+    prices = {row.id: row.price for row in listed.models}
 
     async def verify_all() -> list[FileReport]:
-        files = [file for file in chosen if isinstance(file, StoredFile)]
         reports = []
         async with open_grader(executor, ray_address, screen.print_message) as grader:
-            for suite in dict.fromkeys(file.suite for file in files):
+            for suite in dict.fromkeys(file.suite for file in stored):
                 built = await built_suite(catalogue, store, prompts, suite, grader)
-                for file in (file for file in files if file.suite == suite):
+                for file in (file for file in stored if file.suite == suite):
                     with file.folder.locked(file.model) if update else nullcontext():
-                        rows = listed().models if update else ()
-                        price = next((row.price for row in rows if row.id == file.model), None)
-                        reports.append(await verify_stored(file, built, grader, price, only, update=update))
-                    if not as_json and (reports[-1].units or not only):
-                        show_report(reports[-1], screen)
+                        price = prices.get(file.model)
+                        report = await verify_stored(file, built, grader, price, only, update=update)
+                    reports.append(report)
+                    if not as_json and (report.units or not only):
+                        show_report(report, screen)
         return reports
 
     reports = asyncio.run(verify_all())
@@ -174,11 +136,45 @@ def verify(
     all_good = all(report.good for report in reports)
     if as_json:
         document = {"schema": 1, "follows": all_good, "files": [_as_json(report) for report in reports]}
-        typer.echo(json.dumps(document, indent=1))
+        console().print_json(data=document)
     elif reports:
         _sum_up(reports, screen)
-    recorded_are_whole = _check_recorded([f for f in chosen if isinstance(f, RecordedFile)], screen)
+    recorded_are_whole = _check_recorded(recorded, screen)
     raise typer.Exit(0 if recorded_are_whole and all_good else 1)
+
+
+def _chosen(
+    results: Path,
+    models: Sequence[str] | None,
+    suites: Sequence[str] | None,
+    listed: Registry,
+    catalogue: Catalogue,
+) -> tuple[list[StoredFile], list[RecordedFile]]:
+    """Returns the measured and imported files of these models and suites, and the recorded ones.
+
+    Raises:
+        UserError: there are no results at all, or none of a name.
+    """
+    root = ResultsFolder(results)
+    stored = [
+        StoredFile(folder, model, suite)
+        for folder in (root, ResultsFolder(root.root / IMPORTED))
+        for model, suite in folder.files()
+    ]
+    recorded = list(recorded_files(results))
+    files: list[StoredFile | RecordedFile] = [*stored, *recorded]
+    if not files:
+        raise UserError(f"no results in {str(results)!r}; name their folder with --results")
+    for what, wanted, measured, known in (
+        ("model", models, {file.model for file in files}, listed.ids),
+        ("suite", suites, {file.suite for file in files}, catalogue.ids),
+    ):
+        check_have_results(wanted or (), sorted(measured), what=what, is_known=known.__contains__)
+
+    def is_wanted(file: StoredFile | RecordedFile) -> bool:
+        return (models is None or file.model in models) and (suites is None or file.suite in suites)
+
+    return list(filter(is_wanted, stored)), list(filter(is_wanted, recorded))
 
 
 def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
@@ -220,13 +216,8 @@ async def verify_stored(
 ) -> FileReport:
     """Returns what grading a file again shows; what keeps that from being done stands in the report, too.
 
-    Args:
-        stored: The file.
-        built: Its suite, or why it cannot be built.
-        grader: Executes.
-        price: For the costs of a file that is brought up to date.
-        only: Tasks to which this is restricted.
-        update: Whether lines that another version of grading wrote are written anew.
+    `built` is its suite, or why that cannot be built; `only` are tasks to which this is restricted. With
+    `update` lines that another version of grading wrote are written anew, and their costs at `price`.
     """
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
@@ -261,14 +252,8 @@ async def verify_stored(
             report.notes.append(f"not brought up to date: {why}")
         else:
             level = grader.sandbox.level
-            update_file(
-                folder,
-                report,
-                manifest,
-                price=price,
-                sandbox_level=level,
-                integrity=integrity(level),
-            )
+            integrity_here = integrity(level)
+            update_file(folder, report, manifest, price=price, sandbox_level=level, integrity=integrity_here)
     return report
 
 
@@ -313,21 +298,21 @@ def _in_short(report: FileReport) -> str:
 def _sum_up(reports: list[FileReport], screen: Screen) -> None:
     bad = [report for report in reports if not report.good]
     contradicted = sum(report.contradicted for report in bad)
+    differing = sum(bool(report.differing) and not report.contradicted for report in bad)
     files = counted(len(reports), "file")
-    if contradicted:
-        screen.print_message(
-            f"scores that DO NOT FOLLOW from their evidence: in {contradicted} of {files}, as listed above"
-        )
-    if differing := sum(bool(report.differing) and not report.contradicted for report in bad):
-        screen.print_message(
-            f"scores that differ under Python {python_version()}: in {differing} of {files}, as listed above"
-        )
-    if unchecked := len(bad) - contradicted - differing:
-        screen.print_message(
-            f"scores that could not be checked: in {unchecked} of {files}, for the reasons above;"
-            " `triathlon doctor` says which languages and data are here, `triathlon results list` in which"
-            " state the files are; suites of your own need the suites.yaml that lists their data"
-        )
+    for count, kind, where in (
+        (contradicted, "DO NOT FOLLOW from their evidence", "as listed above"),
+        (differing, f"differ under Python {python_version()}", "as listed above"),
+        (
+            len(bad) - contradicted - differing,
+            "could not be checked",
+            "for the reasons above; `triathlon doctor` says which languages and data are here, `triathlon"
+            " results list` in which state the files are; suites of your own need the suites.yaml that lists"
+            " their data",
+        ),
+    ):
+        if count:
+            screen.print_message(f"scores that {kind}: in {count} of {files}, {where}")
     if bad:
         return
     if units := sum(report.verified for report in reports):
@@ -339,17 +324,24 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
 
 
 def _as_json(report: FileReport) -> dict[str, Any]:
+    def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
+        return [{"what": one.what, "stored": one.stored, "expected": one.expected} for one in mismatches]
+
     update = report.update
     return {
-        **{name: getattr(report, name) for name in _LISTED},
+        "model": report.model,
+        "suite": report.suite,
+        "units": report.units,
+        "verified": report.verified,
+        "unfinished": report.unfinished,
+        "graded_under": report.graded_under,
+        "scores": report.scores,
+        "unverified": report.unverified,
+        "notes": report.notes,
+        "other_engine": report.other_engine,
         "follows": report.good,
-        **{
-            kind: [
-                {name: getattr(mismatch, name) for name in ("what", "stored", "expected")}
-                for mismatch in mismatches
-            ]
-            for kind, mismatches in (("mismatches", report.mismatches), ("differing", report.differing))
-        },
+        "mismatches": listed(report.mismatches),
+        "differing": listed(report.differing),
         "update": update and {**asdict(update), "archived": update.archived and str(update.archived)},
     }
 

@@ -54,10 +54,4 @@ def _methods(keys: Path | None) -> dict[str, Callable[..., Any]]:
     async def check() -> None:
         """Nothing to do: the sandbox is open."""
 
-    return {
-        "run": sandbox.run,
-        "examine": sandbox.examine,
-        "stream": stream,
-        "grade": grade,
-        "check": check,
-    }
+    return {"run": sandbox.run, "examine": sandbox.examine, "stream": stream, "grade": grade, "check": check}

@@ -1,4 +1,7 @@
-"""Problems: where they come from, pinned by SHA-256; `core` holds our own."""
+"""Problems: where they come from, pinned by SHA-256; `core` holds our own.
+
+A file that is missing, or another one than is expected, is a `UserError`.
+"""
 
 from triathlon_runner.datasets._problem import (
     AnyProblem,
@@ -7,8 +10,8 @@ from triathlon_runner.datasets._problem import (
     FunctionProblem,
     Problem,
     TestedProblem,
+    arguments_source,
 )
-from triathlon_runner.datasets._source import arguments_source
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
 
 __all__ = [

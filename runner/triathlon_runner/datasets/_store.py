@@ -5,10 +5,13 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import UnreadableFileError, unpacked
+
+_TIMEOUT_SECONDS: Final = 30.0
+_ATTEMPTS: Final = 3
 
 
 class DataUnavailableError(UserError):
@@ -41,11 +44,7 @@ class DataStore:
     """False: never use the network (`--offline`, and listing suites)."""
 
     def read(self, file: DataFile) -> bytes:
-        """The content of a data file, decompressed: from the folder, else the cache, else fetched.
-
-        Raises:
-            DataUnavailableError: it is nowhere, or what is there is another file than the pinned one.
-        """
+        """The content of a data file, decompressed: from the folder, else the cache, else fetched."""
         path = self._in_folder(file)
         if path is not None:
             return _verified(path.read_bytes(), file, repr(str(path)))
@@ -80,8 +79,6 @@ class DataStore:
         """The content of a downloaded file; it gets its name only after it was verified."""
         import httpx2  # noqa: PLC0415  takes long to import, and few commands fetch
 
-        from triathlon_runner.datasets._fetch import fetch  # noqa: PLC0415
-
         try:
             data = fetch(file.url)
             if file.literal:
@@ -97,21 +94,35 @@ class DataStore:
         return content
 
 
+def fetch(url: str) -> bytes:
+    """Returns the content at `url`.
+
+    Raises:
+        httpx2.HTTPError: the server cannot be reached or refuses, after some attempts.
+    """
+    import httpx2  # noqa: PLC0415
+    import stamina  # noqa: PLC0415
+
+    stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
+    attempts = stamina.retry_context(
+        on=httpx2.TransportError, attempts=_ATTEMPTS, wait_initial=0.2, wait_max=5.0, timeout=120.0
+    )
+    for attempt in attempts:
+        with attempt:
+            response = httpx2.get(url, follow_redirects=True, timeout=_TIMEOUT_SECONDS)
+    return response.raise_for_status().content
+
+
 def _literal(source: bytes, file: DataFile) -> bytes:
-    """The text that a Python file gives a name; nothing of the file is executed."""
+    """Returns the text that a Python file gives a name; nothing of the file is executed."""
     try:
         statements = ast.parse(source).body
     except (SyntaxError, ValueError):
         statements = []
     for statement in statements:
-        if (
-            isinstance(statement, ast.Assign)
-            and isinstance(statement.targets[0], ast.Name)
-            and statement.targets[0].id == file.literal
-            and isinstance(statement.value, ast.Constant)
-            and isinstance(statement.value.value, str)
-        ):
-            return statement.value.value.encode()
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=file.literal)], value=ast.Constant(value=str(text))):
+                return text.encode()
     raise DataUnavailableError(
         f"{file.url} is not the file that holds {file.name!r}: expected a text named {file.literal!r}, got"
         " none; put the text into that file in the folder that --data names"

@@ -1,22 +1,32 @@
-"""Problems of the user's own, listed in suites.yaml: a file in a format that `grade --problems` takes."""
+"""Problems in files of the user's own: what `grade --problems` takes, and data sets of suites.yaml."""
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from triathlon_runner.datasets import ClassProblem, FunctionProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official import (
-    FileProblem,
+    EVOEVAL_SETS,
+    EvoEvalSet,
+    Row,
+    class_problem,
+    evoeval_problem,
+    evolved_problem,
     example_assertion,
-    file_problems,
+    humaneval_problem,
+    mbpp_problem,
     named_calls,
-    problem_bytes,
+    tested_function,
 )
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import UnreadableFileError, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
+from triathlon_runner.terminal import first_of
 
 Transformation = Literal[
     "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise", "decompose"
@@ -24,6 +34,8 @@ Transformation = Literal[
 """EvoEval's seven transformations (section 3) and decompose (section 4.2)."""
 USER_VERSION: Final = "of suites.yaml"
 """In place of a release's version: the SHA-256 says which file it is."""
+ACCEPTED: Final = "accepted"
+"""The field of a line in which a person decides whether an evolved problem becomes a task."""
 _CALLED_AS: Final = "candidate"
 """What HumanEval's tests call the function."""
 _SHOWN: Final = 5
@@ -68,31 +80,26 @@ class UserDataSet:
     """How they were evolved."""
 
     def read(self) -> UserProblems:
-        """Reads the problems; nothing is executed.
-
-        Raises:
-            UserError: the file cannot be read, a problem is in no known format, has no reference, is a class,
-                names no parents although the data set has seeds, or two have the same task_id.
-        """
+        """Reads the problems; nothing is executed."""
         if not self.path.is_file():
             raise UserError(
                 f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
                 f" got {str(self.path)!r}, which is none"
             )
-        problems = tuple(_user_problem(row, self.seeds) for row in file_problems(self.path))
-        return UserProblems(hashlib.sha256(problem_bytes(self.path)).hexdigest(), problems)
+        content = _content(self.path)
+        rows = _rows(content, self.path)
+        problems = tuple(_user_problem(*row, self.seeds) for row in rows)
+        return UserProblems(hashlib.sha256(content).hexdigest(), problems)
 
 
-def _user_problem(row: FileProblem, seeds: str | None) -> UserProblem:
-    problem = row.problem
-    place = f"{row.place}, task {problem.task_id!r}"
+def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None) -> UserProblem:
+    place = f"{place}, task {problem.task_id!r}"
     if isinstance(problem, ClassProblem):
         raise UserError(f"{place}: expected a function to write, got a class; take this line out of the file")
     if not problem.reference.strip():
         raise UserError(
             f"{place}: expected a reference in canonical_solution, got none; add a solution that is right"
         )
-    text = row.tests
     problem = replace(problem, parents=tuple(filter(None, problem.parents)) if seeds else ())
     if seeds and not problem.parents:
         raise UserError(
@@ -118,18 +125,15 @@ def check_examples(problems: UserProblems) -> None:
     Raises:
         UserError: naming the first of them.
     """
-    without = [problem.place for problem in problems.problems if not problem.problem.assertion]
+    without = [
+        f"{problem.place}: the loop expects an example that shows how the function is called, got none; write"
+        " one into the docstring (`>>> f(1)` and the result below it), or a test `assert candidate(1) == 2`"
+        " of plain values"
+        for problem in problems.problems
+        if not problem.problem.assertion
+    ]
     if without:
-        more = f"\nand {len(without) - _SHOWN} more" if len(without) > _SHOWN else ""
-        raise UserError(
-            "\n".join(
-                f"{place}: the loop expects an example that shows how the function is called, got none; write"
-                " one into the docstring (`>>> f(1)` and the result below it), or a test `assert"
-                " candidate(1) == 2` of plain values"
-                for place in without[:_SHOWN]
-            )
-            + more
-        )
+        raise UserError("\n".join(first_of(without, _SHOWN)))
 
 
 def with_inputs(problem: FunctionProblem) -> Problem:
@@ -155,3 +159,128 @@ def _called_with(tests: str, entry_point: str) -> Iterator[str]:
         arguments = ast.Tuple(call.args, ast.Load())
         if name in (_CALLED_AS, entry_point) and not call.keywords and is_literal(arguments):
             yield ast.unparse(arguments)
+
+
+def problem_file(path: Path) -> tuple[AnyProblem, ...]:
+    """The problems of a JSONL file (or one JSON array), compressed or not; each row's fields tell its format.
+
+    Raises:
+        UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
+    """
+    return tuple(problem for _, problem, _ in _rows(_content(path), path))
+
+
+def _content(path: Path) -> bytes:
+    """Returns the content of a problem file, decompressed."""
+    try:
+        return read_file(path)
+    except UnreadableFileError as error:
+        raise UserError(f"expected a problem file in JSON lines: {error}") from None
+
+
+def _rows(content: bytes, path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
+    """Yields place, problem and tests of each line; a `Problem` with inputs is not graded by the tests.
+
+    Problems with `"accepted": false` or `null` are left out: a person refused them or has not decided yet.
+    """
+    try:
+        lines = [(number, line) for number, line in enumerate(_lines(content.decode()), 1) if line.strip()]
+    except UnicodeDecodeError as error:
+        raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
+    if not lines:
+        raise UserError(f"expected problems in {str(path)!r}, it has none")
+    places: dict[str, str] = {}
+    decisions: list[bool | None] = []
+    for number, line in lines:
+        place = f"{path.name}, line {number}"
+        problem, tests, accepted = _read(line, place, path.name)
+        if other := places.get(problem.task_id):
+            raise UserError(
+                f"{place}: expected a task_id of its own, got {problem.task_id!r}, which {other} has, too;"
+                " rename one"
+            )
+        places[problem.task_id] = place
+        decisions.append(accepted)
+        if accepted:
+            yield place, problem, tests
+    if not any(decisions):
+        raise UserError(
+            f"expected accepted problems in {str(path)!r}, got none: {decisions.count(None)} await a"
+            f" decision, {decisions.count(False)} are refused; set {ACCEPTED!r} to true in the lines that are"
+            " to be tasks"
+        )
+
+
+def _lines(text: str) -> list[str]:
+    """Returns one text a problem: the lines, or the items of an array (ClassEval's own file)."""
+    if text.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            return [json.dumps(row) for row in json.loads(text)]
+    return text.split("\n")
+
+
+def _read(line: str, place: str, name: str) -> tuple[AnyProblem, str, bool | None]:
+    """Returns problem and tests of a line, and what a person decided: without the field it is accepted."""
+    try:
+        row = json.loads(line)
+        tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
+        problem = _problem_of_row(row, name)
+    except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
+            "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
+            f" reference) or ClassEval (class_name, solution_code, test), got {line[:80]!r}… ({why})"
+        ) from None
+    if not isinstance(accepted, bool | None):
+        raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
+    return problem, tests if isinstance(tests, str) else "", accepted
+
+
+def _problem_of_row(row: Row, name: str) -> AnyProblem:
+    if "solution_code" in row:
+        return class_problem(row)
+    problem = _function_of_row(row, name)
+    return replace(problem, parents=tuple(row["parents"])) if "parents" in row else problem
+
+
+def _function_of_row(row: Row, name: str) -> FunctionProblem:
+    if "reference" in row:
+        return evolved_problem(row)
+    if "test_list" in row:
+        return _mbpp_of(row)
+    if "base_input" in row:
+        is_mbpp = row["task_id"].startswith("Mbpp/")
+        return mbpp_problem(row) if is_mbpp else humaneval_problem(_with_defaults(row))
+    if "inputs" in row:
+        return evoeval_problem(_with_defaults(row), _set_of(row, name))
+    solution = row.get("canonical_solution", "")
+    reference = f"{row['prompt']}{solution}" if solution else ""
+    return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
+
+
+def _mbpp_of(row: Row) -> TestedProblem:
+    """A row of MBPP's own release, asked as EvalPlus asks MBPP+: the text and the first test."""
+    tests = "\n".join([row.get("test_setup_code", ""), *row["test_list"]]).strip()
+    prompt = f'"""\n{(row["text"] if "text" in row else row["prompt"]).strip()}\n{row["test_list"][0]}\n"""\n'
+    entry_point = tested_function(row["code"], tests)
+    return TestedProblem(
+        f"Mbpp/{row['task_id']}" if isinstance(row["task_id"], int) else row["task_id"],
+        entry_point,
+        prompt,
+        tests,
+        row["code"],
+        assertion=row["test_list"][0],
+    )
+
+
+def _with_defaults(row: Row) -> Row:
+    """The row with defaults for the fields that grading does not need and that a file may leave out."""
+    defaults: dict[str, Any] = {"plus_input": [], "atol": 0, "test": "", "parent": "", "p1": "", "p2": ""}
+    return {**defaults, **row}
+
+
+def _set_of(row: Row, name: str) -> EvoEvalSet:
+    """The EvoEval set of a row: the oracle depends on it, and the row's number does not tell it."""
+    named: tuple[EvoEvalSet, ...] = tuple(set_name for set_name in EVOEVAL_SETS if set_name in name)
+    return named[0] if named else "combine" if "p1" in row else "tool_use"

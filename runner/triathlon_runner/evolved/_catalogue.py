@@ -9,17 +9,34 @@ from typing import Final, Literal
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, Problem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet
 from triathlon_runner.evolved import problem_pairs
-from triathlon_runner.evolved._metrics import METRICS, SAMPLED_METRICS
 from triathlon_runner.evolved._suite import GREEDY, STOP, STOP_SELF_INVOKING, EvolvedSuite
+from triathlon_runner.metrics import Metric, pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-SEMANTIC_ALTERING: Final = ("difficult", "creative", "subtle", "combine", "tool_use")
+SEMANTIC_ALTERING: Final[tuple[official.EvoEvalSet, ...]] = (
+    "difficult",
+    "creative",
+    "subtle",
+    "combine",
+    "tool_use",
+)
 SEED: Final = "humaneval"
 _OTHER_SEEDS: Final = {"mbpp-plus": "mbpp-plus", "mbpp-pro": "mbpp-plus"}
 
 Inputs = Literal["base", "all"]
+
+
+def pass_at_k(k: int) -> Metric:
+    """pass@k over the tasks that have at least k samples."""
+    source = "EvoEval, section 3 (pass@1 of one greedy sample); Chen et al. 2021, equation 1"
+    return pass_at_k_metric(k, source)
+
+
+PASS_AT_1: Final = pass_at_k(1)
+SAMPLED_METRICS: Final = tuple(map(pass_at_k, (1, 2, 3, 5, 10, 20, 50, 100)))
+"""Of a suite asked at a temperature; undefined for k above the number of samples."""
 
 _ABOUT: Final = {
     "difficult": "harder: more conditions or steps",
@@ -80,17 +97,17 @@ class _Set:
         return self.name if self.user_data is None else self.user_data.transformation or ""
 
 
-def _reader_of(file: DataFile, load: Load) -> Read:
-    return lambda store: (DataSetInfo.of(file), load(store))
+def _official(name: str, title: str, file: DataFile, load: Load, *, inputs: Inputs = "all") -> _Set:
+    return _Set(name, title, lambda store: (DataSetInfo.of(file), load(store)), inputs)
 
 
 def _evoeval(name: official.EvoEvalSet, inputs: Inputs = "all") -> _Set:
     load = partial(official.evoeval, name=name)
-    return _Set(name, f"EvoEval {name}: {_ABOUT[name]}", _reader_of(official.EVOEVAL[name], load), inputs)
+    return _official(name, f"EvoEval {name}: {_ABOUT[name]}", official.EVOEVAL[name], load, inputs=inputs)
 
 
 def _pro(name: str, title: str, file: DataFile, load: Load) -> _Set:
-    return _Set(name, f"{title}: {_SELF_INVOKING}", _reader_of(file, load), self_invoking=True)
+    return replace(_official(name, f"{title}: {_SELF_INVOKING}", file, load), self_invoking=True)
 
 
 def _humaneval(store: DataStore) -> tuple[Problem, ...]:
@@ -106,23 +123,20 @@ def _combine_naive(store: DataStore) -> tuple[DataSetInfo, tuple[Problem, ...]]:
 
 # EvoEval's board grades HumanEval, verbose and concise on the base inputs (spec, section 3).
 _OFFICIAL: Final = (
-    _Set("humaneval", "HumanEval", _reader_of(official.HUMANEVAL_PLUS, _humaneval), "base"),
-    _Set("humaneval-plus", "HumanEval+", _reader_of(official.HUMANEVAL_PLUS, official.humaneval_plus)),
-    _evoeval("difficult"),
-    _evoeval("creative"),
-    _evoeval("subtle"),
-    _evoeval("combine"),
-    _evoeval("tool_use"),
-    _Set(
+    _official("humaneval", "HumanEval", official.HUMANEVAL_PLUS, _humaneval, inputs="base"),
+    _official("humaneval-plus", "HumanEval+", official.HUMANEVAL_PLUS, official.humaneval_plus),
+    *map(_evoeval, SEMANTIC_ALTERING),
+    _official(
         "tool_use-main_only",
         f"EvoEval tool_use-main_only: {_ABOUT['tool_use-main_only']}",
-        _reader_of(official.EVOEVAL["tool_use"], official.evoeval_main_only),
+        official.EVOEVAL["tool_use"],
+        official.evoeval_main_only,
     ),
     _evoeval("verbose", "base"),
     _evoeval("concise", "base"),
     _Set("combine_naive", f"HumanEval combine_naive: {_IN_SEQUENCE}", _combine_naive),
     _pro("humaneval-pro", "HumanEval Pro", official.HUMANEVAL_PRO, official.humaneval_pro),
-    _Set("mbpp-plus", "MBPP+", _reader_of(official.MBPP_PLUS, official.mbpp_plus)),
+    _official("mbpp-plus", "MBPP+", official.MBPP_PLUS, official.mbpp_plus),
     _pro("mbpp-pro", "MBPP Pro", official.MBPP_PRO, official.mbpp_pro),
 )
 
@@ -188,7 +202,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         id=suite_id,
         title=f"{problem_set.title} (temperature {temperature:g})" if warm else problem_set.title,
         discipline="evolved",
-        metrics=SAMPLED_METRICS if warm else METRICS,
+        metrics=SAMPLED_METRICS if warm else (PASS_AT_1,),
         record=EvolvedRecord,
         build=build,
         sampling=replace(GREEDY, temperature=temperature),

@@ -1,54 +1,22 @@
-"""From a plan of all tasks to one of clusters in the test's order, with the stored results counted."""
+"""What a gate asks: clusters in the test's order, a few ahead of what is counted, until it is decided."""
 
+import asyncio
+import math
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate._comparison import Cluster, Comparison, TaskKey
-from triathlon_runner.gate._pace import GatePace, score_of
+from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule import BuiltSuite, Control, RunPlan, Work, differs
-from triathlon_runner.store import ResultsFile, ResultsFolder, read_records
-from triathlon_runner.suites import Programs
+from triathlon_runner.store import ResultsFile, ResultsFolder, Unit, read_records
+from triathlon_runner.suites import Programs, SuiteEntry
 
-
-def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
-    """Returns the clusters of several suites, by name; a task made from several seeds goes with the first."""
-    tasks: dict[str, list[TaskKey]] = defaultdict(list)
-    for built in suites:
-        functions = built.suite.functions() if isinstance(built.suite, Programs) else ()
-        seeds = {problem.task_id: problem.parents[0] for problem in functions if problem.parents}
-        for task in built.chosen:
-            name = seeds.get(task.task_id) or task.group or task.task_id
-            tasks[name].append((built.entry.id, task.task_id))
-    return tuple(Cluster(name, tuple(tasks[name])) for name in sorted(tasks))
-
-
-def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
-    """Returns the clusters in a random order that depends only on the seed, not on results."""
-    return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
-
-
-def _at_most(clusters: Sequence[Cluster], max_tasks: int | None) -> tuple[Cluster, ...]:
-    """Returns the first clusters that have so many tasks together, each whole.
-
-    Raises:
-        UserError: not even the first fits.
-    """
-    if max_tasks is None:
-        return tuple(clusters)
-    chosen, count = [], 0
-    for cluster in clusters:
-        count += len(cluster.tasks)
-        if count > max_tasks:
-            break
-        chosen.append(cluster)
-    if not chosen:
-        raise UserError(
-            f"expected --max-tasks of at least {len(clusters[0].tasks)}, got {max_tasks!r}: tasks of one seed"
-            " problem are compared together; name fewer suites with --suites, or allow more tasks"
-        )
-    return tuple(chosen)
+AHEAD: Final = 8
+"""Clusters that are asked at the same time. More would ask tasks that the verdict may not need, fewer would
+leave servers idle."""
 
 
 def plan_comparison(
@@ -89,6 +57,43 @@ def _check_same_suites(plan: RunPlan, models: tuple[str, str]) -> None:
         raise UserError("expected a suite to compare the models on, got none; name some with --suites")
 
 
+def _clusters_of(suites: Sequence[BuiltSuite]) -> tuple[Cluster, ...]:
+    """Returns the clusters of several suites, by name; a task made from several seeds goes with the first."""
+    tasks: dict[str, list[TaskKey]] = defaultdict(list)
+    for built in suites:
+        functions = built.suite.functions() if isinstance(built.suite, Programs) else ()
+        seeds = {problem.task_id: problem.parents[0] for problem in functions if problem.parents}
+        for task in built.chosen:
+            name = seeds.get(task.task_id) or task.group or task.task_id
+            tasks[name].append((built.entry.id, task.task_id))
+    return tuple(Cluster(name, tuple(tasks[name])) for name in sorted(tasks))
+
+
+def in_random_order(clusters: Sequence[Cluster], seed: int) -> tuple[Cluster, ...]:
+    """Returns the clusters in a random order that depends only on the seed, not on results."""
+    return tuple(random.Random(seed).sample(clusters, len(clusters)))  # noqa: S311  no secret
+
+
+def _at_most(clusters: Sequence[Cluster], max_tasks: int | None) -> tuple[Cluster, ...]:
+    """Returns the first clusters that have so many tasks together, each whole.
+
+    Raises:
+        UserError: not even the first fits.
+    """
+    chosen, count = [], 0
+    for cluster in clusters:
+        count += len(cluster.tasks)
+        if max_tasks is not None and count > max_tasks:
+            break
+        chosen.append(cluster)
+    if not chosen:
+        raise UserError(
+            f"expected --max-tasks of at least {len(clusters[0].tasks)}, got {max_tasks!r}: tasks of one seed"
+            " problem are compared together; name fewer suites with --suites, or allow more tasks"
+        )
+    return tuple(chosen)
+
+
 def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsFolder) -> None:
     """Adds the scores of the results that are there.
 
@@ -111,9 +116,87 @@ def count_stored(comparison: Comparison, works: Sequence[Work], folder: ResultsF
                 comparison.add(model, (suite, record.task_id), score_of(entry, record))
 
 
+def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
+    """Returns the headline metric of one unit over its maximum, 0 to 1.
+
+    pass@1: 1 or 0. ASL: (l / M)^2 times the similarity, its lower end where that is unknown (EVALOOOP,
+    equation 1). IC: the mean over the unit's statements (REval, section III-C).
+    """
+    headline = next(metric for metric in entry.metrics if metric.headline)
+    score = headline.score([record]) / headline.maximum
+    return 0.0 if math.isnan(score) else score  # nan: the unit has nothing to count
+
+
 def set_pace(plan: RunPlan, comparison: Comparison, control: Control) -> None:
     """Has the plan run in the order of the comparison, until that is decided."""
     works = [work for works in plan.work.values() for work in works]
     entries = {work.suite_id: work.built.entry for work in works}
     served = frozenset(work.row.id for work in works if work.row.serve is not None)
     plan.pace = GatePace(comparison, entries, control, served)
+
+
+class GatePace:
+    """Implements `Pace`: takes scores to the comparison, and stops the run when that is decided."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        entries: Mapping[str, SuiteEntry],
+        control: Control,
+        served: frozenset[str],
+    ) -> None:
+        """Begins before any question was asked.
+
+        `served` are the models that we start a server for. Where the machine has no room for both, the second
+        one starts when the first has ended, so the first must not wait for the second.
+        """
+        self._comparison = comparison
+        self._entries = entries
+        self._control = control
+        self._served = served
+        self._answering: set[str] = set()
+        self._changed = asyncio.Event()
+        self._positions = {
+            task: position for position, cluster in enumerate(comparison.planned) for task in cluster.tasks
+        }
+        control.on_stop.append(self._wake)
+
+    def position(self, suite: str, unit: Unit) -> int:
+        """Returns the index of the unit's cluster."""
+        return self._positions[suite, unit[0]]
+
+    async def ready(self, model: str, suite: str, unit: Unit) -> None:
+        """Returns once the unit's cluster is among the next ones, or once the run is to stop."""
+        if model not in self._answering:
+            self._answering.add(model)
+            self._wake()
+        while not self._control.stopped and not self._may_begin(model, self.position(suite, unit)):
+            await self._changed.wait()
+
+    def _may_begin(self, model: str, position: int) -> bool:
+        if position < self._comparison.position + AHEAD:
+            return True
+        return model in self._served and any(
+            opponent not in self._answering and self._comparison.misses(opponent)
+            for opponent in self._comparison.models
+            if opponent != model
+        )
+
+    def finished(self, model: str, suite: str, unit: Unit, record: UnitRecord | None) -> None:
+        """Takes the score; a unit that stays open takes its cluster out of the comparison."""
+        if record is None and self._control.stopped:
+            return  # a later gate asks it: nothing has failed
+        score = None if record is None else score_of(self._entries[suite], record)
+        self._comparison.add(model, (suite, unit[0]), score)
+        if self._comparison.decided:
+            self._control.stop(f"the comparison is decided after {self._comparison.tasks} tasks")
+        self._wake()
+
+    def ended(self, model: str) -> None:
+        """Stops the run where a model ended early: the other's answers would have no pair."""
+        if self._comparison.misses(model):
+            self._control.stop(f"{model} is not asked any more")
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed.clear()

@@ -2,7 +2,7 @@
 
 from triathlon_runner.grading._answer_keys import ReferenceFailedError, stored_cpu_seconds
 from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import CodeTestGrader, UngradableError, grade_by_tests
+from triathlon_runner.grading._code_tests import TEST_LIMITS, CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import (
     UNKNOWN_TASK,
@@ -11,15 +11,16 @@ from triathlon_runner.grading._grade_samples import (
     base_outcome,
     grade_samples,
 )
-from triathlon_runner.grading._limits import TEST_LIMITS
 from triathlon_runner.grading._program_grader import Fault, Grader, ProgramGrader, grade_results
-from triathlon_runner.grading._samples import BrokenRow, sample_rows
-from triathlon_runner.grading._task_names import UNKNOWN, TaskNames
-from triathlon_runner.grading._their_verdicts import (
+from triathlon_runner.grading._samples import (
     NO_VERDICT,
+    UNKNOWN,
     Agreement,
+    BrokenRow,
     Comparison,
+    TaskNames,
     TheirVerdict,
+    sample_rows,
     their_verdict,
 )
 

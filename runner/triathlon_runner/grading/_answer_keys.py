@@ -14,9 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
+from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import FunctionProblem, Problem
-from triathlon_runner.grading._limits import REFERENCE_LIMITS
-from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
     Call,
@@ -24,6 +23,7 @@ from triathlon_runner.sandbox import (
     Execution,
     Hashed,
     Job,
+    Limits,
     MalformedError,
     Prepared,
     PythonWire,
@@ -42,6 +42,8 @@ from triathlon_runner.syntax import literal_tuple
 
 _KIND: Final = "answer key 6"
 FORMAT = f"triathlon {_KIND}\n".encode()
+REFERENCE_LIMITS: Final = Limits(cpu_seconds=600, wall_seconds=3600, result_bytes=2 << 30)
+"""The slowest reference of the official sets takes about 70 s of CPU time (Mbpp/599)."""
 RAISED = "raised"
 """Marks an input on which the reference raises; the value is the exception's type."""
 
@@ -132,15 +134,12 @@ class AnswerKeys:
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
         self._folder = folder
-        self._keys = Once(self._read_or_make)
-
-    async def of(self, problem: Problem) -> AnswerKey:
-        """The key, from memory, disk or the reference itself.
+        self.of = Once(self._read_or_make).get
+        """The key of a problem, from memory, disk or the reference itself.
 
         Raises:
             SandboxError: the sandbox, or the reference, failed.
         """
-        return await self._keys.get(problem)
 
     async def _read_or_make(self, problem: Problem) -> AnswerKey:
         if self._folder is None:

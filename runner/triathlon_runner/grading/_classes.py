@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import ClassProblem
-from triathlon_runner.grading._code_tests import UngradableError, outcome_of_ending, outcome_of_loading
+from triathlon_runner.grading._code_tests import (
+    TEST_LIMITS,
+    UngradableError,
+    outcome_of_ending,
+    outcome_of_loading,
+)
 from triathlon_runner.grading._compare import shorten
-from triathlon_runner.grading._limits import TEST_LIMITS
-from triathlon_runner.grading._shared_values import Once
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import Call, Ended, Examination, Job, Limits, Raised, Sandbox
 from triathlon_runner.syntax import import_statements, parse

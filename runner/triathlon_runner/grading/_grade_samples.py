@@ -21,8 +21,7 @@ from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
-from triathlon_runner.grading._samples import Sample, read_samples
-from triathlon_runner.grading._their_verdicts import Agreement, Comparison
+from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.metrics import pass_at_k_of
@@ -160,7 +159,8 @@ async def grade_samples(
     report = GradeReport(
         tasks=tuple(known),
         inputs=options.inputs,
-        splits=options.inputs == "all" and any(map(_has_more_than_base, problems)),
+        splits=options.inputs == "all"
+        and any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems),
         broken=broken,
     )
     async with open_sandbox(jobs=options.jobs) as sandbox:
@@ -247,11 +247,6 @@ def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     failing = verdict.failing
     past_base = isinstance(problem, Problem) and failing and failing.index >= (problem.base_inputs or 0) > 0
     return str(Outcome.PASSED if past_base else verdict.outcome)
-
-
-def _has_more_than_base(problem: AnyProblem) -> bool:
-    """Whether a problem has more inputs than the data set's base inputs."""
-    return isinstance(problem, Problem) and 0 < (problem.base_inputs or 0) < len(problem.inputs)
 
 
 def _head(sample: Sample, keys: Mapping[str, str]) -> Line:

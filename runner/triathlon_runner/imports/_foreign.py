@@ -11,30 +11,22 @@ from triathlon_runner.grading import NO_VERDICT, TheirVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignProgram:
-    """A program that is graded as it is."""
+class ForeignSample:
+    """One answer to one task: a reply, or a program that is graded as it is."""
 
     task_id: str
     """As the log has it: an id, a folder, a number or a position."""
-    program: str
+    text: str
+    """A reply, from which the program or answer is extracted as in a run."""
     prompt: str = ""
-    about: str = ""
-    """What the log has of the task, such as its row of the data set."""
+    is_program: bool = False
+    """Whether the text is the program."""
     completes: bool = False
-    """Whether `program` continues the problem's prompt, and is executed behind it."""
+    """Whether the program continues the problem's prompt, and is executed behind it."""
+    about: str = ""
+    """What the log has of the task beside the prompt, such as its row of the data set."""
     subset: str = ""
     """The data set that the row names, where a log holds several."""
-    theirs: TheirVerdict = NO_VERDICT
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignReply:
-    """A reply, from which the program or answer is extracted as in a run."""
-
-    task_id: str
-    """As the log has it."""
-    text: str
-    prompt: str = ""
     theirs: TheirVerdict = NO_VERDICT
     error: str = ""
     """Why the log has no reply; empty where it has one."""
@@ -67,7 +59,7 @@ class ForeignAnswers:
 
 QUESTIONS: Final = ("coverage", "state", "path", "output")
 """REval's four kinds of question."""
-Foreign = ForeignProgram | ForeignReply | ForeignLoop | ForeignAnswers
+Foreign = ForeignSample | ForeignLoop | ForeignAnswers
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -97,11 +89,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def as_object(text: bytes, where: str) -> dict[str, Any]:
-    """Parses one JSON object.
-
-    Raises:
-        UserError: the text is no JSON object.
-    """
+    """Parses one JSON object."""
     try:
         document = parse_foreign_json(text)
     except ValueError as error:
@@ -117,22 +105,14 @@ def task_name(value: Any) -> str | None:
 
 
 def object_of(value: Any, where: str) -> dict[str, Any]:
-    """Returns a value that is an object; an empty object for None.
-
-    Raises:
-        UserError: it is something else.
-    """
+    """Returns a value that is an object; an empty object for None."""
     if value is not None and not isinstance(value, dict):
         raise UserError(f"{where}: expected an object, got {value!r:.80}; is this the right format?")
     return value or {}
 
 
 def text_of(row: Any, key: str, where: str) -> str:
-    """Returns a text field of an object.
-
-    Raises:
-        UserError: it is missing or no text, or `row` is no object.
-    """
+    """Returns a text field of an object."""
     value = object_of(row, where).get(key)
     if not isinstance(value, str):
         raise UserError(f"{where}: expected the text {key!r}, got {value!r:.80}; is this the right format?")

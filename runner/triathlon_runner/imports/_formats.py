@@ -9,24 +9,17 @@ from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.imports._every_eval_ever import read_every_eval_ever
 from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import inspect_status, read_inspect
 from triathlon_runner.imports._readers import (
-    cruxeval_model_and_suite,
     read_cruxeval,
     read_evaloop,
     read_evalplus,
+    read_every_eval_ever,
     read_lm_eval,
     read_reval,
 )
-from triathlon_runner.records import (
-    EvolvedRecord,
-    LoopRecord,
-    PredictionRecord,
-    RuntimeRecord,
-    UnitRecord,
-)
+from triathlon_runner.records import EvolvedRecord, LoopRecord, PredictionRecord, RuntimeRecord, UnitRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +28,9 @@ class Format:
 
     name: str
     about: str
-    disciplines: tuple[str, ...]
-    """Disciplines of the suites that it can be imported into."""
     record: type[UnitRecord]
-    """Record of these suites; `UnitRecord` where any suite of the disciplines will do."""
+    """Of the suites that it can be imported into."""
     read: Callable[[Path], Iterator[Foreign]]
-    model_and_suite: Callable[[Path], tuple[str, str] | None] = lambda _: None
-    """Returns the model and suite that a log's file name stands for; None where it names no suite."""
     status: Callable[[Path], str] = lambda _: ""
     """Returns how a log says that it is no whole one; empty where it does not."""
     is_folder: bool = False
@@ -52,7 +41,7 @@ class Format:
 
 def _samples(name: str, about: str) -> Format:
     """Returns a format of programs that `grade` reads, too."""
-    return Format(name, about, ("evolved",), EvolvedRecord, read_evalplus)
+    return Format(name, about, EvolvedRecord, read_evalplus)
 
 
 FORMATS = {
@@ -65,14 +54,12 @@ FORMATS = {
         Format(
             "evaloop",
             "EVALOOOP: a model's page as JSON, tasks by the loops they sustained",
-            ("loop",),
             LoopRecord,
             read_evaloop,
         ),
         Format(
             "reval",
             "REval: the folder model_generations with its logs of all four tasks",
-            ("runtime",),
             RuntimeRecord,
             read_reval,
             is_folder=True,
@@ -82,22 +69,18 @@ FORMATS = {
         Format(
             "cruxeval",
             "CRUXEval: one file of answers to output or input prediction, graded or generations.json",
-            ("runtime",),
             PredictionRecord,
             read_cruxeval,
-            model_and_suite=cruxeval_model_and_suite,
         ),
         Format(
             "every-eval-ever",
             "Every Eval Ever: a file of samples (*_samples.jsonl) with the models' replies",
-            ("loop", "runtime", "evolved"),
             UnitRecord,
             read_every_eval_ever,
         ),
         Format(
             "inspect",
             "inspect_ai: a log of humaneval or mbpp (.eval or .json)",
-            ("evolved",),
             EvolvedRecord,
             read_inspect,
             status=inspect_status,
@@ -105,7 +88,6 @@ FORMATS = {
         Format(
             "lm-eval",
             "lm-evaluation-harness: its output folder, samples_humaneval*.jsonl or samples_mbpp*.jsonl",
-            ("evolved",),
             EvolvedRecord,
             read_lm_eval,
         ),
@@ -123,11 +105,7 @@ _LM_EVAL: Final = re.compile(r"samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl")
 
 
 def with_filter(log_format: Format, name: str | None) -> Format:
-    """Returns the format that reads one filter of lm-evaluation-harness' logs; the format itself for None.
-
-    Raises:
-        UserError: another format, which has no filters.
-    """
+    """Returns the format that reads one filter of lm-evaluation-harness' logs; the format itself for None."""
     if name is None:
         return log_format
     if log_format.read is not read_lm_eval:
@@ -138,13 +116,7 @@ def with_filter(log_format: Format, name: str | None) -> Format:
 def logs_at(log_format: Format, paths: Sequence[Path], suite: str | None = None) -> list[Path]:
     """Returns the logs at these paths; those in a folder in the order of their names.
 
-    Args:
-        log_format: What wrote them.
-        paths: Files and folders.
-        suite: Of a folder of lm-evaluation-harness the logs of this suite's data set are taken.
-
-    Raises:
-        UserError: nothing is there, a folder holds no log, or a log is named twice.
+    Of a folder of lm-evaluation-harness only those of the suite's data set are taken.
     """
     logs = [log for path in paths for log in _logs_at(log_format, path, suite)]
     for log in logs:

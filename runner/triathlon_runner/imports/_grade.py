@@ -1,20 +1,20 @@
-"""Grades one unit of a foreign log."""
+"""Grades one unit of a foreign log, each program once, and compares the log's own verdict with ours."""
 
+import asyncio
+import json
 import re
-from typing import Any
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Literal
 
+from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.grading import Grader
-from triathlon_runner.imports._foreign import (
-    QUESTIONS,
-    Foreign,
-    ForeignAnswers,
-    ForeignLoop,
-    ForeignProgram,
-    ForeignReply,
-)
+from triathlon_runner.grading import Comparison, Grader, base_outcome
+from triathlon_runner.imports._foreign import QUESTIONS, Foreign, ForeignAnswers, ForeignLoop, ForeignSample
 from triathlon_runner.imports._formats import WHOLE_PROGRAMS
+from triathlon_runner.json_text import parse_json
+from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
     AnswerRecord,
     EvolvedRecord,
@@ -22,34 +22,95 @@ from triathlon_runner.records import (
     LoopRecord,
     LoopStep,
     Outcome,
-    ProtocolHashes,
     Reply,
     RuntimeRecord,
     UnitRecord,
+    Verdict,
 )
+from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.schedule import Work
+from triathlon_runner.store import set_torn_line_aside
 from triathlon_runner.suites import Programs
+from triathlon_runner.syntax import tree_text
+from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
-async def graded(
-    foreign: Foreign, sample: int, work: Work, grader: Grader, protocol: ProtocolHashes
-) -> UnitRecord:
+class CachingGrader:
+    """Grades a program of a problem once, however many models wrote it, also in calls after this one."""
+
+    def __init__(self, grader: Grader, file: Path | None = None) -> None:
+        """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory."""
+        self._grader, self._file = grader, file
+        self._verdicts: dict[str, Verdict] = {}
+        self._grading: dict[str, asyncio.Future[Verdict]] = {}
+        if file is None:
+            return
+        line = b""
+        try:
+            set_torn_line_aside(file)
+            for line in file.read_bytes().splitlines() if file.exists() else ():
+                key, text = parse_json(line)
+                self._verdicts[key] = Verdict.model_validate_json(text)
+        except (OSError, ValueError, TypeError) as error:
+            raise UserError(
+                f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
+                f" ({str(error).splitlines()[0]}); name another file at --verdicts"
+            ) from None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._grader.sandbox
+
+    async def grade(
+        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
+    ) -> Verdict:
+        """Returns the verdict stored for the program's syntax tree, or grades the program and stores it.
+
+        Raises:
+            SandboxError: our machinery failed, or the problem's own reference did.
+        """
+        key = memo_key("verdict", problem, inputs, tree_text(program))
+        return await self.grade_once(key, lambda: self._grader.grade(program, problem, inputs=inputs))
+
+    async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
+        """Returns the verdict stored under a key, made by `memo_key`; without one, grades and stores it."""
+        if (stored := self._verdicts.get(key)) is not None:
+            return stored
+        if key not in self._grading:
+            self._grading[key] = asyncio.ensure_future(grade())
+            self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
+        verdict = await self._grading[key]
+        if key not in self._verdicts:
+            self._verdicts[key] = verdict
+            self._append(json.dumps([key, verdict.model_dump_json()]))
+        return verdict
+
+    def _append(self, line: str) -> None:
+        if self._file is None:
+            return
+        try:
+            with self._file.open("a") as lines:
+                lines.write(line + "\n")
+        except OSError as error:
+            raise UserError(
+                f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file at"
+                " --verdicts"
+            ) from None
+
+
+async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:
     """Returns the record of a foreign unit, graded by us.
 
     Raises:
         NotInEvidenceError: grading needs a reply that the log does not have.
         SandboxError: our machinery failed.
     """
-    if isinstance(foreign, ForeignProgram):
-        return await _program(foreign, sample, work, grader, protocol)
-    if isinstance(foreign, ForeignAnswers):
-        ungraded: UnitRecord = await _answers(foreign, work, grader)
-    elif isinstance(foreign, ForeignLoop):
-        ungraded = _loop(foreign, work, protocol)
-    else:
-        ungraded = _ungraded(foreign, foreign.text, sample, work, protocol)
-    return await replayed(ungraded, work, grader)
+    if isinstance(unit, ForeignSample) and unit.is_program:
+        return await _program(unit, sample, work, grader)
+    if isinstance(unit, ForeignAnswers):
+        return await replayed(await _answers(unit, work, grader), work, grader)
+    return await replayed(ungraded(unit, sample, work), work, grader)
 
 
 async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
@@ -60,73 +121,53 @@ async def graded_again(record: UnitRecord, work: Work, grader: Grader) -> UnitRe
         SandboxError: our machinery failed.
     """
     if isinstance(record, EvolvedRecord) and work.settings.get("imported") in WHOLE_PROGRAMS:
-        foreign = ForeignProgram(record.task_id, record.reply.text, record.prompt)
-        return await _program(foreign, record.sample, work, grader, work.protocol)
+        unit = ForeignSample(record.task_id, record.reply.text, record.prompt, is_program=True)
+        return await _program(unit, record.sample, work, grader)
     return await replayed(record, work, grader)
 
 
-async def _program(
-    foreign: ForeignProgram, sample: int, work: Work, grader: Grader, protocol: ProtocolHashes
-) -> EvolvedRecord:
+async def _program(unit: ForeignSample, sample: int, work: Work, grader: Grader) -> UnitRecord:
     suite = work.built.suite
     if not isinstance(suite, Programs):
         raise UserError(f"the tasks of {work.suite_id!r} are no functions to write")
-    problem = next(problem for problem in suite.functions() if problem.task_id == foreign.task_id)
-    program = foreign.program
-    if program and foreign.completes:
-        program = problem.prompt + program
-    record = _ungraded(foreign, program, sample, work, protocol)
-    changes: dict[str, Any] = {"program": program, "parents": problem.parents}
+    problem = next(problem for problem in suite.functions() if problem.task_id == unit.task_id)
+    program = problem.prompt + unit.text if unit.text and unit.completes else unit.text
+    changes: dict[str, Any] = {"program": program, "parents": problem.parents, "reply": Reply(text=program)}
     if program.strip():
         verdict = await grader.grade(program, problem, inputs=suite.inputs)
         changes |= {"verdict": verdict, "outcome": verdict.outcome}
-    return record.model_copy(update=changes)
+    return ungraded(unit, sample, work).model_copy(update=changes)
 
 
-def _ungraded(
-    foreign: ForeignProgram | ForeignReply, text: str, sample: int, work: Work, protocol: ProtocolHashes
-) -> EvolvedRecord:
-    """Returns a record of a model's reply that is not graded yet."""
-    is_cut = isinstance(foreign, ForeignReply) and foreign.cut
-    return EvolvedRecord(
-        suite=work.suite_id,
-        model=work.row.id,
-        task_id=foreign.task_id,
-        sample=sample,
-        protocol=protocol,
-        outcome=Outcome.NO_ANSWER,
-        prompt=foreign.prompt,
-        reply=Reply(text=text, finish=Finish.LENGTH if is_cut else Finish.STOP),
-        program="",
-        verdict=None,
-    )
-
-
-def _loop(foreign: ForeignLoop, work: Work, protocol: ProtocolHashes) -> LoopRecord:
-    steps = [
+def ungraded(unit: ForeignSample | ForeignLoop, sample: int, work: Work) -> EvolvedRecord | LoopRecord:
+    """Returns a record of a unit's replies that are not graded yet."""
+    common: dict[str, Any] = {
+        "suite": work.suite_id,
+        "model": work.row.id,
+        "task_id": unit.task_id,
+        "sample": sample,
+        "protocol": work.protocol,
+    }
+    if isinstance(unit, ForeignSample):
+        reply = Reply(text=unit.text, finish=Finish.LENGTH if unit.cut else Finish.STOP)
+        outcome = Outcome.NO_ANSWER
+        return EvolvedRecord(
+            **common, outcome=outcome, prompt=unit.prompt, reply=reply, program="", verdict=None
+        )
+    steps = tuple(
         LoopStep(
             loop=number,
             prompt="",
-            reply=Reply(text=program if foreign.replies else _fenced(program)),
+            reply=Reply(text=program if unit.replies else _fenced(program)),
             program=program,
             outcome=Outcome.PASSED,
             verdict=None,
             summary_reply=Reply(text=sentence),
         )
-        for number, (program, sentence) in enumerate(
-            zip(foreign.programs, foreign.sentences, strict=True), start=1
-        )
-    ]
-    return LoopRecord(
-        suite=work.suite_id,
-        model=work.row.id,
-        task_id=foreign.task_id,
-        protocol=protocol,
-        outcome=Outcome.PASSED,
-        max_loops=len(steps),
-        sustained_loops=len(steps),
-        loops=tuple(steps),
+        for number, (program, sentence) in enumerate(zip(unit.programs, unit.sentences, strict=True), start=1)
     )
+    loops, outcome = len(steps), Outcome.PASSED
+    return LoopRecord(**common, outcome=outcome, max_loops=loops, sustained_loops=loops, loops=steps)
 
 
 def _fenced(program: str) -> str:
@@ -135,13 +176,13 @@ def _fenced(program: str) -> str:
     return f"{fence}python\n{program}\n{fence}"
 
 
-async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
+async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
     model = DryRunModel(work.row.id, work.row.kind)
-    questions = await work.built.suite.run(foreign.task_id, 0, model, grader, work.protocol)
+    questions = await work.built.suite.run(unit.task_id, 0, model, grader, work.protocol)
     assert isinstance(questions, RuntimeRecord)
     *kinds, _ = QUESTIONS
-    counts = {kind: len(foreign.replies[kind]) for kind in kinds}
+    counts = {kind: len(unit.replies[kind]) for kind in kinds}
     if set(counts.values()) != {len(questions.statements)}:
         raise NotInEvidenceError(
             f"we ask about {len(questions.statements)} statements, the log has {counts['coverage']} coverage,"
@@ -149,13 +190,32 @@ async def _answers(foreign: ForeignAnswers, work: Work, grader: Grader) -> Runti
         )
     statements = tuple(
         statement.model_copy(
-            update={kind: _with_reply(getattr(statement, kind), foreign.replies[kind][n]) for kind in kinds}
+            update={kind: _with_reply(getattr(statement, kind), unit.replies[kind][n]) for kind in kinds}
         )
         for n, statement in enumerate(questions.statements)
     )
-    output = _with_reply(questions.output, foreign.replies["output"][0])
+    output = _with_reply(questions.output, unit.replies["output"][0])
     return questions.model_copy(update={"statements": statements, "output": output})
 
 
 def _with_reply(answer: AnswerRecord, text: str) -> AnswerRecord:
     return answer.model_copy(update={"reply": Reply(text=text)})
+
+
+def compare(unit: Foreign, work: Work, record: UnitRecord) -> Comparison | None:
+    """Returns the log's verdict on a unit and ours, on the same inputs; None where the log has none."""
+    if isinstance(unit, ForeignLoop) and isinstance(record, LoopRecord):
+        theirs, ours = unit.sustained_loops, record.sustained_loops
+        if theirs is None:
+            return None
+        return Comparison(counted(theirs, "loop"), counted(ours, "loop"), theirs == ours)
+    if not isinstance(unit, ForeignSample):
+        return None
+    passed, suite, ours_there = unit.theirs.base, work.built.suite, str(record.outcome)
+    if isinstance(suite, Programs) and suite.inputs == "all":
+        if unit.theirs.plus is not None:
+            passed = unit.theirs.plus
+        elif isinstance(record, EvolvedRecord) and record.verdict is not None:
+            problem = next(problem for problem in suite.functions() if problem.task_id == unit.task_id)
+            ours_there = base_outcome(record.verdict, problem)
+    return None if passed is None else Comparison.of(ours_there, passed=passed)

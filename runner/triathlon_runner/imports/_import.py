@@ -1,4 +1,4 @@
-"""Grades another program's log and writes its results apart from those of runs."""
+"""Grades another program's log; writes its results as an import, or outcomes as recorded ones."""
 
 import asyncio
 import hashlib
@@ -9,27 +9,40 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from triathlon_runner import __version__
 from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.grading import UNKNOWN, Agreement, Grader, TaskNames
-from triathlon_runner.imports._compare import compare
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignProgram, ForeignReply
+from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, Grader, TaskNames
+from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignSample
 from triathlon_runner.imports._formats import Format
-from triathlon_runner.imports._grade import graded
-from triathlon_runner.llm import ModelKind
-from triathlon_runner.memo import python_version
-from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord, Usage
+from triathlon_runner.imports._grade import CachingGrader, compare, graded, ungraded
+from triathlon_runner.imports._sources import Source
+from triathlon_runner.memo import memo_key, python_version
+from triathlon_runner.records import (
+    DataSetRecord,
+    Manifest,
+    Outcome,
+    PredictionRecord,
+    ProtocolHashes,
+    Receipt,
+    RecordedLine,
+    RecordedManifest,
+    UnitRecord,
+    Usage,
+    Verdict,
+    check_kept_as_outcomes,
+    recorded_lines,
+)
 from triathlon_runner.schedule import Work
-from triathlon_runner.store import IMPORTED, ResultsFolder, replace_file
+from triathlon_runner.store import IMPORTED, RecordedFile, ResultsFolder, replace_file
 from triathlon_runner.suites import Programs, Suite
+from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError
 
-T = TypeVar("T")
 _AT_ONCE = 8
 """Units graded at the same time; the sandbox has its own limit."""
 _NO_FURTHER_REPLY = "passes here, failed there; the log has no further reply"
@@ -60,6 +73,18 @@ class ImportReport:
     """How the log says that it is no whole one."""
 
 
+class _Graded(NamedTuple):
+    """A unit of a log, its record, and the log's verdict beside ours; None where the log has none."""
+
+    unit: Foreign
+    record: UnitRecord
+    comparison: Comparison | None
+
+
+_Grade = Callable[[Foreign, int], Awaitable[_Graded]]
+"""Grades a unit as the sample of this number."""
+
+
 async def import_log(
     log_format: Format,
     path: Path,
@@ -68,25 +93,26 @@ async def import_log(
     grader: Grader,
     on_progress: OnProgress = show_nothing,
 ) -> ImportReport:
-    """Reads and grades a log, and writes its results to `imported/`, apart from those of runs.
-
-    Raises:
-        UserError: the log cannot be read, the suite is of another discipline, or it was imported before.
-    """
+    """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
     folder = ResultsFolder(results.root / IMPORTED)
-    model, suite = work.row.id, work.suite_id
-    if work.built.entry.discipline not in log_format.disciplines:
-        expected = " or ".join(sorted(log_format.disciplines))
-        raise UserError(
-            f"{log_format.name} logs are imported into suites of {expected}, got --suite {suite!r}"
-        )
-    if not issubclass(work.built.entry.record, log_format.record):
+    model, suite, entry = work.row.id, work.suite_id, work.built.entry
+    if not issubclass(entry.record, log_format.record) or entry.discipline == "translation":
         raise UserError(
             f"{suite!r} asks in another way than {log_format.name} logs answer;"
             " name a suite of the same data set at --suite"
         )
     lines = folder.lines(model, suite)
     folder.check_writable()
+
+    async def grade(unit: Foreign, sample: int) -> _Graded:
+        try:
+            record = await graded(unit, sample, work, grader)
+        except NotInEvidenceError:
+            if isinstance(unit, ForeignLoop):
+                raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
+            raise
+        return _Graded(unit, record, compare(unit, work, record))
+
     with folder.locked(model):
         if lines.exists():
             raise UserError(f"{str(lines)!r} is an import already; move it away or use another --model")
@@ -94,21 +120,11 @@ async def import_log(
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines, status=log_format.status(path))
-        pairs = await grade_all(
-            units, work, report, lambda unit, n: _graded(unit, n, work, grader), on_progress
-        )
-        records = [record for _, record in pairs]
-        report.units, report.written = len(records), bool(records)
-        report.outcomes = Counter(record.outcome.value for record in records)
-        for unit, record in pairs:
-            comparison = compare(unit, work, record.outcome, record)
-            report.agreement.add(record.task_id, record.sample, comparison)
+        records = [each.record for each in await _grade_all(units, work, report, grade, on_progress)]
+        report.written = bool(records)
         if records:  # without records nothing is written, so that a fixed log can still be imported
-            task_ids = {record.task_id for record in records}
-            report.tasks, report.tasks_in_suite = len(task_ids), len(work.built.tasks)
             report.score = _headline(work, records)
-            fields = manifest_fields(work, task_ids, report.outcomes)
-            _write(folder, lines, records, _manifest(log_format, path, work.row.kind, fields, report))
+            _write(folder, lines, records, _manifest(log_format, path, work, report))
     return report
 
 
@@ -130,25 +146,93 @@ def _headline(work: Work, records: Sequence[UnitRecord]) -> str:
     return "" if metric is None or math.isnan(score) else f"{metric.title} {score:.4g}"
 
 
-async def _graded(foreign: Foreign, sample: int, work: Work, grader: Grader) -> tuple[Foreign, UnitRecord]:
-    try:
-        return foreign, await graded(foreign, sample, work, grader, work.protocol)
-    except NotInEvidenceError:
-        if isinstance(foreign, ForeignLoop):
-            raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
-        raise
-
-
-async def grade_all(
-    units: Sequence[Foreign],
+async def import_recording(
+    log_format: Format,
+    path: Path,
+    source: Source,
     work: Work,
-    report: ImportReport,
-    grade: Callable[[Foreign, int], Awaitable[T]],
-    on_progress: OnProgress,
-) -> list[T]:
+    results: ResultsFolder,
+    grader: CachingGrader,
+    on_progress: OnProgress = show_nothing,
+) -> ImportReport:
+    """Grades one file's units of one suite and writes them to `recorded/`, replacing what was there.
+
+    The file may hold units of several suites. Nothing is written where units were left out because our
+    machinery failed: call again.
+    """
+    entry = work.built.entry
+    check_kept_as_outcomes(entry.id, entry.record)
+    if entry.record is not log_format.record:
+        raise UserError(
+            f"expected a suite that asks what {log_format.name} logs answer, got {entry.id!r};"
+            " name another --suite"
+        )
+    file = RecordedFile(results.root, source.id, work.row.id, work.suite_id)
+    report = ImportReport(file.lines)
+    units = [unit for unit in log_format.read(path) if _belongs(unit, entry.set_name)]
+    graded_units = await _grade_all(
+        units, work, report, lambda unit, sample: _graded_for_line(unit, sample, work, grader), on_progress
+    )
+    if graded_units and not report.ungraded:
+        by_task = entry.default_samples > 1
+        lines = []
+        for unit, record, comparison in graded_units:
+            text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
+            differs = comparison is not None and not comparison.equal
+            lines.append((RecordedLine.of(record, text).model_copy(update={"differs": differs}), text))
+        manifest = _recorded_manifest(path, source, work, report, by_task=by_task)
+        file.write(manifest, recorded_lines(lines, by_task=by_task))
+        report.written = True
+    return report
+
+
+def _belongs(unit: Foreign, set_name: str) -> bool:
+    """Returns whether a unit belongs to this set, or names no set. EvoEval's names begin with `EvoEval_`."""
+    subset = unit.subset.removeprefix("EvoEval_") if isinstance(unit, ForeignSample) else ""
+    return subset in {"", set_name, set_name.removesuffix("-plus")}
+
+
+async def _graded_for_line(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _Graded:
+    """Grades one unit, of whose record only what a recorded line has is kept."""
+    try:
+        if isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
+            outcome = await _outcome_of_answer(unit, work, grader)
+            record: UnitRecord = ungraded(unit, sample, work).model_copy(update={"outcome": outcome})
+        else:
+            record = await graded(unit, sample, work, grader)
+        return _Graded(unit, record, compare(unit, work, record))
+    except NotInEvidenceError:
+        if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
+            raise
+        # Its last program failed there and passes here. The recording has no further reply: its count stays.
+        loops = unit.sustained_loops
+        changes = {"outcome": Outcome.FAILED, "sustained_loops": loops}
+        record = ungraded(unit, sample, work).model_copy(update=changes)
+        return _Graded(unit, record, Comparison(counted(loops, "loop"), "more", equal=False))
+
+
+async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGrader) -> Outcome:
+    """Returns the outcome of an answer.
+
+    Equal answers to one question are graded once, in all samples, models and variants of the suite.
+    """
+
+    async def grade() -> Verdict:
+        record = await graded(unit, 0, work, grader)
+        assert isinstance(record, PredictionRecord)
+        right, why = record.prediction.correct, record.prediction.why
+        return Verdict(outcome=record.outcome, passed=int(right), total=1, detail=why)
+
+    question = (work.suite_id.partition("@")[0], work.built.suite.data, unit.task_id)
+    return (await grader.grade_once(memo_key("answer", *question, unit.text), grade)).outcome
+
+
+async def _grade_all(
+    units: Sequence[Foreign], work: Work, report: ImportReport, grade: _Grade, on_progress: OnProgress
+) -> list[_Graded]:
     """Returns what `grade` returns for each unit and its sample, in the suite's order.
 
-    The units that are left out, and why, are in the report afterwards.
+    The report has what was graded afterwards, and which units are left out and why.
     """
     samples: Counter[str] = Counter()
     limit = asyncio.Semaphore(_AT_ONCE)
@@ -157,13 +241,12 @@ async def grade_all(
     suite = work.built.suite
     names = TaskNames(suite.functions() if isinstance(suite, Programs) else ())
 
-    async def grade_one(unit: Foreign, sample: int) -> list[T]:
-        name = f"{unit.task_id} #{sample}" if sample else unit.task_id
+    async def grade_one(unit: Foreign, sample: int) -> list[_Graded]:
         async with limit:
             try:
                 return [await grade(unit, sample)]
             except InfrastructureError as error:
-                report.left_out[name] = str(error)
+                report.left_out[_name(unit.task_id, sample)] = str(error)
                 report.ungraded += 1
             finally:
                 on_progress(next(done), len(gradings))
@@ -171,53 +254,37 @@ async def grade_all(
 
     gradings = []
     for number, unit in enumerate(units, start=1):
-        if isinstance(unit, ForeignReply) and unit.error:
-            report.left_out[f"{unit.task_id}, sample {number} of the log"] = unit.error
-            continue
-        task_id, why_not = _task(unit, names)
-        if task_id not in position:
-            earlier = samples[unit.task_id]
-            samples[unit.task_id] += 1
-            report.left_out[f"{unit.task_id} #{earlier}" if earlier else unit.task_id] = why_not
-            continue
+        task_id, why_not = unit.task_id, UNKNOWN
+        if isinstance(unit, ForeignSample):
+            if unit.error:
+                report.left_out[f"{unit.task_id}, sample {number} of the log"] = unit.error
+                continue
+            found = names.find(unit.task_id, unit.text, unit.about or unit.prompt)
+            task_id, why_not = found.task_id or unit.task_id, found.why_not or UNKNOWN
         sample = samples[task_id]
         samples[task_id] += 1
-        gradings.append((position[task_id], sample, grade_one(replace(unit, task_id=task_id), sample)))
+        if task_id in position:
+            grading = grade_one(replace(unit, task_id=task_id), sample)
+            gradings.append((position[task_id], sample, grading))
+        else:
+            report.left_out[_name(task_id, sample)] = why_not
     gradings.sort(key=lambda grading: grading[:2])
-    return [result for results in await run_all(grading for *_, grading in gradings) for result in results]
+    results = [result for each in await run_all(grading for *_, grading in gradings) for result in each]
+    for _, record, comparison in results:
+        report.agreement.add(record.task_id, record.sample, comparison)
+    report.units = len(results)
+    report.outcomes = Counter(record.outcome.value for _, record, _ in results)
+    report.tasks = len({record.task_id for _, record, _ in results})
+    report.tasks_in_suite = len(work.built.tasks)
+    return results
 
 
-def _task(unit: Foreign, names: TaskNames) -> tuple[str, str]:
-    """Returns the task of the suite that a unit is about, and why it may be about none."""
-    if isinstance(unit, ForeignProgram | ForeignReply):
-        text, about = (
-            (unit.program, unit.about) if isinstance(unit, ForeignProgram) else (unit.text, unit.prompt)
-        )
-        found = names.find(unit.task_id, text, about)
-        return found.task_id or unit.task_id, found.why_not or UNKNOWN
-    return unit.task_id, UNKNOWN
-
-
-def manifest_fields(work: Work, task_ids: set[str], outcomes: Counter[str]) -> dict[str, Any]:
-    """Returns the fields of a manifest that are the same for imported and for recorded results."""
-    data = work.built.suite.data
-    return {
-        "suite": work.suite_id,
-        "model": work.row.id,
-        "served_model": work.row.id,
-        "protocol": work.protocol,
-        "settings": dict(work.settings),
-        "data": DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
-        "engine_versions": (ENGINE_VERSION,),
-        "private": work.built.entry.private,
-        "tasks_in_suite": len(work.built.tasks),
-        "tasks_planned": len(task_ids),
-        "outcomes": dict(sorted(outcomes.items())),
-    }
+def _name(task_id: str, sample: int) -> str:
+    return f"{task_id} #{sample}" if sample else task_id
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder with their names."""
+    """Returns the SHA-256 of a file, or of all files of a folder with their names."""
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     digest = hashlib.sha256()
@@ -233,15 +300,31 @@ def settings_of(log_format: Format, path: Path, suite: Suite) -> dict[str, str]:
     return {"imported": log_format.name, "sha256": digest, "asked": asked, "graded": graded}
 
 
-def _manifest(
-    log_format: Format, path: Path, kind: ModelKind, fields: dict[str, Any], report: ImportReport
-) -> Manifest:
+def _manifest_fields(work: Work, report: ImportReport) -> dict[str, Any]:
+    """Returns the fields of a manifest that are the same for imported and for recorded results."""
+    data = work.built.suite.data
+    return {
+        "suite": work.suite_id,
+        "model": work.row.id,
+        "served_model": work.row.id,
+        "protocol": work.protocol,
+        "data": DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
+        "engine_versions": (ENGINE_VERSION,),
+        "private": work.built.entry.private,
+        "tasks_in_suite": report.tasks_in_suite,
+        "tasks_planned": report.tasks,
+        "outcomes": dict(sorted(report.outcomes.items())),
+    }
+
+
+def _manifest(log_format: Format, path: Path, work: Work, report: ImportReport) -> Manifest:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     origin = {"format": log_format.name, "file": path.name, "sha256": _digest(path), "status": report.status}
     if report.agreement.compared:
         origin["verdicts"] = str(report.agreement)
     return Manifest(
-        **fields,
+        **_manifest_fields(work, report),
+        settings=dict(work.settings),
         python_versions=(python_version(),),
         served_by=f"imported from a log of {log_format.name}",
         runner_version=__version__,
@@ -251,8 +334,29 @@ def _manifest(
         open_units=0,
         usage=Usage(),
         cost_usd=None,
-        identity={"kind": kind},
+        identity={"kind": work.row.kind},
         origin=origin,
         started=now,
         ended=now,
+    )
+
+
+def _recorded_manifest(
+    path: Path, source: Source, work: Work, report: ImportReport, *, by_task: bool
+) -> RecordedManifest:
+    return RecordedManifest(
+        **_manifest_fields(work, report),
+        settings={"recorded": source.id},
+        ended=source.date,
+        max_loops=work.built.suite.protocol["asked"].get("max_loops"),
+        line_holds="task" if by_task else "sample",
+        receipt=Receipt(
+            **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
+            source=source.id,
+            file=path.name,
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            engine_version=ENGINE_VERSION,
+            compared=report.agreement.compared,
+            equal=report.agreement.equal,
+        ),
     )

@@ -7,13 +7,7 @@ from typing import Any, Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import members, read_file, read_members
 from triathlon_runner.grading import NO_VERDICT, TheirVerdict
-from triathlon_runner.imports._foreign import (
-    Foreign,
-    ForeignReply,
-    as_object,
-    object_of,
-    task_name,
-)
+from triathlon_runner.imports._foreign import Foreign, ForeignSample, as_object, object_of, task_name
 
 _SHOWN: Final = 200
 """Characters of an error's message that are shown."""
@@ -35,15 +29,15 @@ def read_inspect(path: Path) -> Iterator[Foreign]:
         output = object_of(sample.get("output"), f"{path}, sample {task!r}, output")
         if error is None and output.get("choices"):
             text, cut = _reply(output, f"{path}, sample {task!r}")
-            yield ForeignReply(task, text, prompt, theirs=_score(sample.get("scores")), cut=cut)
+            yield ForeignSample(task, text, prompt, theirs=_score(sample.get("scores")), cut=cut)
         elif error is None:
             limit = sample.get("limit")
             met = f" (it met its limit: {limit.get('type')})" if isinstance(limit, dict) else ""
-            yield ForeignReply(task, "", error=f"it has no reply: its output has no choices{met}")
+            yield ForeignSample(task, "", error=f"it has no reply: its output has no choices{met}")
         else:
             message = str(error.get("message") if isinstance(error, dict) else error)
             first_line = message.partition("\n")[0][:_SHOWN]
-            yield ForeignReply(task, "", error=f"it ended in an error: {first_line}")
+            yield ForeignSample(task, "", error=f"it ended in an error: {first_line}")
 
 
 def inspect_status(path: Path) -> str:

@@ -3,19 +3,18 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import parse_foreign_json, read_file
-from triathlon_runner.imports._foreign import json_lines, object_of, text_of
+from triathlon_runner.imports._foreign import json_lines, task_name, text_of
 from triathlon_runner.store import replace_file
 
 REPORTED: Final = {
-    "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)",
+    "livecodebench": "LiveCodeBench: an eval_all file (question_id, code_list or output_list, graded_list)"
 }
 """Formats whose verdicts are reported: the programs' tests are not here, so that nothing is graded again."""
 _TABLE: Final = "livecodebench"
@@ -58,23 +57,15 @@ def read_livecodebench(path: Path) -> GradedOutputs:
     """Returns pass@1 of a file of LiveCodeBench's harness.
 
     Its objects have `question_id`, `output_list` or `code_list`, and `graded_list`.
-
-    Raises:
-        UserError: the file has another shape, a question stands twice, or its own pass@1 is another.
     """
     shares: dict[str, float] = {}
     samples, days = 0, []
-    for where, row in _questions(path):
-        question, verdicts = _question_id(row, where), _verdicts(row, where)
-        if question in shares:
-            raise UserError(f"{where}: expected each question_id once, got {question!r} again")
+    for where, row in json_lines(path):
+        question, verdicts = task_name(row.get("question_id")), _verdicts(row, where)
+        if question is None or question in shares:
+            raise UserError(f"{where}: expected question_id, each once, got {row.get('question_id')!r:.80}")
         shares[question] = sum(verdicts) / len(verdicts)
         samples += len(verdicts)
-        stated = row.get("pass@1", shares[question])
-        if not isinstance(stated, int | float) or abs(stated - shares[question]) > 1e-6:
-            raise UserError(
-                f"{where}: expected pass@1 {shares[question]:.6g} by its graded_list, got {stated!r}"
-            )
         if row.get("contest_date"):
             days.append(text_of(row, "contest_date", where)[:10])
     if not shares:
@@ -83,44 +74,17 @@ def read_livecodebench(path: Path) -> GradedOutputs:
     return GradedOutputs(mean, len(shares), samples, min(days, default=""), max(days, default=""))
 
 
-def _questions(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the objects of a JSON list, as the harness writes it, or of a file with one a line."""
-    text = read_file(path)
-    if not text.lstrip().startswith(b"["):
-        yield from json_lines(path)
-        return
-    try:
-        rows = parse_foreign_json(text)
-    except ValueError as error:
-        raise UserError(f"{path}: expected JSON, {error}; got {text[:80]!r}") from None
-    for place, row in enumerate(rows, start=1):
-        where = f"{path}, question {place}"
-        yield where, object_of(row, where)
-
-
-def _question_id(row: dict[str, Any], where: str) -> str:
-    question_id = row.get("question_id")
-    if isinstance(question_id, bool) or not isinstance(question_id, str | int):
-        raise UserError(
-            f"{where}: expected LiveCodeBench's question_id, got {question_id!r:.80};"
-            " is this its eval_all file?"
-        )
-    return str(question_id)
-
-
 def _verdicts(row: dict[str, Any], where: str) -> list[bool]:
-    verdicts = row.get("graded_list")
+    verdicts, programs = row.get("graded_list"), row.get("code_list", row.get("output_list"))
     if not isinstance(verdicts, list) or not verdicts or not all(isinstance(v, bool) for v in verdicts):
         raise UserError(
             f"{where}: expected verdicts (true or false) in graded_list, got {verdicts!r:.80}; outputs that"
             " LiveCodeBench's harness has not graded have no score: run its evaluation first"
         )
-    programs = row.get("code_list", row.get("output_list"))
     if not isinstance(programs, list) or len(programs) != len(verdicts):
-        got = len(programs) if isinstance(programs, list) else repr(programs)[:80]
         raise UserError(
             f"{where}: expected {len(verdicts)} programs in code_list or output_list, as many as verdicts,"
-            f" got {got}"
+            f" got {len(programs) if isinstance(programs, list) else None}"
         )
     return verdicts
 
@@ -128,21 +92,7 @@ def _verdicts(row: dict[str, Any], where: str) -> list[bool]:
 def file_livecodebench(
     log: Path, model: str, address: str, published: Path, today: date
 ) -> tuple[Path, GradedOutputs]:
-    """Adds a model's row to `livecodebench.csv` among the published tables.
-
-    Args:
-        log: the harness's file.
-        model: the model's name in the table.
-        address: where the file was published, as a web address.
-        published: the folder `results/published`.
-        today: when it is filed.
-
-    Returns:
-        The table, and the figures that were added to it.
-
-    Raises:
-        UserError: another shape of file, no web address, a model with a row, or no published tables.
-    """
+    """Adds a model's row to `livecodebench.csv` in `published`; returns the table and the row's figures."""
     if not address.startswith(("https://", "http://")):
         raise UserError(f"expected the web address of the outputs at --address, got {address!r}")
     if not (published / _SOURCES).is_file():

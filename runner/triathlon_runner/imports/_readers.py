@@ -1,4 +1,4 @@
-"""Readers of logs in plain JSON: EvalPlus, EvoEval, lm-evaluation-harness, EVALOOOP, REval, CRUXEval."""
+"""Readers of logs in plain JSON: EvalPlus', lm-evaluation-harness', EVALOOOP's, REval's and others'."""
 
 import json
 import re
@@ -16,10 +16,10 @@ from triathlon_runner.imports._foreign import (
     Foreign,
     ForeignAnswers,
     ForeignLoop,
-    ForeignProgram,
-    ForeignReply,
+    ForeignSample,
     as_object,
     json_lines,
+    object_of,
     task_name,
     text_of,
 )
@@ -37,20 +37,18 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
     """Samples as `grade` reads them: `task_id` with `solution`, or `completion` of the prompt; and folders.
 
     A row may name its data set (`subset`) and the authors' verdicts.
-
-    Raises:
-        UserError: the file holds something else.
     """
     for number, row in enumerate(sample_rows(path), start=1):
         if isinstance(row, BrokenRow):
-            yield ForeignReply(row.where, "", error=row.fault)
+            yield ForeignSample(row.where, "", error=row.fault)
         elif row.fault:
-            yield ForeignReply(row.task_id, "", error=row.fault)
+            yield ForeignSample(row.task_id, "", error=row.fault)
         else:
             where, subset = f"{path}, sample {number}", row.fields.get("subset")
-            yield ForeignProgram(
+            yield ForeignSample(
                 row.task_id,
                 row.text,
+                is_program=True,
                 completes=row.completes,
                 subset="" if subset is None else text_of(row.fields, "subset", where),
                 theirs=their_verdict(row.fields),
@@ -62,9 +60,6 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
 
     A log has each reply once for each filter: the programs of the chosen one are read; where none is chosen
     those of the first, and the others are named. `resps` are the replies.
-
-    Raises:
-        UserError: a line of another shape, or no line of the chosen filter.
     """
     first: Any = None
     rows = list(json_lines(path))
@@ -89,15 +84,16 @@ def read_lm_eval(path: Path, chosen: str | None = None) -> Iterator[Foreign]:
                 f"it is of the filter {row.get('filter')!r}; {first!r}, the first of the log, is read, and"
                 " --filter chooses another"
             )
-            yield from (ForeignReply(task_id, "", error=why) for _ in programs)
+            yield from (ForeignSample(task_id, "", error=why) for _ in programs)
             continue
         replies = _texts(row.get("resps")) or []
         prompt, name = str(doc.get("prompt", doc.get("text", ""))), str(doc.get("entry_point", ""))
         for program, reply in zip_longest(programs, replies[: len(programs)], fillvalue=""):
-            yield ForeignProgram(
+            yield ForeignSample(
                 task_id,
                 _unless_lost(program, reply, name, prompt),
                 prompt,
+                is_program=True,
                 about=json.dumps(doc, ensure_ascii=False),
                 theirs=_share_passed(row),
             )
@@ -127,9 +123,6 @@ def read_evaloop(path: Path) -> Iterator[Foreign]:
     """Yields every task's loop.
 
     A cycle has `code_output` and `summary_output`: the next prompt, which is the sentence and the assertions.
-
-    Raises:
-        UserError: the file has another shape.
     """
     for count, tasks in as_object(read_file(path), str(path)).items():
         if not isinstance(tasks, list):
@@ -165,11 +158,7 @@ def _sentence(prompt: str, assertions: str) -> str:
 
 
 def read_reval(path: Path) -> Iterator[Foreign]:
-    """Yields the units that stand in all four logs.
-
-    Raises:
-        UserError: a log is missing or has another shape.
-    """
+    """Yields the units that stand in all four logs."""
     logs = {task: _log(_newest(path, task)) for task in QUESTIONS}
     for unit in logs["coverage"]:
         if all(unit in log for log in logs.values()):
@@ -239,7 +228,7 @@ def read_cruxeval(path: Path) -> Iterator[Foreign]:
         verdicts = _verdicts(scored.get(task_id), texts, asks_input=asks_input)
         for text, passed in zip(texts, verdicts, strict=True):
             # The file has the answers alone, also where the prompt asked for a chain of thought first.
-            yield ForeignReply(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", theirs=TheirVerdict(passed))
+            yield ForeignSample(task_id, f"[ANSWER]\n{text}\n[/ANSWER]", theirs=TheirVerdict(passed))
 
 
 def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> list[bool | None]:
@@ -261,3 +250,79 @@ def _verdicts(scored: Any, texts: Sequence[str], *, asks_input: bool | None) -> 
         return unknown
     verdicts = iter(scored)
     return [False if skipped else next(verdicts) for skipped in not_executed]
+
+
+def read_every_eval_ever(path: Path) -> Iterator[Foreign]:
+    """Yields a reply or a loop for each sample, and all answers to one (program, input) of runtime together.
+
+    Raises:
+        UserError: a line of another shape, or lines without replies: outcomes alone are no evidence to grade.
+    """
+    answers: dict[str, list[dict[str, Any]]] = {}
+    for where, row in json_lines(path):
+        metadata = object_of(row.get("metadata"), f"{where}, metadata")
+        if "question" in metadata:
+            unit = text_of(row, "sample_id", where).rpartition("#")[0]
+            answers.setdefault(unit, []).append(row)
+        elif row.get("interaction_type") == "multi_turn":
+            yield _conversation(row, where)
+        else:
+            yield ForeignSample(_sample_task(row, where), _last_reply(row, where), _raw_input(row, where))
+    for unit, rows in answers.items():
+        yield _joined_answers(unit, rows, path)
+
+
+def _sample_task(row: dict[str, Any], where: str) -> str:
+    """Returns the metadata's task id; without one, the sample's id without the sample's number."""
+    task_id = object_of(row.get("metadata"), f"{where}, metadata").get("task_id")
+    return task_id if isinstance(task_id, str) else text_of(row, "sample_id", where).partition("#")[0]
+
+
+def _raw_input(row: dict[str, Any], where: str) -> str:
+    question = object_of(row.get("input"), f"{where}, input").get("raw")
+    return question if isinstance(question, str) else ""
+
+
+def _last_reply(row: dict[str, Any], where: str) -> str:
+    replies = object_of(row.get("output"), f"{where}, output").get("raw")
+    if not isinstance(replies, list) or not replies or not all(isinstance(text, str) for text in replies):
+        raise UserError(
+            f"{where}: expected the model's reply in output.raw, got {replies!r:.80}; a line that has only an"
+            " outcome cannot be graded here: its figure is a reported one, for a table in results/published/"
+        )
+    return str(replies[-1])
+
+
+def _conversation(row: dict[str, Any], where: str) -> ForeignLoop:
+    """A user's message begins a loop; its replies are the program and, where there is one, the summary."""
+    loops: list[list[str]] = []
+    messages = row.get("messages")
+    for entry in messages if isinstance(messages, list) else ():
+        message = object_of(entry, f"{where}, messages")
+        if message.get("role") == "user":
+            loops.append([])
+        elif loops and isinstance(message.get("content"), str):
+            loops[-1].append(message["content"])
+    if not loops or not all(1 <= len(replies) <= 2 for replies in loops):
+        raise UserError(
+            f"{where}: expected messages of a loop (user, program, summary), got {len(loops)} questions with"
+            f" {[len(replies) for replies in loops][:10]} replies"
+        )
+    return ForeignLoop(
+        _sample_task(row, where),
+        programs=tuple(replies[0] for replies in loops),
+        sentences=tuple(replies[1] if len(replies) == 2 else "" for replies in loops),
+        replies=True,
+    )
+
+
+def _joined_answers(unit: str, rows: list[dict[str, Any]], path: Path) -> ForeignAnswers:
+    replies: dict[str, list[str]] = {kind: [] for kind in QUESTIONS}
+    for row in rows:
+        kind = str(row["metadata"]["question"]).partition("-")[0]
+        if kind not in replies:
+            raise UserError(f"{path}, {unit}: expected a question of {', '.join(QUESTIONS)}, got {kind!r}")
+        replies[kind].append(_last_reply(row, f"{path}, {unit}"))
+    if len(replies["output"]) != 1:
+        raise UserError(f"{path}, {unit}: expected one output question, got {len(replies['output'])}")
+    return ForeignAnswers(_sample_task(rows[0], f"{path}, {unit}"), replies)

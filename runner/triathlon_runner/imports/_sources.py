@@ -5,11 +5,10 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from triathlon_runner import yaml_file
-from triathlon_runner.config_errors import matching, validated
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, ProtocolHashes, Strict
 from triathlon_runner.suites import Suite
+from triathlon_runner.yaml_file import matching, read, validated
 
 FILE: Final = "sources.yaml"
 Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
@@ -50,16 +49,11 @@ class _Sources(Strict):
 
 
 def read_source(results: Path, source_id: str) -> Source:
-    """Returns one source of `recorded/sources.yaml` in a results folder.
-
-    Raises:
-        UserError: there is no such file or source, or the file says something else.
-    """
+    """Returns one source of `recorded/sources.yaml` in a results folder."""
     path = results / RECORDED / FILE
     if not path.is_file():
         raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")
-    file = yaml_file.read(path)
-    sources = validated(file, _Sources).sources
+    sources = validated(read(path), _Sources).sources
     for source in sources:
         if source.id == source_id:
             return source

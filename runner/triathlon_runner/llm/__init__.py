@@ -28,7 +28,7 @@ from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic
 from triathlon_runner.llm.openai_chat import Azure, OpenAI
 from triathlon_runner.llm.probe import Report, probe
-from triathlon_runner.llm.provider import ApiConfig, domains_of_key, is_loopback
+from triathlon_runner.llm.provider import ApiConfig, is_loopback
 
 PROVIDERS: Final[dict[str, type[ApiConfig]]] = {"openai": OpenAI, "anthropic": Anthropic, "azure": Azure}
 """By the name in models.yaml."""
@@ -75,7 +75,6 @@ __all__ = [
     "Sampling",
     "ServerUnreachableError",
     "asking",
-    "domains_of_key",
     "is_loopback",
     "open_model",
     "probe",

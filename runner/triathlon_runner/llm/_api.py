@@ -38,8 +38,8 @@ class Chat:
 
     messages: tuple[Message, ...]
     turn: int = 0
-    """Number that makes equal prompts of one unit separate questions (the loop asks the same again). Not
-    sent; part of the cache's key at any temperature."""
+    """Makes equal prompts of one unit separate questions (the loop asks the same again). Not sent; part of
+    the cache's key at any temperature."""
 
     def with_merged_system(self) -> "Chat":
         """Returns the conversation with its system prompt before the user's first text."""
@@ -97,6 +97,8 @@ class Answer:
     """The model's name as the server gives it."""
     from_earlier_run: bool = False
     """Whether the cache had it before the model was opened: its server did not give it now."""
+    is_empty: bool = False
+    """Whether the server sent a whole reply without any content."""
 
 
 class Model(Protocol):
@@ -185,13 +187,15 @@ class CacheError(UserError):
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package
     """A try of a question failed; another one may succeed."""
 
+    was_sent = True
+    """Whether the request was sent: the server may charge for a reply that did not come."""
+    server_is_away = False
+    """Whether the server answers no request at all now; the try does not count against this question."""
+
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        """`retry_after`: seconds that the server asked us to wait."""
         super().__init__(reason)
-        self.reason = reason
-        self.retry_after = retry_after
-        """Seconds that the server asked us to wait."""
-        self.server_is_away = False
-        """Whether the server answers no request at all now; the try does not count against this question."""
+        self.reason, self.retry_after = reason, retry_after
 
 
 class Throttled(Retryable):
@@ -199,19 +203,11 @@ class Throttled(Retryable):
 
 
 class Unreachable(Retryable):
-    """No connection, or it broke before the reply was whole."""
+    """No connection, or, where `was_sent`, it broke before the reply was whole."""
 
-    was_sent = False
-    """Whether the request was sent: the server may charge for a reply that did not come."""
-
-
-class NeverReachable(Unreachable):
-    """No try can reach the server: no such host, a certificate that is not trusted, a proxy that refuses."""
-
-    def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
+    def __init__(self, reason: str, *, was_sent: bool = False) -> None:
         super().__init__(reason)
-        self.is_temporary = is_temporary
-        """Whether it may be there later: this machine's network or name service is down."""
+        self.was_sent = was_sent
 
 
 class Malformed(Retryable):
@@ -235,7 +231,6 @@ class EmptyReply(Retryable):
             " where --attempts allows as many)"
         )
         self.answer = answer
-        """The answer with the empty reply, for when it counts."""
 
 
 @dataclass(slots=True)
@@ -246,9 +241,8 @@ class EndpointStats:
     oldest_sent: float | None = None
     """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
     most_in_flight: int = 0
-    """Most requests that were ever in flight at once."""
     limit: int = 0
-    """Most requests that may be in flight now. Fewer than are in flight where it was lowered meanwhile."""
+    """Most requests that may be in flight now; it may have been lowered to fewer than are."""
     answered: int = 0
     """Replies of the server, cached ones not counted."""
     from_cache: int = 0
@@ -258,7 +252,7 @@ class EndpointStats:
     unexplained: int = 0
     """Of these, those since the last change of status that met an HTTP error that no rule explains."""
     retries: int = 0
-    """Requests that repeat one without an answer: a question's first try is none of them."""
+    """Requests beside the first one of each question."""
     throttled: int = 0
     truncated: int = 0
     """Replies that were cut at the token limit."""
@@ -284,7 +278,7 @@ class EndpointStats:
     stopped: str = ""
     """Why the model was stopped; empty while it can be asked."""
     findings: list[str] = field(default_factory=list)
-    """What the server's list and its first replies show of how it behaves, each with the setting for it."""
+    """What the server's list and first replies show of how it behaves, each with the setting for it."""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Outcomes of the questions, those that the cache answered included: empty replies by the outcome that
     they lead to, all others as passed."""
@@ -306,12 +300,6 @@ class EndpointStats:
         self._busy.append((begin, end))
         self.busy_seconds += end - begin
 
-    def count_uncounted(self, input_tokens: int, output_tokens: int) -> None:
-        """Adds what a reply probably took that the server has not counted."""
-        self.uncounted += 1
-        self.estimated_input_tokens += input_tokens
-        self.estimated_output_tokens += output_tokens
-
     def count_lost_reply(self, asked_tokens: int) -> None:
         """Adds what a lost reply probably took: the mean of the others, or its question where none came."""
         if replies := self.answered + self.lost:
@@ -324,7 +312,6 @@ class EndpointStats:
     def tokens_per_second(self) -> float | None:
         """Output tokens a second while the server was answering; None until it has answered.
 
-        Over all replies, not over the last seconds: a slow server's replies may come all at once, minutes
-        after they were asked for, and a short window would count none of that time, or no reply.
+        Over all replies: a slow server's may come all at once, minutes after they were asked for.
         """
         return self.output_tokens / self.busy_seconds if self.busy_seconds else None

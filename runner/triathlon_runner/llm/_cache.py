@@ -3,16 +3,17 @@
 import hashlib
 import json
 import sqlite3
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+import stamina
+
 from triathlon_runner.llm._api import Answer, CacheError
 from triathlon_runner.records import Finish, Reply, Usage
 
-_ROWS_BETWEEN_SIZE_CHECKS = 500
 _VERSION: Final = 1
 _LOCK_SECONDS: Final = 30.0
 """How long to wait for another process that is writing."""
@@ -49,18 +50,28 @@ class CacheInfo:
 class ReplyCache:
     """Answers by key. An answer that `put` has returned survives `kill -9`, and is never asked for again.
 
-    Reading and writing take microseconds and happen in place.
+    Reading and writing take microseconds and happen in place; where the file does not allow them, they raise
+    a `CacheError`.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = 4 * 2**30) -> None:
-        """Opens or creates the file, whose oldest replies make room for new ones beyond `max_bytes`.
+    def __init__(self, path: Path) -> None:
+        """Opens or creates the file.
 
         Raises:
             CacheError: it cannot be opened, or is no cache.
         """
         self.path = path
-        self._db = _connect(path)
-        self._max_bytes, self._rows_since_check = max_bytes, 0
+        # Switching to WAL does not wait for another process that does the same.
+        attempts = stamina.retry_context(
+            on=lambda error: isinstance(error, sqlite3.OperationalError) and "locked" in str(error),
+            attempts=None,
+            timeout=_LOCK_SECONDS,
+            wait_max=0.1,
+        )
+        with _named(path, "cannot be used; make it writable, move it away, or name another folder"):
+            for attempt in attempts:
+                with attempt:
+                    self._db = _open(path)
 
     def __enter__(self) -> Self:
         return self
@@ -69,41 +80,26 @@ class ReplyCache:
         self._db.close()
 
     def get(self, key: bytes) -> Answer | None:
-        """Returns the stored answer, with the usage and seconds of the original request.
-
-        Raises:
-            CacheError: the file cannot be read.
-        """
-        try:
+        """Returns the stored answer, with the usage and seconds of the original request."""
+        with _named(self.path, "cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
-        except sqlite3.Error as error:
-            raise CacheError(f"the cache of replies {str(self.path)!r} cannot be read: {error}") from error
         return None if row is None else _decode(row[0])
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
 
         Outcomes that came as HTTP errors are not stored: the server is asked again in the next run.
-
-        Raises:
-            CacheError: the disk is full or the file cannot be written.
         """
         came_as_error = answer.reply.finish in (Finish.CONTEXT_OVERFLOW, Finish.REFUSED)
         usage = answer.usage
         if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
             return answer
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
-        try:
+        with _named(self.path, "cannot be written"):
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
-            self._rows_since_check = (self._rows_since_check + 1) % _ROWS_BETWEEN_SIZE_CHECKS
-            if not self._rows_since_check and _size_bytes(self._db) > self._max_bytes:
-                self.prune(max_bytes=self._max_bytes * 9 // 10)
-        except sqlite3.Error as error:
-            raise CacheError(f"a reply could not be stored in {str(self.path)!r}: {error}") from error
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:
-        """Counts and sizes."""
         counts = self._db.execute("SELECT model, count(*) FROM replies GROUP BY model ORDER BY model")
         by_model = {str(model): int(count) for model, count in counts}
         files = [self.path, self.path.with_name(self.path.name + "-wal")]
@@ -115,25 +111,28 @@ class ReplyCache:
 
         Returns:
             How many were dropped.
-
-        Raises:
-            CacheError: the file cannot be written.
         """
-        try:
-            with self._db:  # commits, or rolls back
-                self._db.execute("BEGIN IMMEDIATE")
-                dropped = 0
-                if model is not None:
-                    dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-                while max_bytes is not None and _size_bytes(self._db) > max_bytes:
-                    oldest = self._db.execute(_DELETE_OLDEST).rowcount
-                    if not oldest:
-                        break
-                    dropped += oldest
-                self._db.execute("PRAGMA incremental_vacuum").fetchall()
-                return dropped
-        except sqlite3.Error as error:
-            raise CacheError(f"{str(self.path)!r} cannot be changed: {error}") from error
+        with _named(self.path, "cannot be changed"), self._db:  # commits, or rolls back
+            self._db.execute("BEGIN IMMEDIATE")
+            dropped = 0
+            if model is not None:
+                dropped = self._db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+            while max_bytes is not None and _size_bytes(self._db) > max_bytes:
+                oldest = self._db.execute(_DELETE_OLDEST).rowcount
+                if not oldest:
+                    break
+                dropped += oldest
+            self._db.execute("PRAGMA incremental_vacuum").fetchall()
+            return dropped
+
+
+@contextmanager
+def _named(path: Path, what: str) -> Iterator[None]:
+    """Context in which an error of the file or its data base becomes a `CacheError` that names the file."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise CacheError(f"the cache of replies {str(path)!r} {what}: {error}") from error
 
 
 def _encode(answer: Answer) -> str:
@@ -151,27 +150,8 @@ def _decode(text: str) -> Answer:
     )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones.
-
-    Raises:
-        CacheError: it cannot be opened, or is no cache of ours.
-    """
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            return _open(path)
-        except (OSError, sqlite3.Error) as error:
-            # Switching to WAL does not wait for another process that does the same.
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise CacheError(
-                    f"the cache of replies {str(path)!r} cannot be used ({error}): "
-                    "make it writable, move it away, or name another folder"
-                ) from error
-            time.sleep(0.05)
-
-
 def _open(path: Path) -> sqlite3.Connection:
+    """Opens or creates the file; commits survive `kill -9`, and a power cut loses at most the last ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, isolation_level=None, timeout=_LOCK_SECONDS)
     try:

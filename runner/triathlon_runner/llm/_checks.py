@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from triathlon_runner.llm._api import ModelKind, ModelSettings
+from triathlon_runner.llm._api import Answer, ModelKind, ModelSettings
 from triathlon_runner.llm.openai_chat import content_text
-from triathlon_runner.llm.provider import ApiConfig, ParsedReply, Request, ServerInfo, estimated_tokens
+from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo, estimated_tokens
 from triathlon_runner.records import Finish
 from triathlon_runner.replies import markers_in, unknown_marker
 
@@ -57,7 +57,7 @@ class Reading:
 
     request: Request
     body: Mapping[str, Any] = field(default_factory=dict)
-    parsed: ParsedReply | None = None
+    answer: Answer | None = None
     error: str = ""
     """In words, with the row's setting to change; beside a reply where that is by another name."""
 
@@ -84,14 +84,14 @@ class Seen:
     any_name: str = ""
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
 
-    def parsed(self, question: str) -> ParsedReply | None:
+    def answer(self, question: str) -> Answer | None:
         reading = self.replies.get(question)
-        return reading.parsed if reading else None
+        return reading.answer if reading else None
 
     def error(self, question: str) -> str:
         """Returns why a question has no reply; empty where it has one, or was not asked."""
         reading = self.replies.get(question)
-        return reading.error if reading and not reading.parsed else ""
+        return reading.error if reading and not reading.answer else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,6 @@ class Check:
     name: str
     look: Callable[[Seen], Found]
     questions: tuple[str, ...] = ()
-    kinds: tuple[ModelKind, ...] = ("instruct", "base")
     free: bool = False
     """Whether a run makes it of the server's list and its first replies, which stand for its questions."""
 
@@ -131,26 +130,24 @@ def _who(seen: Seen) -> Found:
         "quantization": seen.server.quantization,
     }
     stated = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
-    missing = (
-        "" if seen.server.digest or seen.server.quantization else "; weights and quantization not stated"
-    )
+    is_known = seen.server.digest or seen.server.quantization
+    missing = "" if is_known else "; weights and quantization not stated"
     return Found((stated or "no name in its replies") + missing)
 
 
 def _reasoning(seen: Seen) -> Found:
-    reading, parsed = seen.replies["plain"], seen.parsed("plain")
-    if parsed is None:
-        return Found("not known: no reply")
+    reading, answer = seen.replies["plain"], seen.answer("plain")
+    assert answer is not None
     markers = ", ".join(repr(marker) for marker in markers_in(reading.text))
-    if not markers and (unknown := unknown_marker(parsed.reply.text)):
+    if not markers and (unknown := unknown_marker(answer.reply.text)):
         return Found(
             f"the answer begins with {unknown!r}, which is no marker that is known here",
             "switch on the server's reasoning parser, or add the marker to the table (CONTRIBUTING.md)",
         )
-    if not markers and not parsed.reply.reasoning:
+    if not markers and not answer.reply.reasoning:
         return Found("none in the text")
     what = f"leaks into the text with {markers}" if markers else "in a field of its own"
-    if not parsed.reply.reasoning or seen.config.reasoning_max_tokens:
+    if not answer.reply.reasoning or seen.config.reasoning_max_tokens:
         return Found(f"{what}; it is split off here")
     return Found(
         f"{what}, and takes its tokens from the answer's", "`reasoning_max_tokens: 8192` in its api block"
@@ -160,24 +157,26 @@ def _reasoning(seen: Seen) -> Found:
 def _stop(seen: Seen) -> Found:
     if error := seen.error("stop"):
         return _of_setting(error, "`unsupported: [stop]` in its api block")
-    parsed, plain = seen.parsed("stop"), seen.parsed("plain")
-    if parsed is None:
-        return Found("the row sends none" if "stop" in seen.config.unsupported else "never sent")
-    bites = parsed.reply.reasoning and not parsed.reply.text.strip() and parsed.reply.finish is Finish.STOP
-    ends_alike = plain and not plain.reply.text.strip() and plain.reply.finish is Finish.STOP
-    if bites and not ends_alike:
+
+    def is_nothing(answer: Answer | None) -> bool:
+        return answer is not None and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
+
+    answer = seen.answer("stop")
+    if answer and answer.reply.reasoning and is_nothing(answer) and not is_nothing(seen.answer("plain")):
         return Found(
             "they end the reply inside its reasoning; chat servers are sent none here, replies are cut here",
             "`unsupported: [stop]` in its api block says so of this server",
         )
-    return Found("accepted")
+    return Found("accepted" if answer else "none are sent")
 
 
 def _system(seen: Seen) -> Found:
     setting = "`system_prompt: merge` in its row"
+    if seen.kind == "base":
+        return Found("base models are asked without one")
     if error := seen.error("system"):
         return Found(error, setting)
-    with_it, without = seen.parsed("system"), seen.parsed("plain")
+    with_it, without = seen.answer("system"), seen.answer("plain")
     if seen.settings.merges_system:
         return Found("stands before the user's text, as the row says")
     # Fewer tokens are no sign: some chat templates have a long system prompt of their own, which it replaces.
@@ -189,14 +188,14 @@ def _system(seen: Seen) -> Found:
 def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
         return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
-    reading, parsed = seen.replies["limit"], seen.parsed("limit")
+    reading, answer = seen.replies["limit"], seen.answer("limit")
     if seen.refused_limit:
         return _of_setting(seen.refused_limit, "`max_tokens_field` in its api block")
-    if parsed is None:
+    if answer is None:
         return Found("not known: no reply")
-    limit, written = reading.request.question.sampling.max_tokens, parsed.usage.output_tokens
+    limit, written = reading.request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
-        estimate = estimated_tokens(parsed.reply.text, parsed.reply.reasoning)
+        estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
         written = estimate if estimate > 3 * limit + 5 else 0
     name = next((name for name in LIMIT_FIELDS if name in reading.request.body), "max_tokens")
     if written > limit:
@@ -204,27 +203,25 @@ def _limit(seen: Seen) -> Found:
             f"not obeyed: {written} tokens where {limit} were allowed as {name!r}",
             f"`max_tokens_field: {LIMIT_FIELDS[name]}` in its api block",
         )
-    if parsed.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
+    if answer.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
         return Found(
             "a reply that was cut at the limit is reported as complete",
             "a `max_tokens` in its row that no answer reaches",
         )
-    return Found("obeyed, and reported as `length`" if written or limit == 1 else "obeyed")
+    return Found("obeyed")
 
 
 def _usage(seen: Seen) -> Found:
-    parsed = seen.parsed("plain")
-    if parsed is None:
-        return Found("not known: no reply")
-    if parsed.usage.uncounted:
+    answer = seen.answer("plain")
+    assert answer is not None
+    if answer.usage.uncounted:
         return Found(
             "no token counts: costs are unknown, and `--budget` estimates them",
             "what makes the server count, such as `body: {usage: {include: true}}`, in its api block",
         )
-    counts = f"{parsed.usage.input_tokens} tokens in, {parsed.usage.output_tokens} out"
-    if parsed.usage.reasoning_tokens:
-        return Found(f"{counts}, {parsed.usage.reasoning_tokens} of them reasoning")
-    return Found(f"{counts}; reasoning tokens not counted apart" if parsed.reply.reasoning else counts)
+    counts = f"{answer.usage.input_tokens} tokens in, {answer.usage.output_tokens} out"
+    reasoning = answer.usage.reasoning_tokens
+    return Found(f"{counts}, {reasoning} of them reasoning" if reasoning else counts)
 
 
 def _context(seen: Seen) -> Found:
@@ -237,15 +234,19 @@ def _context(seen: Seen) -> Found:
             f"{stated} tokens, but the model can do {of_row} by the row",
             f"start the server with more, or `context: {stated}` in its row",
         )
+    longest = max((reading.request.estimated_tokens for reading in seen.replies.values()), default=0)
+    if seen.server.server == "ollama" and longest > stated:
+        return Found(
+            f"{stated} tokens, fewer than a question with its reply takes: Ollama cuts it without an error",
+            "start it with a larger OLLAMA_CONTEXT_LENGTH, or set a smaller `max_tokens` in the row",
+        )
     return Found(f"{stated} tokens")
 
 
 def _greedy(seen: Seen) -> Found:
     if error := seen.error("greedy"):
         return _of_setting(error, "`unsupported: [temperature]` in its api block")
-    if "temperature" in seen.config.unsupported:
-        return Found("the row sends no temperature, so that answers vary")
-    first, second = seen.parsed("greedy"), seen.parsed("again")
+    first, second = seen.answer("greedy"), seen.answer("again")
     if not first or not second:
         return Found("not known: no reply")
     if first.reply == second.reply:
@@ -259,13 +260,10 @@ def _greedy(seen: Seen) -> Found:
 def _sampled(seen: Seen) -> Found:
     if error := seen.error("sampled"):
         return _of_setting(error, "`unsupported: [seed]` in its api block")
-    left_out = [name for name in ("temperature", "seed") if name in seen.config.unsupported]
-    return Found(f"accepted; {' and '.join(left_out)} left out by the row" if left_out else "accepted")
+    return Found("accepted")
 
 
 def _completions(seen: Seen) -> Found:
-    if seen.kind == "base":
-        return Found("there")
     return Found("not there; `kind: base` cannot be asked" if seen.error("completion") else "there")
 
 
@@ -279,7 +277,7 @@ CHECKS: Final = (
     Check("who answers", _who, ("plain",), free=True),
     Check("reasoning", _reasoning, ("plain",), free=True),
     Check("stop strings", _stop, ("plain", "stop")),
-    Check("system role", _system, ("plain", "system"), ("instruct",)),
+    Check("system role", _system, ("plain", "system")),
     Check("reply limit", _limit, ("limit",), free=True),
     Check("usage", _usage, ("plain",), free=True),
     Check("context length", _context, free=True),

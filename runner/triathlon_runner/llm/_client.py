@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ import openai
 
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm._api import Malformed, NeverReachable, Unreachable
+from triathlon_runner.llm._api import Malformed, ModelUnavailableError, ServerUnreachableError, Unreachable
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
@@ -44,25 +45,27 @@ class Client:
         Raises:
             Unreachable: no whole reply came.
             Malformed: the reply is larger than any answer.
+            ModelUnavailableError: no try can reach the server, or none for now (`ServerUnreachableError`).
         """
-        failure: Unreachable | Malformed
+        failure: Exception
         try:
             async with asyncio.timeout(seconds):
-                reply = await self._sent(path, body)
-                self._was_connected = True
-                return HttpReply(reply.status_code, reply.content, reply.headers)
+                return self._read(await self._sent(path, body))
         except openai.APIStatusError as error:
-            self._was_connected = True
-            return HttpReply(error.response.status_code, error.response.content, error.response.headers)
+            return self._read(error.response)
         except TimeoutError:
             failure = Unreachable(
                 f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds`"
-                " in the api block of its row)"
+                " in the api block of its row)",
+                was_sent=True,
             )
-            failure.was_sent = True
         except openai.APIConnectionError as error:
             failure = self._failure(list(_causes(error)))
         raise failure  # not inside `except`: the error would carry the request and its key along
+
+    def _read(self, response: httpx2.Response) -> HttpReply:
+        self._was_connected = True
+        return HttpReply(response.status_code, response.content, response.headers)
 
     async def _sent(self, path: str, body: dict[str, Any] | None) -> httpx2.Response:
         if body is None:
@@ -70,85 +73,69 @@ class Client:
         fields = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
         if path == "/chat/completions":
             chat = self._api.chat.completions.with_raw_response
-            return (
-                await chat.create(model=body["model"], messages=body["messages"], extra_body=fields)
-            ).http_response
+            said = await chat.create(model=body["model"], messages=body["messages"], extra_body=fields)
+            return said.http_response
         if path == "/completions":
             text = self._api.completions.with_raw_response
-            return (
-                await text.create(model=body["model"], prompt=body["prompt"], extra_body=fields)
-            ).http_response
+            written = await text.create(model=body["model"], prompt=body["prompt"], extra_body=fields)
+            return written.http_response
         return await self._api.post(path, cast_to=httpx2.Response, body=body)
 
-    def _failure(self, causes: list[BaseException]) -> Unreachable | Malformed:
+    def _failure(self, causes: list[BaseException]) -> Exception:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
-        server, is_first = _address(self._config.base_url), not self._was_connected
+        server, is_first = "://".join(urlsplit(self._config.base_url)[:2]), not self._was_connected
         words = " ".join(str(causes[-1]).split())
-        failure: Unreachable | Malformed = Unreachable(
-            f"the connection to {server} failed: {type(causes[-1]).__name__} {words}"
-        )
-        for cause in causes:  # from the package's own to the system's, which says most
+        if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
+            return (ModelUnavailableError if words.startswith("4") else Unreachable)(
+                f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
+                " HTTP_PROXY, or name the server in NO_PROXY"
+            )
+        for cause in reversed(causes):  # the system's own says most
             match cause:
                 case Malformed():
-                    failure = cause
-                case httpx2.ProxyError():
-                    kind = NeverReachable if words.startswith("4") else Unreachable
-                    failure = kind(
-                        f"the proxy on the way to {server} did not connect: {words}; look at HTTPS_PROXY and"
-                        " HTTP_PROXY, or name the server in NO_PROXY"
-                    )
-                    break
+                    return cause
                 case ssl.SSLCertVerificationError():
-                    failure = NeverReachable(
+                    return ModelUnavailableError(
                         f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"
                         " of the authority that signed it in SSL_CERT_FILE"
                     )
-                case ssl.SSLError() if is_first:
-                    failure = NeverReachable(f"{server} does not speak TLS ({cause}); should it be http:// ?")
                 case socket.gaierror() if is_first:
-                    failure = NeverReachable(
-                        f"the host of {server} cannot be found ({cause.strerror}): is its name right?",
-                        is_temporary=cause.errno == socket.EAI_AGAIN,
+                    is_temporary = cause.errno == socket.EAI_AGAIN  # this machine's network or name service
+                    return (ServerUnreachableError if is_temporary else ModelUnavailableError)(
+                        f"the host of {server} cannot be found ({cause.strerror}): is its name right?"
                     )
                 case ConnectionRefusedError():
-                    failure = Unreachable(
+                    return Unreachable(
                         f"{server} refused the connection (is it running, and is the port right?)"
                     )
                 case httpx2.ConnectTimeout():
-                    failure = Unreachable(f"no connection to {server} in time")
+                    return Unreachable(f"no connection to {server} in time")
                 case httpx2.ReadError() | httpx2.RemoteProtocolError() | httpx2.WriteError():
-                    may_want_tls = is_first and server.startswith("http:")
-                    hint = "; should it be https:// ?" if may_want_tls else ""
-                    failure = Unreachable(f"{server} closed the connection before its reply was whole{hint}")
-                    failure.was_sent = True
-        return failure
+                    hint = "; should it be https:// ?" if is_first and server.startswith("http:") else ""
+                    return Unreachable(
+                        f"{server} closed the connection before its reply was whole{hint}", was_sent=True
+                    )
+        return Unreachable(f"the connection to {server} failed: {type(causes[-1]).__name__} {words}")
 
 
 @asynccontextmanager
 async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Client]:
-    """Opens a client for one model's server and closes its connections at the end.
-
-    Raises:
-        UserError: a proxy or certificate cannot be used.
-    """
-    own = httpx2.Headers(
-        {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-            "User-Agent": f"triathlon/{__version__}",
-            **config.key_headers(secrets.key),
-            **config.headers,
-            **secrets.headers,
-        }
-    )
+    """Opens a client for one model's server and closes its connections at the end."""
+    headers = {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+        "User-Agent": f"triathlon/{__version__}",
+        **config.key_headers(secrets.key),
+        **config.headers,
+        **secrets.headers,
+    }
+    own = httpx2.Headers(headers)
 
     async def send_own_headers(request: httpx2.Request) -> None:
         """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
-        kept = [(name, value) for name, value in request.headers.items() if name.lower() in _KEPT_HEADERS]
-        request.headers = httpx2.Headers(
-            [*own.items(), *((name, value) for name, value in kept if name not in own)]
-        )
+        kept = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
+        request.headers = httpx2.Headers([*own.items(), *((n, v) for n, v in kept.items() if n not in own)])
 
     try:
         http = openai.DefaultAsyncHttpxClient(
@@ -185,43 +172,34 @@ async def _bound(response: httpx2.Response) -> None:
     response.stream = _BoundedStream(response.stream, _LARGEST_PACKED if is_packed else LARGEST_REPLY)
 
 
+@dataclass(slots=True)
 class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner, self._most = inner, most
+    inner: httpx2.AsyncByteStream
+    most: int
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self._inner:
+        async for piece in self.inner:
             size += len(piece)
-            if size > self._most:
-                raise Malformed(f"a reply of more than {self._most} bytes")
+            if size > self.most:
+                raise Malformed(f"a reply of more than {self.most} bytes")
             yield piece
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self.inner.aclose()
 
 
 def _certificates(config: ApiConfig) -> ssl.SSLContext:
-    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate.
-
-    Raises:
-        UserError: a file cannot be used.
-    """
+    """Returns what httpx trusts (SSL_CERT_FILE, SSL_CERT_DIR), with the row's own certificate."""
     try:
         context = httpx2.create_ssl_context()
+        if config.client_certificate is not None:
+            context.load_cert_chain(config.client_certificate)
     except OSError as error:  # an SSLError is one
         raise UserError(
-            f"expected SSL_CERT_FILE or SSL_CERT_DIR to name certificates of authorities: {error}; name"
-            " others, or unset them"
+            "expected certificates of authorities in SSL_CERT_FILE or SSL_CERT_DIR, where they are set, and a"
+            f" PEM file with a certificate and its key as client_certificate, where the row has one: {error}"
         ) from None
-    if config.client_certificate is not None:
-        try:
-            context.load_cert_chain(config.client_certificate)
-        except OSError as error:
-            raise UserError(
-                "expected client_certificate to name a PEM file with a certificate and its key, got"
-                f" {config.client_certificate!r}: {error}"
-            ) from None
     return context
 
 
@@ -233,9 +211,3 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     if inner is not None:
         yield inner
         yield from _causes(inner)
-
-
-def _address(url: str) -> str:
-    """Returns scheme, host and port, without a password."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

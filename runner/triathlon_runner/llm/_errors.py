@@ -1,10 +1,11 @@
 """What an error reply means: one table from status and wording to what happens, and how long to wait.
 
 The rules stand in the order in which they are tried; a message shows the server's own sentence behind ours.
+Errors about length come first: a question longer than the context is the model's outcome, where its server
+could not be set otherwise; a longest reply for which there is no room is a setting.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -12,15 +13,15 @@ from urllib.parse import urlsplit
 from triathlon_runner import terminal
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
+    EndpointError,
     Malformed,
     ModelUnavailableError,
     Retryable,
     Throttled,
     UnexplainedError,
 )
-from triathlon_runner.llm._lengths import Asked, is_about_length, too_long
 from triathlon_runner.llm._rates import retry_after
-from triathlon_runner.llm.provider import ApiConfig, HttpReply
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, is_on_own_network
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 
@@ -45,24 +46,22 @@ class Rule:
 
     effect: Effect
     statuses: str
-    """Such as `400 403`; `4xx` also stands for an error under status 200 that names none."""
+    """Such as `400|403`; 200 is that of an error in a good reply that names none."""
     pattern: str
     what: str
     """What it means; `{model}`, `{key}` and `{url}` are filled in."""
     advice: str = ""
-    only_with_system: bool = False
-    """Whether it needs a question with a message of the role `system`."""
 
 
 RULES: Final = (
     Rule(
-        "stop", "401 403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
+        "stop", "401|403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
         "the key with which the server itself asks the service behind it was not accepted",
         "whoever runs the server {url} has to replace that key: it is not the one of this row",
     ),
     Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|"
         r"invalid_api_key|"
         r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
@@ -71,24 +70,20 @@ RULES: Final = (
         "{key} was not accepted", "{key_advice}",
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
         r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
         r"access was terminated|account is in good standing|arrearage|requires a subscription|"
-        r"has not been used in project",
-        "the provider does not serve this account",
-        "ask the provider, or name another account's key in key_env",
-    ),
-    Rule(
-        "stop", "4xx",
+        r"has not been used in project|"
         r"unsupported_country|country, region,? or territory|location is not supported|"
         r"(?:country|region|territory) (?:is )?not supported|"
         r"not available in your (?:country|region|location)",
-        "the provider does not serve this region", "use a provider that does",
+        "the provider does not serve this account or region",
+        "ask the provider, or name another account's key in key_env",
     ),
     Rule("stop", "402", "", *_MONEY),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
         r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
         r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
@@ -101,14 +96,14 @@ RULES: Final = (
         *_MONEY,
     ),
     Rule(
-        "question", "413 429", r"request too large for",
+        "question", "413|429", r"request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
     ),
     Rule("throttled", "429", "", ""),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
     Rule(
-        "refused", "400 403 422",
+        "refused", "400|403|422",
         r"content_filter|content management policy|content_policy_violation|content filtering policy|"
         r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
         r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
@@ -117,26 +112,25 @@ RULES: Final = (
         "",
     ),
     Rule(
-        "stop", "200 5xx", r"requires more (?:system )?memory",
+        "stop", "200|5..", r"requires more (?:system )?memory",
         "the server has too little memory for {model}", "free some, or serve a smaller model",
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"system (?:role|message|prompt)s? (?:is |are )?not supported|system role not supported|"
         r"only user and assistant roles|developer instruction is not enabled|roles must alternate",
         "{model} takes no message of the role `system`",
         "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
-        only_with_system=True,
     ),
     Rule(
-        "stop", "4xx",
+        "stop", "4..|200",
         r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
         r"not support (?:the )?(?:chat )?completions api",
         "{model} cannot be asked in this way",
         "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
     ),
     Rule(
-        "stop", "200 400 404 422",
+        "stop", "200|400|404|422",
         r"model_not_found|unknown model|invalid model|"
         r"model .{0,120}(?:does not exist|not found|not supported)|"
         r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
@@ -145,9 +139,9 @@ RULES: Final = (
     ),
     Rule("again", "200", "", ""),
     Rule("question", "501", "", "", "ask who runs the server"),
-    Rule("again", "5xx 408 409 425", "", ""),
+    Rule("again", "5..|408|409|425", "", ""),
     Rule(
-        "stop", "3xx", "", "{url} redirects",
+        "stop", "3..", "", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
     ),
     Rule(
@@ -164,7 +158,7 @@ RULES: Final = (
         "stop", "404", r"\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("stop", "404 405", "", "nothing there: is the path of {url} right?", "{v1}"),
+    Rule("stop", "404|405", "", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
 
@@ -177,8 +171,8 @@ class Failure:
     """200 where an error in a good reply names none: only its text says what kind it is."""
     text: str
     """Codes and message: all that can be matched against."""
-    said: str
-    """The server's message, quoted; empty where it gave none."""
+    quote: str
+    """The server's message as part of a sentence, or that it gave none."""
     in_good_reply: bool
     """Whether the reply's own status was 200."""
     param: str
@@ -188,31 +182,14 @@ class Failure:
     """The host that it redirects to."""
 
     @property
-    def quote(self) -> str:
-        """The server's message as part of a sentence, or that it gave none."""
-        if self.in_good_reply:
-            return f"an error in a reply with status 200: {self.said}"
-        return f"the server said {self.said}" if self.said else "the server gave no reason"
-
-    @property
     def answer(self) -> str:
-        """What the server answered, as a sentence."""
-        if self.in_good_reply:
-            return self.quote
-        return f"the server answered {self.status}{f': {self.said}' if self.said else ' and gave no reason'}"
-
-    def has_status(self, statuses: str) -> bool:
-        return any(
-            part == str(self.status)
-            or (part == "4xx" and self.status == 200)
-            or part == f"{self.status // 100}xx"
-            for part in statuses.split()
-        )
+        """Status and message."""
+        return self.quote if self.in_good_reply else f"{self.status}, {self.quote}"
 
 
-def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure:
+def read_failure(reply: HttpReply) -> Failure:
     """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
-    text = raw.decode("utf-8", "replace")
+    status, headers, text = reply.status, reply.headers, reply.body.decode("utf-8", "replace")
     try:
         body = parse_json(text)
     except ValueError:
@@ -230,11 +207,12 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure
     in_good_reply = status == 200
     if in_good_reply and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
         status = int(named)
-    said = repr(terminal.shortened(message, _SHOWN)) if message.strip() else ""
+    said = "an error in a reply with status 200:" if in_good_reply else "the server said"
+    quoted = repr(terminal.shortened(message, _SHOWN))
     return Failure(
         status,
         text=" ".join((*codes, message)),
-        said=said,
+        quote=f"{said} {quoted}" if message.strip() else "the server gave no reason",
         in_good_reply=in_good_reply,
         param=str(fields.get("param") or ""),
         wait=retry_after(headers, text),
@@ -242,13 +220,16 @@ def read_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Failure
     )
 
 
-def classify(failure: Failure, config: ApiConfig, asked: Asked, listed: str = "") -> Finish:
+def classify(
+    failure: Failure, config: ApiConfig, request: Request, context: int | None = None, listed: str = ""
+) -> Finish:
     """Returns the model's own outcome: its context is too short, or the content was refused.
 
     Args:
         failure: The error.
         config: The row's `api:` block.
-        asked: What the question would have taken.
+        request: What was asked.
+        context: The row's `context`.
         listed: The names that the server lists, in words.
 
     Raises:
@@ -256,30 +237,29 @@ def classify(failure: Failure, config: ApiConfig, asked: Asked, listed: str = ""
         ModelUnavailableError: no other question will do better either.
         UnexplainedError: this question fails; others may not.
     """
-    if is_about_length(failure.status, failure.text):
-        return too_long(failure.text, failure.quote, config, asked)
+    if _is_about_length(failure):
+        return _too_long(failure, config, request, context)
     for rule in RULES:
-        is_meant = failure.has_status(rule.statuses) and (asked.has_system or not rule.only_with_system)
-        if is_meant and re.search(rule.pattern, failure.text, re.IGNORECASE | re.DOTALL):
+        if re.fullmatch(rule.statuses, str(failure.status)) and _found(rule.pattern, failure.text):
             return _follow(rule, failure, config, listed)
     if error := _refused_setting(failure):
         raise error
-    too_large = failure.status == 413 or re.search(r"too (?:large|long|big)", failure.text, re.IGNORECASE)
+    too_large = failure.status == 413 or _found(r"too (?:large|long|big)", failure.text)
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
-    raise UnexplainedError(
-        failure.status,
-        f"{failure.answer}; {advice}; the next run asks again",
-    )
+    raise UnexplainedError(failure.status, f"{failure.answer}; {advice}; the next run asks again")
+
+
+def _found(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, re.IGNORECASE | re.DOTALL) is not None
 
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
     if rule.effect == "refused":
         return Finish.REFUSED
-    status = failure.quote if failure.in_good_reply else f"{failure.status}, {failure.quote}"
     if rule.effect == "throttled":
-        raise Throttled(status, failure.wait)
+        raise Throttled(failure.answer, failure.wait)
     if rule.effect == "again":
-        raise Retryable(status, failure.wait)
+        raise Retryable(failure.answer, failure.wait)
     words = {
         "model": repr(config.model),
         "url": repr(config.base_url),
@@ -292,10 +272,12 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
         else f"most addresses end with /v1: try {config.base_url.rstrip('/') + '/v1'!r}",
     }
     what, advice = rule.what.format(**words), rule.advice.format(**words)
-    message = f"{what} ({failure.status}): {failure.quote}; {advice}" if what else f"{status}; {advice}"
-    raise (
-        ModelUnavailableError(message) if rule.effect == "stop" else UnexplainedError(failure.status, message)
+    message = (
+        f"{what} ({failure.status}): {failure.quote}; {advice}" if what else f"{failure.answer}; {advice}"
     )
+    if rule.effect == "stop":
+        raise ModelUnavailableError(message)
+    raise UnexplainedError(failure.status, message)
 
 
 _REFUSED_SETTING: Final = re.compile(
@@ -324,6 +306,121 @@ def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
     if setting is None:
         return None
     return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")
+
+
+_LENGTH: Final = re.compile(
+    r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt (?:is )?too long|"
+    r"input (?:is )?too long|input token count .*exceeds|input tokens exceed|reduce the length|"
+    r"too large for model with|exceed_context_size|longer than the maximum model length|"
+    r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
+    r"longer than the model's context",
+    re.IGNORECASE,
+)
+_CONTEXT_IS: Final = (
+    r"\+ \d+ > ?(\d+)",
+    r"(?:context (?:length|window|size|limit)|maximum context|maximum model length|"
+    r"max(?:imum)? sequence length|max_seq_len|max_model_len)(?! by)(?: of)?(?: only| is|:)?\D{0,12}?(\d+)",
+    r"with (\d+) maximum context",
+    r"\+ `max_new_tokens` must be <= ?(\d+)",
+    r"must have less than (\d+)",
+    r"> ?(\d+)",
+    r"(?:allowed|exceeds)\D{0,40}\((\d+)\)",
+    r"n_ctx\"?: ?(\d+)",
+)
+_PROMPT_IS: Final = (
+    r"(\d+)(?: tokens)? (?:in|from|of) (?:the |your )?(?:messages|prompt|input|text input)",
+    r"(?:has|contains)(?: at least)? (\d+) (?:input )?tokens",
+    r"at least (\d+) input tokens|(\d+) input tokens",
+    r"(\d+) `inputs` tokens",
+    r"messages resulted in (\d+)",
+    r"(?:prompt|input|request)\s?\((?:length )?(\d+)",
+    r"(?:less than \d+ tokens|`inputs`)\D{0,12}given: (\d+)",
+    r"too long: (\d+) tokens",
+    r"prompt contains (\d+)|prompt length (\d+)",
+    r"token count \((\d+)\)",
+    r"limit: (\d+) \+",
+    r"n_prompt_tokens\"?: ?(\d+)",
+)
+_REQUESTED: Final = (r"requested (?:about |a total of )?(\d+) tokens",)
+_REPLY_WORDS: Final = re.compile(
+    r"completion|max_(?:new_|completion_|output_)?tokens|in the output", re.IGNORECASE
+)
+_REPLY_LIMIT: Final = re.compile(
+    r"max_(?:completion_|output_)?tokens\b.{0,60}(?:too large|> ?\d|valid range)|maxOutputTokens value|"
+    r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
+    re.IGNORECASE,
+)
+_MOST_IN_REPLY: Final = (
+    r"at most (\d+)",
+    r"range\b.{0,40}\[ ?1, ?(\d+)",
+    r"> ?(\d+), which is the maximum",
+    r"to (\d+) \(exclusive\)",
+    r"(?:less than or equal to|<=) ?`?(\d+)",
+)
+
+
+def _number(patterns: tuple[str, ...], text: str) -> int | None:
+    """Returns the first number that one of the patterns finds."""
+    for pattern in patterns:
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return int(next(filter(None, match.groups())))
+    return None
+
+
+def _is_about_length(failure: Failure) -> bool:
+    """Whether the error is about the length of a question or of its longest reply."""
+    if failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text):
+        return True
+    return failure.status in (200, 400, 413, 422, 500) and bool(_LENGTH.search(failure.text))
+
+
+def _too_long(failure: Failure, config: ApiConfig, request: Request, context: int | None) -> Finish:
+    """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
+
+    Raises:
+        ModelUnavailableError: a setting is to be changed: it says which number to set.
+    """
+    text = failure.text
+    if not _LENGTH.search(text) or "the maximum value for `max_tokens`" in text:
+        most = _number(_MOST_IN_REPLY, text)
+        raise _smaller_reply(most - 1 if most and "exclusive" in text else most, failure, config)
+    of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
+    if prompt is None and total is not None and _REPLY_WORDS.search(text):
+        prompt = total - request.sampling.max_tokens
+    if of_server is not None and prompt is not None and 0 < prompt < of_server:
+        why = f"a question of {prompt} tokens leaves"
+        raise _smaller_reply(of_server - prompt, failure, config, why)
+    if prompt is None and _REPLY_LIMIT.search(text):
+        raise _smaller_reply(None, failure, config)
+    return _long_question(failure, config, context, of_server)
+
+
+def _smaller_reply(
+    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
+) -> EndpointError:
+    """Returns the error of a row whose token limit is larger than what is left of the context."""
+    room = f", {why} {most} tokens for the reply" if most else ""
+    rest = (most or 0) - config.reasoning_max_tokens
+    advice = (
+        f"set `max_tokens: {rest}`" if rest > 0 else "set a smaller `max_tokens` or `reasoning_max_tokens`"
+    )
+    return ModelUnavailableError(
+        f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
+    )
+
+
+def _long_question(failure: Failure, config: ApiConfig, context: int | None, of_server: int | None) -> Finish:
+    """Returns the outcome where the model can do no more; raises where its server could be set otherwise."""
+    is_all = context is not None and (of_server is None or of_server >= context)
+    if is_all or (context is None and not is_on_own_network(config.base_url)):
+        return Finish.CONTEXT_OVERFLOW
+    known = "the row states no `context`" if context is None else f"the row's `context` is {context}"
+    raise ModelUnavailableError(
+        f"a question is longer than the context of {f'{of_server} tokens' if of_server else 'its server'},"
+        f" and {known}: start the server with a larger one (vLLM: --max-model-len, llama.cpp: --ctx-size,"
+        " llama-cpp-python: n_ctx, Ollama: OLLAMA_CONTEXT_LENGTH), or set"
+        f" `context: {of_server or 'N'}` in the row if the model can do no more; {failure.quote}"
+    )
 
 
 def json_object(reply: HttpReply) -> dict[str, Any]:

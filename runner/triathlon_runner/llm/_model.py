@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from weakref import WeakValueDictionary
@@ -21,12 +21,7 @@ from triathlon_runner.llm._cache import ReplyCache, reply_key
 from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import Limits, RequestQueue, silent
 from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import (
-    ApiConfig,
-    HttpReply,
-    Request,
-    ServerInfo,
-)
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, ServerInfo
 from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 
@@ -44,35 +39,36 @@ class OpenModel:
         kind: ModelKind,
         endpoint: Endpoint,
         cache: ReplyCache | None,
-        identity: Mapping[str, str],
+        settings: ModelSettings,
     ) -> None:
-        """`identity`: what the cache's keys hold of the model and its server."""
+        """See `open_model`."""
         self.id, self.kind = model_id, kind
         self.stats: EndpointStats = endpoint.stats
         self.endpoint = endpoint
-        self._cache, self._identity = cache, dict(identity)
+        self._cache, self._settings = cache, settings
         self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
         self._answered_now: set[bytes] = set()
         """Keys of the questions that the server has answered since the model was opened."""
 
     async def identify_server(self) -> ServerInfo:
-        """Asks which weights the server has loaded; other weights are another model to the cache.
+        """Asks which weights the server has loaded; see `Endpoint.identify_server`."""
+        return await self.endpoint.identify_server(self.kind)
 
-        Raises:
-            ModelUnavailableError: the server answers to any name, and does not list this one; a
-                `ServerUnreachableError` where it does not answer.
-        """
-        return self._identified(await self.endpoint.identify_server(self.kind))
-
-    async def learn_server(self) -> ServerInfo:
-        """Asks the server what it serves, and no question: `probe` judges by itself what that means."""
-        return self._identified(await self.endpoint.learn_server())
-
-    def _identified(self, server: ServerInfo) -> ServerInfo:
-        if server.identity:
-            self._identity["server"] = server.identity
-        return server
+    @property
+    def _identity(self) -> dict[str, str]:
+        """What the cache's keys hold of the model and its server: other weights are another model to it."""
+        config, settings = self.endpoint.config, self._settings
+        identity = {
+            "provider": settings.engine or config.base_url,
+            "model": config.model,
+            "revision": config.revision,
+        }
+        if config.shaping_headers:
+            identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
+        if server := self.endpoint.server.identity:
+            identity["server"] = server
+        return identity
 
     async def raw_reply(self, request: Request, number: int) -> tuple[HttpReply, float | None]:
         """Returns a reply as the server sends it, and how long it took: None where it was kept.
@@ -161,38 +157,24 @@ async def open_model(
     """
     from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
-    limits = _limits(limits or Limits(), config, settings)
-    secrets = Secrets(config)
-
-    def tell(message: str) -> None:
-        say(f"{model_id}: {secrets.scrub_message(message)}")
-
-    is_up = bool(settings.engine)
-    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=is_up)
-    async with open_client(config, secrets, limits) as client:
-        endpoint = Endpoint(config, client, queue, secrets, settings, tell)
-        try:
-            yield OpenModel(model_id, kind, endpoint, cache, _identity(config, settings))
-        finally:
-            queue.close()
-
-
-def _limits(limits: Limits, config: ApiConfig, settings: ModelSettings) -> Limits:
-    """Returns the limits with those of the row in them."""
+    limits = limits or Limits()
     slots = config.concurrency or limits.concurrency
-    return replace(
+    limits = replace(
         limits,
         first_concurrency=slots if settings.engine else limits.first_concurrency,
         concurrency=slots,
         requests_per_minute=config.requests_per_minute,
         tokens_per_minute=config.tokens_per_minute,
     )
+    secrets = Secrets(config)
 
+    def tell(message: str) -> None:
+        say(f"{model_id}: {secrets.scrub_message(message)}")
 
-def _identity(config: ApiConfig, settings: ModelSettings) -> dict[str, str]:
-    """Returns what the cache's keys hold of the model and its server."""
-    server = settings.engine or config.base_url
-    identity = {"provider": server, "model": config.model, "revision": config.revision}
-    if config.shaping_headers:
-        identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
-    return identity
+    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(settings.engine))
+    async with open_client(config, secrets, limits) as client:
+        endpoint = Endpoint(config, client.send, queue, secrets, settings, tell)
+        try:
+            yield OpenModel(model_id, kind, endpoint, cache, settings)
+        finally:
+            queue.close()

@@ -12,14 +12,12 @@ from typing import NamedTuple
 
 from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.llm._rates import LearnedLimit, RateLimit
-from triathlon_runner.terminal import counted, duration
+from triathlon_runner.terminal import duration
 
 _SECONDS_BETWEEN_LINES = 60.0
-"""Between two lines of one kind, such as that the server does not answer."""
+"""Between two lines that the server does not answer."""
 _SECONDS_OF_429S = 30.0
 """Of nothing but 429s, before a line says so."""
-_SECONDS_OF_SILENCE = 10.0
-"""Without any reply, before a line says what is waited for."""
 _ACCEPTED_SECONDS = 30.0
 """A request that is in flight for longer has been accepted: a 429 would have come by now."""
 _SHOWN_WAIT = 5.0
@@ -60,8 +58,6 @@ class Limits:
     """The row's limit."""
     tokens_per_minute: int | None = None
     """The row's limit."""
-    timeout_follows_speed: bool = False
-    """Whether replies of a slow server may take longer than `timeout_seconds`."""
 
     @property
     def is_own_server(self) -> bool:
@@ -121,8 +117,6 @@ class RequestQueue:
         self._loop = asyncio.get_running_loop()
         self.limits, self.stats = limits, stats
         self._may_send, self._say = may_send, say
-        self._shown_at: dict[str, float] = {}
-        """When the last line of a kind was shown."""
         self._turns = itertools.count()
         self._waiters: list[_Waiter] = []
         self._in_flight: dict[int, Slot] = {}
@@ -140,9 +134,9 @@ class RequestQueue:
         """Tries in a row that failed without a 429."""
         self._away_since: float | None = None
         """When it was first seen that the server answers nothing; None where the last reply was an answer."""
+        self._is_away_shown, self._next_line_at = False, 0.0
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
-        self._silence: asyncio.TimerHandle | None = None
         self._report()
 
     def now(self) -> float:
@@ -195,25 +189,23 @@ class RequestQueue:
         self._report()
 
     def close(self) -> None:
-        """Ends the timers."""
-        for timer in (self._alarm, self._silence):
-            if timer is not None:
-                timer.cancel()
+        """Ends the timer."""
+        if self._alarm is not None:
+            self._alarm.cancel()
 
     # What became of a try
 
     def replied(self) -> None:
         """Notes a reply of any kind: the server is there."""
         self.reached = self.has_replied = True
-        self._away_since = None
-        self._failures = 0
-        self._watch_silence()
+        self._away_since, self._failures = None, 0
 
     def answered(self, slot: Slot, tokens: int) -> None:
         """Counts an answer that took so many tokens; called while the slot is held."""
         now = self.now()
-        if self._shown_at.pop("away", None) is not None and self._away_since is not None:
+        if self._is_away_shown and self._away_since is not None:
             self._say(f"the server answers again after {duration(now - self._away_since)}")
+            self._is_away_shown, self._next_line_at = False, 0.0
         self.replied()
         self._tokens.spend(now, tokens - slot.tokens)
         slot.tokens, slot.is_answered = tokens, True
@@ -224,7 +216,6 @@ class RequestQueue:
         self._away_since = self.now() if self._away_since is None else self._away_since
         self._failures += 1
         if not self._one_at_a_time:
-            self._report_wait(retry_after, reason)
             return False
         longest = self.limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
         doublings = min(30, self._failures - self._failures_allowed + 1)
@@ -247,12 +238,8 @@ class RequestQueue:
                 " in the row, and run again"
             )
             self._note_absence(reason, advice, shown_after=_SECONDS_OF_429S)
-        if self.stopped:
-            return
-        if is_overloaded and retry_after is not None:
+        if is_overloaded and retry_after is not None and not self.stopped:
             self.wait_for_server(retry_after, reason)
-        else:
-            self._report_wait(retry_after, reason)
 
     def wait_for_server(self, seconds: float, reason: str) -> None:
         """Sends nothing for as long as the server asks; beyond the longest allowed wait the model stops."""
@@ -274,8 +261,6 @@ class RequestQueue:
             jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret depends on it
             self._closed_until = max(self._closed_until, self.now() + jittered)
 
-    # Lines for the user
-
     def _note_absence(self, reason: str, advice: str, shown_after: float = 0.0) -> None:
         """Shows that the server answers nothing, or stops the model once that has lasted too long."""
         if self.limits.is_own_server:
@@ -289,38 +274,9 @@ class RequestQueue:
             if self.reached:
                 advice += f", or wait longer than {duration(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
-        elif seconds >= shown_after:
-            self._say_at_intervals(
-                "away", f"{silence}: {reason}; trying again, for {duration(allowed)} at most"
-            )
-
-    def _report_wait(self, seconds: float | None, reason: str) -> None:
-        """Shows that a question waits by itself, as the server asks."""
-        if (seconds or 0.0) >= _SHOWN_WAIT:
-            waiting = f"a request waits {duration(seconds or 0.0)}, as the server asks"
-            self._say_at_intervals("held back", f"{waiting}; others go on: {reason}")
-
-    def _watch_silence(self) -> None:
-        if self._silence is not None:
-            self._silence.cancel()
-        self._silence = (
-            self._loop.call_later(_SECONDS_OF_SILENCE, self._show_silence) if self._in_flight else None
-        )
-
-    def _show_silence(self) -> None:
-        self._silence = None
-        if self._in_flight and self._away_since is None and not self.limits.is_own_server:
-            oldest = next(iter(self._in_flight.values()))
-            seconds = duration(self.now() - oldest.sent_at)
-            waiting = f"waiting for {counted(len(self._in_flight), 'reply')}, the first of them for {seconds}"
-            self._say_at_intervals("silence", waiting)
-            self._silence = self._loop.call_later(_SECONDS_BETWEEN_LINES, self._show_silence)
-
-    def _say_at_intervals(self, kind: str, message: str) -> None:
-        now = self.now()
-        if now - self._shown_at.get(kind, -math.inf) >= _SECONDS_BETWEEN_LINES:
-            self._shown_at[kind] = now
-            self._say(message)
+        elif seconds >= shown_after and now >= self._next_line_at:
+            self._is_away_shown, self._next_line_at = True, now + _SECONDS_BETWEEN_LINES
+            self._say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
 
     # Sending
 
@@ -354,13 +310,10 @@ class RequestQueue:
         self._requests.spend(now, 1)
         self._tokens.spend(now, waiter.tokens)
         waiter.admitted.set_result(None)
-        if self._silence is None:
-            self._watch_silence()
 
     def _has_room(self) -> bool:
-        if not self._may_send():
-            return False
-        return len(self._in_flight) < (1 if self._one_at_a_time else self._learned.value)
+        most = 1 if self._one_at_a_time else self._learned.value
+        return self._may_send() and len(self._in_flight) < most
 
     def _wait(self) -> float:
         now = self.now()

@@ -98,9 +98,7 @@ class LearnedLimit:
     def answered(self, sent_at: float, now: float, tokens: int, is_full: bool) -> None:
         """Counts an answer; `is_full`: all slots were in use."""
         self._answers.append(now)
-        if (
-            self._refusals_only
-        ):  # the server takes requests again: as many as before it refused all, and since
+        if self._refusals_only:  # the server takes requests again: as many as before it refused all
             self._refusals_only = False
             self._set(self._level, max(_SLOWEST, self._answered_a_second(now, 2 * _HORIZON)), now)
         if sent_at < self._changed_at:
@@ -110,26 +108,29 @@ class LearnedLimit:
             self._search(now, tokens, is_full)
         self._judge(now)
 
+    @property
+    def _is_heavy(self) -> bool:
+        refused = sum(self._replies)
+        return refused >= _FEW and refused >= _HEAVY * len(self._replies)
+
     def throttled(self, sent_at: float, now: float) -> bool:
         """Counts a 429; returns whether the server surely has too much to do, so that all should wait."""
         if sent_at < self._changed_at:
             return self._refusals_only
         self._replies.append(True)
-        is_heavy = sum(self._replies) >= _FEW and sum(self._replies) >= _HEAVY * len(self._replies)
+        is_heavy = self._is_heavy
         self._judge(now)
         return is_heavy
 
     def _judge(self, now: float) -> None:
         """Changes the setting once enough replies came with this one."""
-        count, refused = len(self._replies), sum(self._replies)
-        share = refused / count
+        count, is_heavy = len(self._replies), self._is_heavy
+        share = sum(self._replies) / count
         is_whole = count >= _WINDOW
-        is_heavy = refused >= _FEW and share >= _HEAVY
         if self._before is not None and not is_heavy:
-            before, level, pace = self._before
             if not is_whole:
                 return
-            self._before = None
+            (before, level, pace), self._before = self._before, None
             if before < _HEAVY and share > before / 2:
                 self._expected = max(self._expected, before, share)
                 self._set(level, pace, now)
@@ -142,17 +143,16 @@ class LearnedLimit:
 
     def _lower(self, share: float, now: float) -> None:
         self._step = _FIRST_STEP
-        pace = self._answered_a_second(now)
-        level = self._level
-        if not any(not refused for refused in self._replies):
+        level, pace = self._level, self._answered_a_second(now)
+        # What is restored is the setting before the first lowering.
+        before = self._before or (share, level, self._pace)
+        if all(self._replies):
             self._refusals_only = True
             pace = pace if self._pace is None else min(pace, self._pace / 2)
         else:
             level = max(1.0, level * _DOWN)
-        self._before, before = (share, self._level, self._pace), self._before
-        if before is not None:
-            self._before = before  # what is restored is the setting before the first lowering
-        self._set(level, max(_SLOWEST, pace), now, keeps_trial=True)
+        self._set(level, max(_SLOWEST, pace), now)
+        self._before = before
 
     def _answered_a_second(self, now: float, horizon: float = _HORIZON) -> float:
         while self._answers and self._answers[0] < now - 2 * _HORIZON:
@@ -160,11 +160,9 @@ class LearnedLimit:
         count = sum(1 for moment in self._answers if moment >= now - horizon)
         return count / max(min(horizon, now - self._first_sent), 0.01)
 
-    def _set(self, level: float, pace: float | None, now: float, *, keeps_trial: bool = False) -> None:
-        self._level, self._pace, self._changed_at = level, pace, now
+    def _set(self, level: float, pace: float | None, now: float) -> None:
+        self._level, self._pace, self._changed_at, self._before = level, pace, now, None
         self._replies.clear()
-        if not keeps_trial:
-            self._before = None
         if pace is not None:
             self._next = max(now, min(self._next, now + 1 / pace))
         self._start_round(None)
@@ -201,19 +199,11 @@ class LearnedLimit:
             self._level = min(float(self.most), 2 * self._level)
 
 
-_DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _WAIT_IN_TEXT: Final = re.compile(
-    r"(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m(?!s))?(?:\d+(?:\.\d+)?m?s)?)|"
-    r"\"retryDelay\":\s*\"(\d+(?:\.\d+)?s)\"",
-    re.IGNORECASE,
+    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
 )
-_LIMIT_HEADERS: Final = (
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
-    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-)
-"""What is left of a limit, and when it is whole again."""
 
 
 def duration(text: str, date: str = "") -> float | None:
@@ -224,10 +214,8 @@ def duration(text: str, date: str = "") -> float | None:
     text = text.strip()
     if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
         return max(0.0, float(text))
-    match = _DURATION.fullmatch(text)
-    if match and any(match.groups()):
-        hours, minutes, seconds, millis = (float(group or 0) for group in match.groups())
-        return hours * 3600 + minutes * 60 + seconds + millis / 1000
+    if re.fullmatch(rf"(?:{_WAIT.pattern})+", text):
+        return sum(float(number) * _UNITS[unit] for number, unit in _WAIT.findall(text))
     moment = _moment(text)
     return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
 
@@ -250,14 +238,4 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
         return seconds
     match = _WAIT_IN_TEXT.search(text)
-    return duration(match.group(1) or match.group(2) or "") if match else None
-
-
-def exhausted_for(headers: Mapping[str, str]) -> float | None:
-    """Returns the seconds until a rate limit that a good reply reports as used up is filled again."""
-    waits = [
-        duration(headers.get(reset, ""), headers.get("date", ""))
-        for left, reset in _LIMIT_HEADERS
-        if left in headers and headers[left].strip() == "0"
-    ]
-    return max((wait for wait in waits if wait is not None), default=None)
+    return duration(match[1]) if match else None

@@ -56,54 +56,47 @@ async def ask_server(fetch: Fetch, config: ApiConfig) -> ServerInfo:
     if "max_model_len" in listed:
         info = ServerInfo("vllm", context=_whole(listed["max_model_len"]))
     else:
-        info = await _llama_cpp(fetch, config) or await _ollama(fetch, config) or ServerInfo()
+        root = config.base_url.removesuffix("/v1")
+        info = await _llama_cpp(fetch, root) or await _ollama(fetch, root, config.model) or ServerInfo()
     return replace(info, listed=tuple(entries))
 
 
-async def _llama_cpp(fetch: Fetch, config: ApiConfig) -> ServerInfo | None:
+async def _llama_cpp(fetch: Fetch, root: str) -> ServerInfo | None:
     """`GET /props`: the context of one slot, and the file that is loaded, whose name has the quantisation."""
-    props = await _fetched(fetch, f"{_root(config)}/props")
+    props = await _fetched(fetch, f"{root}/props")
     if "default_generation_settings" not in props:
         return None
-    context = _whole(_object(props["default_generation_settings"]).get("n_ctx"))
     return ServerInfo(
         "llama.cpp",
         version=str(props.get("build_info") or ""),
         digest=str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2],
-        context=context,
+        context=_whole(_object(props["default_generation_settings"]).get("n_ctx")),
     )
 
 
-async def _ollama(fetch: Fetch, config: ApiConfig) -> ServerInfo | None:
+async def _ollama(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
     """`GET /api/version`, `POST /api/show` and `GET /api/ps`, which knows the context of what is loaded."""
-    version = await _fetched(fetch, f"{_root(config)}/api/version")
+    version = await _fetched(fetch, f"{root}/api/version")
     if "version" not in version:
         return None
-    shown = await _fetched(fetch, f"{_root(config)}/api/show", {"model": config.model})
-    loaded = await _ollama_loaded(fetch, config)
+    shown = await _fetched(fetch, f"{root}/api/show", {"model": model})
+
+    async def loaded() -> dict[str, Any]:
+        models = _objects((await _fetched(fetch, f"{root}/api/ps")).get("models"))
+        names = {model, f"{model}:latest"}
+        return next((each for each in models if {each.get("name"), each.get("model")} & names), {})
+
+    if not (entry := await loaded()):
+        # A request without a prompt loads the model.
+        await _fetched(fetch, f"{root}/api/generate", {"model": model}, seconds=_LOADING_SECONDS)
+        entry = await loaded()
     return ServerInfo(
         "ollama",
         version=str(version["version"]),
-        digest=str(loaded.get("digest") or ""),
+        digest=str(entry.get("digest") or ""),
         quantization=str(_object(shown.get("details")).get("quantization_level") or ""),
-        context=_whole(loaded.get("context_length")),
+        context=_whole(entry.get("context_length")),
     )
-
-
-async def _ollama_loaded(fetch: Fetch, config: ApiConfig) -> dict[str, Any]:
-    """The model's entry among those that are loaded; a request without a prompt loads it."""
-    names = {config.model, f"{config.model}:latest"}
-
-    async def find() -> dict[str, Any]:
-        models = _objects((await _fetched(fetch, f"{_root(config)}/api/ps")).get("models"))
-        return next((model for model in models if {model.get("name"), model.get("model")} & names), {})
-
-    if not (loaded := await find()):
-        await _fetched(
-            fetch, f"{_root(config)}/api/generate", {"model": config.model}, seconds=_LOADING_SECONDS
-        )
-        loaded = await find()
-    return loaded
 
 
 async def _open_router(fetch: Fetch, config: ApiConfig) -> ServerInfo:
@@ -151,11 +144,6 @@ def _object(value: object) -> dict[str, Any]:
 
 def _objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _root(config: ApiConfig) -> str:
-    """The server's address without the path of its OpenAI protocol."""
-    return config.base_url.removesuffix("/v1")
 
 
 def _whole(value: object) -> int | None:

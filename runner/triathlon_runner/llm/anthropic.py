@@ -7,9 +7,9 @@ it gives no reasoning text and silently ignores settings. The Messages API needs
 
 from typing import Any, Literal
 
-from triathlon_runner.llm._api import Completion, Malformed, ModelUnavailableError
+from triathlon_runner.llm._api import Answer, Chat, Completion, Malformed, ModelUnavailableError, Sampling
 from triathlon_runner.llm.openai_chat import check_model, clean, content_text, count, cut_at_stop
-from triathlon_runner.llm.provider import ApiConfig, Many, ParsedReply, Question, Request
+from triathlon_runner.llm.provider import ApiConfig, Many, Request
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION = "2023-06-01"
@@ -33,13 +33,12 @@ class Anthropic(ApiConfig):
         """Returns the key and the API's version."""
         return {"x-api-key": key, "anthropic-version": _VERSION}
 
-    def request(self, question: Question) -> Request:
+    def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns the request; a seed is never sent, since there is no such setting, and no stop sequences.
 
         Raises:
             ModelUnavailableError: the question is a `Completion`.
         """
-        prompt, sampling = question.prompt, question.sampling
         if isinstance(prompt, Completion):
             raise ModelUnavailableError(
                 f"{self.model!r} chats and completes no texts: set `kind: instruct` in its row"
@@ -56,9 +55,9 @@ class Anthropic(ApiConfig):
             body["temperature"] = sampling.temperature
         if sampling.top_p < 1 and "top_p" not in self.unsupported:  # 1 is refused with a temperature
             body["top_p"] = sampling.top_p
-        return Request(question, "/messages", body | self.body)
+        return Request(prompt, sampling, "/messages", body | self.body)
 
-    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+    def read(self, request: Request, body: dict[str, Any]) -> Answer:
         """Returns what a good reply says; see `ApiConfig.read`."""
         content, finish = body.get("content"), _FINISH.get(str(body.get("stop_reason")), Finish.STOP)
         if body.get("type") != "message" or not isinstance(content, list):
@@ -67,9 +66,9 @@ class Anthropic(ApiConfig):
         check_model(self, served)
         text, reasoning = content_text(content)
         uncut = Reply(text=clean(text or ""), reasoning=clean(reasoning), finish=finish)
-        cut = cut_at_stop(uncut, request.question.sampling.stop)
+        cut = cut_at_stop(uncut, request.sampling.stop)
         is_empty = not content and finish is Finish.STOP
-        return ParsedReply(cut, _usage(body.get("usage")), served, is_empty)
+        return Answer(cut, _usage(body.get("usage")), 0.0, served, is_empty=is_empty)
 
 
 def _usage(usage: object) -> Usage:

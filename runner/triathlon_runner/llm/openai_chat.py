@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from triathlon_runner.llm._api import Chat, Malformed, OtherModel, Retryable
+from triathlon_runner.llm._api import Answer, Chat, Completion, Malformed, OtherModel, Retryable, Sampling
 from triathlon_runner.llm._server_info import ask_server
-from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, ParsedReply, Question, Request, ServerInfo
+from triathlon_runner.llm.provider import ApiConfig, Fetch, Many, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.replies import split_reasoning
@@ -58,42 +58,37 @@ class OpenAI(ApiConfig):
         """Returns a bearer token; servers that want none ignore it."""
         return {"Authorization": f"Bearer {key or 'none'}"}
 
-    def request(self, question: Question) -> Request:
+    def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns the request, with the fields that the row adds.
 
         Stop sequences go to base models only: a chat server also looks for them in the reasoning, and cuts
         the answer away. Where they are not sent the text is cut here.
         """
-        prompt, sampling = question.prompt, question.sampling
         body: dict[str, Any] = {"model": self.model}
+        stop: list[str] = []
         if isinstance(prompt, Chat):
+            path = "/chat/completions"
             body["messages"] = [
                 {"role": each.role, "content": clean(each.content)} for each in prompt.messages
             ]
         else:
+            path, stop = "/completions", list(sampling.stop[: self.max_stop_sequences])
             body["prompt"] = clean(prompt.text)
-        stop = () if question.is_chat else sampling.stop[: self.max_stop_sequences]
         settings = {
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "stop": list(stop) or None,
+            "stop": stop or None,
             "seed": sampling.seed,
             "reasoning_effort": self.reasoning_effort,
         }
-        renamed = {"max_tokens": self.max_tokens_field}
-        body |= {
-            renamed.get(name, name): value
-            for name, value in settings.items()
-            if value is not None and name not in self.unsupported
-        }
-        return Request(
-            question, "/chat/completions" if question.is_chat else "/completions", body | self.body
-        )
+        for name, value in settings.items():
+            if value is not None and name not in self.unsupported:
+                body[self.max_tokens_field if name == "max_tokens" else name] = value
+        return Request(prompt, sampling, path, body | self.body)
 
-    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+    def read(self, request: Request, body: dict[str, Any]) -> Answer:
         """Returns what a good reply says; see `ApiConfig.read`."""
-        question = request.question
         served = clean(str(body.get("model") or ""))
         if served:
             check_model(self, served)
@@ -102,12 +97,12 @@ class OpenAI(ApiConfig):
             raise Malformed("a reply without choices")
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
-        finish = _finish(choice, usage, question.sampling.max_tokens)
-        uncut = _chat_reply(choice, finish) if question.is_chat else _text_reply(choice, finish)
+        finish = _finish(choice, usage, request.sampling.max_tokens)
+        uncut = _chat_reply(choice, finish) if request.is_chat else _text_reply(choice, finish)
         if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
             usage = Usage(requests=1, uncounted=1)
-        cut = cut_at_stop(uncut or Reply(text=""), question.sampling.stop)
-        return ParsedReply(cut, usage, served, is_empty=uncut is None)
+        cut = cut_at_stop(uncut or Reply(text=""), request.sampling.stop)
+        return Answer(cut, usage, 0.0, served, is_empty=uncut is None)
 
     async def server_info(self, fetch: Fetch) -> ServerInfo:
         """Asks vLLM, llama.cpp, Ollama and OpenRouter, each by its interface; see `ask_server`."""
@@ -174,11 +169,10 @@ def _chat_reply(choice: dict[str, Any], finish: Finish) -> Reply | None:
     if not isinstance(message, dict):
         raise Malformed("a choice without a message")
     content, inner = content_text(message.get("content"))
-    reasoning_apart = reasoning_field(message) or inner
+    fields = (message.get(name) for name in _REASONING_FIELDS)
+    reasoning_apart = next((text for text in fields if isinstance(text, str) and text), inner)
     if message.get("refusal") and not content:
-        return Reply(
-            text=clean(str(message["refusal"])), reasoning=clean(reasoning_apart), finish=Finish.REFUSED
-        )
+        content, finish = str(message["refusal"]), Finish.REFUSED
     if content is None:
         if finish is Finish.STOP and not reasoning_apart and not message.get("tool_calls"):
             return None
@@ -224,15 +218,6 @@ def cut_at_stop(reply: Reply, stop: tuple[str, ...]) -> Reply:
         return reply
     finish = Finish.STOP if reply.finish is Finish.LENGTH else reply.finish
     return Reply(text=reply.text[: min(cuts)], reasoning=reply.reasoning, finish=finish)
-
-
-def reasoning_field(message: dict[str, Any]) -> str:
-    """Returns the reasoning that a server sends in a separate field, under any of its names."""
-    for name in _REASONING_FIELDS:
-        value = message.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ""
 
 
 def content_text(content: object) -> tuple[str | None, str]:

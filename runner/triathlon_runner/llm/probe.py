@@ -1,16 +1,17 @@
 """`triathlon probe`: asks a server at most ten small questions and makes the checks of `_checks.py`."""
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
     Chat,
     Completion,
     EndpointError,
+    Malformed,
     Message,
     ModelUnavailableError,
     OtherModel,
@@ -18,9 +19,10 @@ from triathlon_runner.llm._api import (
     Sampling,
 )
 from triathlon_runner.llm._checks import CHECKS, LIMIT_FIELDS, QUESTIONS, Found, Reading, SmallQuestion
+from triathlon_runner.llm._errors import json_object
 from triathlon_runner.llm._model import OpenModel
-from triathlon_runner.llm._server_info import any_name_error
-from triathlon_runner.llm.provider import HttpReply, Request
+from triathlon_runner.llm._server_info import any_name_error, lists_model
+from triathlon_runner.llm.provider import Request
 from triathlon_runner.pasted_keys import remove_keys
 
 _STOP: Final = "[/DONE]"
@@ -62,26 +64,24 @@ async def probe(model: OpenModel, *, may_ask: Callable[[], bool] = lambda: True)
     """
     prober = _Prober(model)
     endpoint = model.endpoint
-    server = await model.learn_server()
-    replies: dict[str, Reading] = {}
-    plain = await prober.read("plain")
-    refused = ""
-    if not plain.parsed and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
+    server = await endpoint.learn_server()
+    plain, refused = await prober.read("plain"), ""
+    if not plain.answer and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
         refused, prober.limit_field = plain.error, other[1]
         plain = await prober.read("plain")
-    if not plain.parsed:
+    if not plain.answer:
         raise ModelUnavailableError(plain.error)
-    replies["plain"] = plain
-    is_any = not endpoint.lists_model and may_ask() and await endpoint.answers_to_any_name(model.kind)
-    checks = [check for check in CHECKS if model.kind in check.kinds]
-    wanted = dict.fromkeys(name for check in checks for name in check.questions if prober.can_ask(name))
+    replies = {"plain": plain}
+    is_listed = lists_model(server, endpoint.config)
+    is_any = not is_listed and may_ask() and await endpoint.answers_to_any_name(model.kind)
+    wanted = dict.fromkeys(name for check in CHECKS for name in check.questions if prober.can_ask(name))
     for name in wanted:
         if name not in replies and may_ask():
             replies[name] = await prober.read(name)
     any_name = any_name_error(server, endpoint.config) if is_any else ""
     seen = replace(endpoint.seen(model.kind, replies), refused_limit=refused, any_name=any_name)
     found = {}
-    for check in checks:
+    for check in CHECKS:
         unasked = wanted.keys() & set(check.questions) - replies.keys()
         found[check.name] = Found("not asked", "a larger `--budget`") if unasked else check.look(seen)
     return Report(
@@ -99,10 +99,10 @@ class _Prober:
 
     def can_ask(self, name: str) -> bool:
         """Whether a question makes sense for this row."""
-        config, is_base = self._endpoint.config, self._model.kind == "base"
+        config, chats = self._endpoint.config, self._model.kind == "instruct"
         if name == "stop":
             return "stop" not in config.unsupported and config.provider != "anthropic"
-        return name != "completion" or (not is_base and config.provider == "openai")
+        return {"system": chats, "completion": chats and config.provider == "openai"}.get(name, True)
 
     async def read(self, name: str) -> Reading:
         """Asks a question once.
@@ -113,18 +113,20 @@ class _Prober:
         asked, endpoint = QUESTIONS[name], self._endpoint
         request = self._request(asked)
         reply, seconds = await self._model.raw_reply(request, asked.number)
-        error, parsed, body = "", None, _object(reply)
+        error, answer, body = "", None, dict[str, Any]()
+        with contextlib.suppress(Malformed, EndpointError):
+            body = json_object(reply)
         try:
-            parsed = await endpoint.read_reply(request, reply)
+            answer = await endpoint.read_reply(request, reply)
         except OtherModel as other:
             error = str(other)
             known = endpoint.config.model_copy(update={"served_as": (other.served,)})
-            parsed = known.read(request, body)
+            answer = known.read(request, body)
         except (Retryable, EndpointError) as failure:
             error = str(failure)
         if seconds is not None and reply.status == 200:
-            endpoint.count_probe(request, parsed, seconds)
-        return Reading(request, body, parsed, endpoint.secrets.scrub_message(error))
+            endpoint.count_probe(request, answer, seconds)
+        return Reading(request, body, answer, endpoint.secrets.scrub_message(error))
 
     def _request(self, asked: SmallQuestion) -> Request:
         """Returns the request as a run would send it, without the settings that are not asked about."""
@@ -143,19 +145,9 @@ class _Prober:
         }
         if stop and not completes:  # a run sends chat servers none
             body["stop"] = list(stop)
-        question = request.question
         for name in LIMIT_FIELDS.keys() & body.keys():
             if asked.tokens == 1:  # without what the row adds for reasoning
                 body[name] = 1
-                question = replace(question, sampling=replace(sampling, max_tokens=1))
+                request = replace(request, sampling=replace(sampling, max_tokens=1))
             body[self.limit_field or name] = body.pop(name)
-        return Request(question, request.path, body)
-
-
-def _object(reply: HttpReply) -> dict[str, Any]:
-    """Returns the object that a reply holds; empty where it holds none."""
-    try:
-        body = parse_json(reply.body.decode("utf-8-sig"))
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+        return replace(request, body=body)

@@ -11,33 +11,20 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Annotated, Any, Protocol, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Chat, Completion, Sampling
-from triathlon_runner.records import Reply, Usage
+from triathlon_runner.yaml_file import matching
+from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
 
-_SUITE_FIELDS = frozenset(
-    [
-        "max_tokens",
-        "temperature",
-        "top_p",
-        "stop",
-        "seed",
-        "max_completion_tokens",
-        "messages",
-        "model",
-        "n",
-        "prompt",
-        "stop_sequences",
-        "stream",
-        "system",
-    ]
-)
+_SUITE_FIELDS = {
+    *("max_tokens", "max_completion_tokens", "temperature", "top_p", "stop", "stop_sequences", "seed"),
+    *("messages", "model", "n", "prompt", "stream", "system"),
+}
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
-_PATHS_OF_REQUESTS = ("/chat/completions", "/completions", "/messages")
+_REQUEST = re.compile(r"(/chat)?/completions$|/messages$")
 """Endings that are no part of a base address: requests add them to it."""
 _HOSTS_OF_KEYS = {
     "OPENAI": "openai.com azure.com",
@@ -67,8 +54,6 @@ _HOSTS_OF_KEYS = {
 """By how the name of a variable begins: the domains of the provider whose key it holds."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""RFC 9110, section 5.6.2: `token`."""
 
 T = TypeVar("T")
 
@@ -85,40 +70,15 @@ def _is_variable(name: str) -> str:
 
 Variable = Annotated[str, AfterValidator(_is_variable)]
 """The name of an environment variable."""
+HeaderName = Annotated[
+    str, AfterValidator(matching(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a name of letters, digits and '-'"))
+]
+"""RFC 9110, section 5.6.2: `token`."""
 Many = Annotated[tuple[T, ...], Field(strict=False)]
 """A YAML list, read as a tuple."""
 
 _OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
 """Headers that say who asks; OpenRouter shows them on its pages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, independent of any provider."""
-
-    prompt: Chat | Completion
-    sampling: Sampling
-    """Its token limit includes the row's `reasoning_max_tokens`."""
-
-    @property
-    def is_chat(self) -> bool:
-        """Whether the reply is a message; else it is a text."""
-        return isinstance(self.prompt, Chat)
-
-    @property
-    def has_system(self) -> bool:
-        """Whether there is a message of the role `system`."""
-        return isinstance(self.prompt, Chat) and any(each.role == "system" for each in self.prompt.messages)
-
-    @property
-    def estimated_tokens(self) -> int:
-        """About how many tokens are sent, by the length of the texts."""
-        texts = (
-            [self.prompt.text]
-            if isinstance(self.prompt, Completion)
-            else [message.content for message in self.prompt.messages]
-        )
-        return estimated_tokens(*texts)
 
 
 def estimated_tokens(*texts: str) -> int:
@@ -130,10 +90,17 @@ def estimated_tokens(*texts: str) -> int:
 class Request:
     """One question, ready to be sent to one provider."""
 
-    question: Question
+    prompt: Chat | Completion
+    sampling: Sampling
+    """Its token limit includes the row's `reasoning_max_tokens`."""
     path: str
     """Below the base URL."""
     body: dict[str, Any]
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the reply is a message; else it is a text."""
+        return isinstance(self.prompt, Chat)
 
     @property
     def payload(self) -> bytes:
@@ -141,20 +108,16 @@ class Request:
         return json.dumps(self.body, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
     @property
+    def asked_tokens(self) -> int:
+        """About how many tokens are sent, by the length of the texts."""
+        if isinstance(self.prompt, Completion):
+            return estimated_tokens(self.prompt.text)
+        return estimated_tokens(*(message.content for message in self.prompt.messages))
+
+    @property
     def estimated_tokens(self) -> int:
         """About how many tokens question and longest reply take together."""
-        return self.question.estimated_tokens + self.question.sampling.max_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedReply:
-    """What a reply says."""
-
-    reply: Reply
-    usage: Usage
-    served_model: str
-    is_empty: bool = False
-    """The server sent a whole reply without any content."""
+        return self.asked_tokens + self.sampling.max_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +129,9 @@ class HttpReply:
     headers: Mapping[str, str]
 
 
-class Sender(Protocol):
-    """Sends requests to one model's server."""
-
-    async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
-        """Sends a POST request with a JSON body, or a GET request, and waits so long for the whole reply.
-
-        Raises:
-            Unreachable: no whole reply came.
-        """
-        ...
-
-
+Send = Callable[[str, dict[str, Any] | None, float], Awaitable[HttpReply]]
+"""`send(path, body, seconds)`: sends a POST request with a JSON body, or a GET request, and waits so long for
+the whole reply; raises `Unreachable` where none came."""
 Fetch = Callable[..., Awaitable[HttpReply]]
 """`fetch(path, body=None, *, seconds=10.0)`: asks for what a server says of itself, until it replies."""
 
@@ -253,9 +207,9 @@ class ApiConfig(BaseModel):
     """Decoding settings that the provider refuses: left out of all requests."""
     reasoning_max_tokens: int = Field(default=0, ge=0)
     """Tokens that a reasoning model may spend before its answer, on top of the suite's limit."""
-    headers: dict[str, str] = Field(default_factory=dict)
+    headers: dict[HeaderName, str] = Field(default_factory=dict)
     """Extra HTTP headers; no secrets here. Other ones make another model: see `shaping_headers`."""
-    secret_headers: dict[str, Variable] = Field(default_factory=dict)
+    secret_headers: dict[HeaderName, Variable] = Field(default_factory=dict)
     """Extra HTTP headers whose values are secret: header name to the name of an environment variable."""
     body: dict[str, Any] = Field(default_factory=dict)
     """Extra top-level fields of every request body; part of the cache key."""
@@ -272,43 +226,35 @@ class ApiConfig(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_http(cls, value: str) -> str:
+        got = "something with '@' (not shown: it may hold a password)" if "@" in value else repr(value)
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            got = "something with '@' (not shown: it may hold a password)" if "@" in value else repr(value)
+        try:
+            is_possible = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+            (parts.hostname or "").encode("idna")
+        except ValueError:
+            is_possible = False
+        if not is_possible:
             raise ValueError(f"expected an http(s) address such as https://api.openai.com/v1, got {got}")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError(
                 "a base_url must hold no user, password or query: name the key's variable in key_env"
             )
-        try:
-            parts.port, parts.hostname.encode("idna")
-        except ValueError as error:
-            raise ValueError(f"expected a possible host and port, got {parts.netloc!r}: {error}") from None
         value = value.rstrip("/")
-        if ending := next((path for path in _PATHS_OF_REQUESTS if parts.path.rstrip("/").endswith(path)), ""):
+        if ending := _REQUEST.search(value):
             raise ValueError(
-                f"expected an address without the {ending} that requests add to it, got {value!r}; write"
-                f" {value.removesuffix(ending)!r}"
+                f"expected an address without the {ending[0]} that requests add to it, got {value!r}; write"
+                f" {value.removesuffix(ending[0])!r}"
             )
-        return value
-
-    @field_validator("headers", "secret_headers")
-    @classmethod
-    def _can_be_sent(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, text in value.items():
-            if not _HEADER_NAME.fullmatch(name):
-                raise ValueError(f"expected a header's name of letters, digits and '-', got {name!r}")
-            if not text.isprintable():
-                raise ValueError(f"expected one line of text for the header {name!r}, got other characters")
         return value
 
     @field_validator("headers")
     @classmethod
-    def _holds_no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
-        if secret := sorted(name for name in value if _SECRET.search(name)):
-            raise ValueError(
-                f"{', '.join(secret)} may hold a key: use secret_headers and an environment variable"
-            )
+    def _can_be_sent_and_seen(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if _SECRET.search(name):
+                raise ValueError(f"{name} may hold a key: use secret_headers and an environment variable")
+            if not text.isprintable():
+                raise ValueError(f"expected one line of text for the header {name!r}, got other characters")
         return value
 
     @field_validator("body")
@@ -346,7 +292,7 @@ class ApiConfig(BaseModel):
         """Returns what every address ends with, behind `?`."""
         return {}
 
-    def request(self, question: Question) -> Request:
+    def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns the request for a question, without the settings that the row calls unsupported.
 
         Raises:
@@ -354,7 +300,7 @@ class ApiConfig(BaseModel):
         """
         raise NotImplementedError
 
-    def read(self, request: Request, body: dict[str, Any]) -> ParsedReply:
+    def read(self, request: Request, body: dict[str, Any]) -> Answer:
         """Returns what a good reply says; errors, with their own status or in a good reply, are read before.
 
         Raises:

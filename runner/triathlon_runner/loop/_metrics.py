@@ -1,15 +1,16 @@
 """The metrics of the loop, each a ratio of sums over tasks (EVALOOOP, section 2.2)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import LoopRecord, RecordedLoop, UnitRecord
+from triathlon_runner.records import LoopRecord, UnitRecord
 
 _ASL = "EVALOOOP, equations 1 to 5"
 _CURVE = "EVALOOOP, section 4"
 
 
-def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
+def mean_similarity(record: LoopRecord, unknown: float) -> float:
     """s̄ of one task that sustained at least one loop (equation 4).
 
     `unknown` stands for a similarity that no judge gave: 0 and 1 span the interval.
@@ -21,7 +22,7 @@ def mean_similarity(record: LoopRecord | RecordedLoop, unknown: float) -> float:
     return (sustained - 1 + last) / sustained
 
 
-def task_share(record: LoopRecord | RecordedLoop, unknown: float) -> float:
+def task_share(record: LoopRecord, unknown: float) -> float:
     """What one task adds to ASL · T: l² · s̄ / M. Over tasks with l = i they sum to n_i · i² · s_i / M."""
     sustained = record.sustained_loops
     return sustained**2 * mean_similarity(record, unknown) / record.max_loops if sustained else 0.0
@@ -42,33 +43,18 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
     pass_at_1 = Metric("pass_at_1", "pass@1", "EVALOOOP, table 1", _mean(_sustains(1)), role="baseline")
     if max_loops == 1:
         return (pass_at_1,)
+    low, high = (_mean(partial(task_share, unknown=end)) for end in (0.0, 1.0))
+    solved = _mean(partial(task_share, unknown=1.0), _sustains(1))
+    lost = _mean(lambda record: 1 <= record.sustained_loops < max_loops)
+    loops = _mean(lambda record: record.sustained_loops)
+    on_solved = f"{_ASL}, over the tasks that sustain a loop"
+    in_loops = partial(Metric, maximum=max_loops)
     return (
-        Metric(
-            "asl_low",
-            "ASL (lower end)",
-            _ASL,
-            _mean(lambda record: task_share(record, 0.0)),
-            maximum=max_loops,
-            role="headline",
-            upper="asl_high",
-            column="ASL",
-        ),
-        Metric(
-            "asl_high",
-            "ASL (upper end)",
-            _ASL,
-            _mean(lambda record: task_share(record, 1.0)),
-            maximum=max_loops,
-            role="upper_end",
-        ),
+        in_loops("asl_low", "ASL (lower end)", _ASL, low, role="headline", upper="asl_high", column="ASL"),
+        in_loops("asl_high", "ASL (upper end)", _ASL, high, role="upper_end"),
         pass_at_1,
-        Metric(  # unranked: a model that solves nothing loses nothing
-            "drop",
-            f"Drop, loop 1 to {max_loops}",
-            _CURVE,
-            _mean(lambda record: 1 <= record.sustained_loops < max_loops),
-            role="unranked",
-        ),
+        # Unranked: a model that solves nothing loses nothing.
+        Metric("drop", f"Drop, loop 1 to {max_loops}", _CURVE, lost, role="unranked"),
         *(
             Metric(
                 f"sustain_{j}",
@@ -79,39 +65,25 @@ def metrics(max_loops: int) -> tuple[Metric, ...]:
             )
             for j in range(2, max_loops + 1)
         ),
-        Metric(
-            "loops",
-            "Loops sustained a task",
-            "EVALOOOP, figure 3",
-            _mean(lambda record: record.sustained_loops),
-            maximum=max_loops,
-            role="beside",
-        ),
-        Metric(
-            "asl_solved",
-            "ASL over solved tasks, s = 1",
-            f"{_ASL}, over the tasks that sustain a loop",
-            _mean(lambda record: task_share(record, 1.0), _sustains(1)),
-            maximum=max_loops,
-            role="beside",
-        ),
+        in_loops("loops", "Loops sustained a task", "EVALOOOP, figure 3", loops, role="beside"),
+        in_loops("asl_solved", "ASL over solved tasks, s = 1", on_solved, solved, role="beside"),
     )
 
 
-def _sustains(loops: int) -> Callable[[LoopRecord | RecordedLoop], bool]:
+def _sustains(loops: int) -> Callable[[LoopRecord], bool]:
     return lambda record: record.sustained_loops >= loops
 
 
 def _mean(
-    value: Callable[[LoopRecord | RecordedLoop], float],
-    counted: Callable[[LoopRecord | RecordedLoop], bool] = lambda _: True,
+    value: Callable[[LoopRecord], float],
+    counted: Callable[[LoopRecord], bool] = lambda _: True,
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     """Contributions to the mean of a value of the counted records; a TypeError for another discipline's."""
 
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
         parts = []
         for record in records:
-            if not isinstance(record, LoopRecord | RecordedLoop):
+            if not isinstance(record, LoopRecord):
                 raise TypeError(f"a loop metric got a {type(record).__name__} of suite {record.suite!r}")
             parts.append(Contribution(record.task_id, value(record), int(counted(record))))
         return parts

@@ -66,11 +66,11 @@ class Phrasing:
 
     def generation(self, task: str, turn: int) -> Chat | Completion:
         """The question for a program."""
-        return question(self.kind, self.prompts.render(self._generate, task=task), turn)
+        return self._question("generate", turn, task=task)
 
     def summary(self, code: str, turn: int) -> Chat | Completion:
         """The question for the sentence that becomes the next prompt."""
-        return question(self.kind, self.prompts.render(self._summarise, code=code), turn)
+        return self._question(self.setting.summary_template, turn, code=code)
 
     @property
     def generation_sampling(self) -> Sampling:
@@ -85,10 +85,6 @@ class Phrasing:
         """Whether a reply continues the prompt instead of answering it."""
         return self.kind == "base"
 
-    @property
-    def _generate(self) -> str:
-        return "base-generate" if self.completes else "generate"
-
-    @property
-    def _summarise(self) -> str:
-        return f"base-{self.setting.summary_template}" if self.completes else self.setting.summary_template
+    def _question(self, template: str, turn: int, **values: str) -> Chat | Completion:
+        name = f"base-{template}" if self.completes else template
+        return question(self.kind, self.prompts.render(name, **values), turn)

@@ -1,17 +1,20 @@
 """What is written to `results/`: one strict, versioned schema per kind of record."""
 
 from triathlon_runner.records._base import (
+    KNOWN_PROTOCOLS,
     SCHEMA_VERSION,
     FailingCase,
     Finish,
     Outcome,
+    ProtocolHashes,
     Question,
     Reply,
+    Strict,
     UnitRecord,
     Usage,
     Verdict,
+    known_protocols,
 )
-from triathlon_runner.records._base_model import Strict
 from triathlon_runner.records._disciplines import (
     UNTAGGED,
     AnswerRecord,
@@ -23,14 +26,6 @@ from triathlon_runner.records._disciplines import (
     RuntimeRecord,
     StatementRecord,
 )
-from triathlon_runner.records._graded_again import (
-    EngineVersion,
-    GradedDigest,
-    GradedFile,
-    GradedResult,
-    GradedStatement,
-    GradingEngine,
-)
 from triathlon_runner.records._manifest import (
     DataSetRecord,
     Manifest,
@@ -38,13 +33,7 @@ from triathlon_runner.records._manifest import (
     samples_are_copies,
     sampling_of,
 )
-from triathlon_runner.records._protocol import (
-    KNOWN_PROTOCOLS,
-    ProtocolHashes,
-    known_protocols,
-)
 from triathlon_runner.records._recorded import (
-    KEPT_AS_OUTCOMES,
     MEASURED_HERE,
     RECORDED,
     Receipt,
@@ -53,11 +42,11 @@ from triathlon_runner.records._recorded import (
     RecordedManifest,
     RecordedTask,
     RecordedUnit,
-    short_hash,
+    check_kept_as_outcomes,
+    recorded_lines,
 )
 
 __all__ = [
-    "KEPT_AS_OUTCOMES",
     "KNOWN_PROTOCOLS",
     "MEASURED_HERE",
     "RECORDED",
@@ -65,15 +54,9 @@ __all__ = [
     "UNTAGGED",
     "AnswerRecord",
     "DataSetRecord",
-    "EngineVersion",
     "EvolvedRecord",
     "FailingCase",
     "Finish",
-    "GradedDigest",
-    "GradedFile",
-    "GradedResult",
-    "GradedStatement",
-    "GradingEngine",
     "LoopRecord",
     "LoopStep",
     "Manifest",
@@ -96,8 +79,9 @@ __all__ = [
     "Usage",
     "Verdict",
     "asks_base_model",
+    "check_kept_as_outcomes",
     "known_protocols",
+    "recorded_lines",
     "samples_are_copies",
     "sampling_of",
-    "short_hash",
 ]

@@ -1,17 +1,87 @@
-"""What every record is made of: outcomes, replies, usage, verdicts."""
+"""What every record is made of: the strict base, protocols, outcomes, replies, usage, verdicts."""
 
-from collections.abc import Iterator
+import csv
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
-
-from triathlon_runner.records._base_model import Strict
-from triathlon_runner.records._protocol import Protocol
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    model_serializer,
+)
 
 SCHEMA_VERSION: Final = 1
+KNOWN_PROTOCOLS: Final = "known_protocols.csv"
+"""Beside this module: `suite, before, asked, graded`. `before` is empty for a suite of today, else the single
+hash that lines of earlier versions have."""
+_DIGITS: Final = 16
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """Spreadsheets and scripts cannot read larger numbers exactly."""
+
+
+class Strict(BaseModel):
+    """Base of everything on disk: unknown keys and silent conversions are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, populate_by_name=True, use_attribute_docstrings=True
+    )
+
+
+class ProtocolHashes(Strict):
+    """Rows rank together only where both hashes are equal."""
+
+    asked: str
+    """Of the prompts, the questions, the data, temperature, top-p and style; of a recording whose prompts are
+    not in our files, its source."""
+    graded: str
+    """Of the truths and of the rule by which answers are compared with them."""
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Self:
+        """Returns the hashes of a suite's settings, the same on every machine."""
+        return cls(asked=_hash(settings["asked"]), graded=_hash(settings["graded"]))
+
+    def __str__(self) -> str:
+        return f"{self.asked}-{self.graded}"
+
+
+def _hash(fields: str | Mapping[str, Any]) -> str:
+    """Returns the hash of some settings; the name of a source stays as it is."""
+    if isinstance(fields, str):
+        return fields
+    text = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+@functools.cache
+def known_protocols() -> Mapping[tuple[str, str], ProtocolHashes]:
+    """Returns protocols by suite and earlier hash; by suite and "" those of today."""
+    text = (files("triathlon_runner.records") / KNOWN_PROTOCOLS).read_text("utf-8")
+    return {
+        (row["suite"], row["before"]): ProtocolHashes(asked=row["asked"], graded=row["graded"])
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def _of_earlier_version(value: Any, info: ValidationInfo) -> Any:
+    """Returns the two hashes for the one of an earlier version: by the table, else a protocol of its own."""
+    if not isinstance(value, str):
+        return value
+    unknown = ProtocolHashes(asked=value, graded=value)
+    return known_protocols().get((str(info.data.get("suite")), value), unknown)
+
+
+Protocol = Annotated[ProtocolHashes, BeforeValidator(_of_earlier_version)]
+"""The field `protocol` of lines and manifests."""
 
 
 class Outcome(StrEnum):
@@ -146,6 +216,10 @@ class UnitRecord(Strict):
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """Wall time of the unit; the only field that differs between two runs on the same replies."""
 
+    def fault(self) -> str:
+        """Returns how outcome and evidence contradict each other (one was changed), in words; else ""."""
+        return ""
+
     def questions(self) -> Iterator[Question]:
         """Returns each question with the model's stored reply, in the order of asking.
 
@@ -171,10 +245,6 @@ class UnitRecord(Strict):
         """Returns whether the stored replies answer the questions that are asked after grading anew.
 
         False where another verdict leads to another question, to which nobody replied.
-
-        Args:
-            graded_again: The record that the same replies lead to now.
-            has_judge: Whether the run had an LLM judge.
         """
         return True
 

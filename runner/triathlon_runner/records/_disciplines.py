@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from triathlon_runner.records._base import Count, Outcome, Question, Reply, UnitRecord, Usage, Verdict
-from triathlon_runner.records._base_model import Strict
+from triathlon_runner.records._base import Count, Outcome, Question, Reply, Strict, UnitRecord, Usage, Verdict
 
 _QUESTION: Final = re.compile(r"\[QUESTION\](.*?)\[/QUESTION\]", re.DOTALL)
 
@@ -28,6 +27,18 @@ MaxLoops = Number
 """M."""
 SustainedLoops = Annotated[Count, AfterValidator(_at_most_all)]
 """l, 0 to M; its record has `max_loops` in front of it."""
+
+
+def _fault_of_verdict(field: str, outcome: Outcome, verdict: Verdict | None) -> str:
+    """Returns how an outcome contradicts its verdict, or the verdict itself; empty where they agree."""
+    if verdict is None:
+        return f"{field}: 'passed' without a verdict" if outcome is Outcome.PASSED else ""
+    if verdict.outcome is not outcome:
+        return f"{field}: {outcome.value!r}, but its verdict says {verdict.outcome.value!r}"
+    passed_all = verdict.failing is None and verdict.passed == verdict.total
+    if outcome is Outcome.PASSED and not passed_all:
+        return f"{field}: 'passed', but its verdict counts {verdict.passed} of {verdict.total} tests"
+    return ""
 
 
 class LoopStep(Strict):
@@ -77,6 +88,21 @@ class LoopRecord(UnitRecord):
             yield Question(step.prompt, step.reply, step.program)
             if step.summary_reply is not None:
                 yield Question("", step.summary_reply)
+
+    def fault(self) -> str:
+        """Returns how outcomes, verdicts and the number of loops contradict each other."""
+        for step in self.loops:
+            if fault := _fault_of_verdict(f"loops[{step.loop - 1}].outcome", step.outcome, step.verdict):
+                return fault
+        passed = sum(step.outcome is Outcome.PASSED for step in self.loops)
+        if self.loops and self.sustained_loops != passed:
+            return f"sustained_loops: {self.sustained_loops}, but {passed} of its loops passed"
+        last = self.loops[-1].outcome if self.loops else Outcome.PASSED
+        passed_all = self.sustained_loops == self.max_loops
+        if passed_all != (self.outcome is Outcome.PASSED) or last not in (Outcome.PASSED, self.outcome):
+            loops = f"{self.sustained_loops} of {self.max_loops} loops passed, the last: {last.value!r}"
+            return f"outcome: {self.outcome.value!r}, but {loops}"
+        return ""
 
     def recorded_judge_replies(self) -> tuple[Reply, ...]:
         """Returns the judge's attempts at a similarity."""
@@ -130,6 +156,10 @@ class ProgramRecord(UnitRecord):
         """Returns the one question."""
         yield Question(self.prompt, self.reply, self.program)
 
+    def fault(self) -> str:
+        """Returns how the outcome contradicts the verdict."""
+        return _fault_of_verdict("outcome", self.outcome, self.verdict)
+
 
 class EvolvedRecord(ProgramRecord):
     """One problem of an evolved suite, one sample."""
@@ -152,6 +182,12 @@ class AnswerRecord(Strict):
     correct: bool
     why: str = ""
     """What was wrong, in words; empty where the answer is right."""
+
+    def fault(self, field: str) -> str:
+        """Returns how the outcome of the answer in this field contradicts whether it is right."""
+        if self.correct != (self.outcome is Outcome.PASSED):
+            return f"{field}.outcome: {self.outcome.value!r}, but `correct` says {self.correct}"
+        return ""
 
 
 class StatementRecord(Strict):
@@ -190,6 +226,22 @@ class RuntimeRecord(UnitRecord):
             extracted, expected = answer.answer or "", answer.expected
             yield Question(text, answer.reply, extracted, expected, answer.question, name, answer.outcome)
 
+    def fault(self) -> str:
+        """Returns how the outcomes of the unit and of its answers contradict what is right."""
+        answers = {
+            f"statements[{position}].{kind}": getattr(statement, kind)
+            for position, statement in enumerate(self.statements)
+            for kind in ("coverage", "state", "path")
+        } | {"output": self.output}
+        for field, answer in answers.items():
+            if fault := answer.fault(field):
+                return str(fault)
+        all_right = all(answer.correct for answer in answers.values())
+        if all_right != (self.outcome is Outcome.PASSED):
+            verdict = "every answer is" if all_right else "not every answer is"
+            return f"outcome: {self.outcome.value!r}, but {verdict} right"
+        return ""
+
     def _answers(self) -> Iterator[tuple[str, AnswerRecord]]:
         for statement in self.statements:
             place = f"line-{statement.line}-{statement.variable}"
@@ -220,3 +272,11 @@ class PredictionRecord(UnitRecord):
         """Returns the assertion behind the program."""
         text, answer = f"{self.program}\n\n{self.assertion}", self.prediction
         yield Question(text, answer.reply, answer.answer or "", answer.expected)
+
+    def fault(self) -> str:
+        """Returns how the outcomes of the unit and of its answer contradict what is right."""
+        if fault := self.prediction.fault("prediction"):
+            return fault
+        if self.prediction.outcome is not self.outcome:
+            return f"outcome: {self.outcome.value!r}, but its answer's is {self.prediction.outcome.value!r}"
+        return ""

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Usage
-from triathlon_runner.records._base_model import Strict
-from triathlon_runner.records._protocol import Protocol
+from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Protocol, Strict, Usage
 
 
 def sampling_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -32,13 +30,10 @@ def asks_base_model(settings: Mapping[str, Any]) -> bool:
 def samples_are_copies(settings: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
     """Returns whether all samples of a task are one reply, which the cache gives to each: at temperature 0.
 
-    Args:
-        settings: of a suite, with what the model's row changes of them.
-        identity: of the row; an API that takes no temperature answers every sample anew.
+    An API that takes no temperature, as the row's `identity` says, answers every sample anew.
     """
-    return sampling_of(settings).get("temperature") == 0 and "temperature" not in identity.get(
-        "unsupported", ()
-    )
+    takes_temperature = "temperature" not in identity.get("unsupported", ())
+    return takes_temperature and sampling_of(settings).get("temperature") == 0
 
 
 def _check_date(text: str) -> str:

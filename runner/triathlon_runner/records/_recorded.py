@@ -3,18 +3,18 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby, repeat
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
-from triathlon_runner.records._base import Count, Outcome, UnitRecord, Usage
-from triathlon_runner.records._base_model import Strict
+from triathlon_runner.errors import UserError
+from triathlon_runner.records._base import Count, Outcome, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
     EvolvedRecord,
     LoopRecord,
+    LoopStep,
     MaxLoops,
     PredictionRecord,
-    SustainedLoops,
 )
 from triathlon_runner.records._manifest import Amount, Manifest
 
@@ -23,15 +23,10 @@ RECORDED: Final = "recorded"
 MEASURED_HERE: Final = "measured"
 """The source of results that this program measured, and that are kept without their texts."""
 _HASH_DIGITS: Final = 8
-KEPT_AS_OUTCOMES: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
+_KEPT_AS_OUTCOMES: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
 """Records whose metrics need no more than a recorded line has."""
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
-
-
-def short_hash(text: str) -> str:
-    """Returns the first hex digits of a text's SHA-256; empty for an empty text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
 
 
 SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
@@ -56,6 +51,20 @@ class RecordedLine(Strict):
     """Whether the authors' verdict is another. Where a program that failed there passes here, nobody asked
     further: the loops sustained are then the recording's."""
 
+    @classmethod
+    def of(cls, record: UnitRecord, text: str) -> Self:
+        """Returns the line of a record; `text` is what the model wrote, of which it keeps the hash."""
+        loop = record if isinstance(record, LoopRecord) else None
+        return cls(
+            task_id=record.task_id,
+            sample=record.sample,
+            outcome=record.outcome,
+            sustained_loops=loop.sustained_loops if loop else None,
+            loops_from_programs=loop.loops_from_programs if loop else 0,
+            parents=record.parents if isinstance(record, EvolvedRecord) else (),
+            program=_hash(text),
+        )
+
 
 class RecordedTask(Strict):
     """One line of a suite that asks several times a task: all samples of one task."""
@@ -67,12 +76,6 @@ class RecordedTask(Strict):
     """The first 8 hex digits of the SHA-256 of all answers."""
     differs: tuple[Count, ...] = ()
     """Samples, from 0, whose authors' verdict is another."""
-
-    @staticmethod
-    def outcomes_text(outcomes: Sequence[Outcome]) -> str:
-        """Returns the outcomes as a line holds them."""
-        runs = ((outcome.value, len(list(same))) for outcome, same in groupby(outcomes))
-        return " ".join(f"{name}*{count}" if count > 1 else name for name, count in runs)
 
     def samples(self) -> Iterator[Outcome]:
         """Yields the outcome of each sample, in order.
@@ -92,26 +95,63 @@ class RecordedTask(Strict):
             yield from repeat(Outcome(name), samples)
 
 
-class RecordedUnit(UnitRecord):
-    """A recorded line, or one sample of a line that holds a task, as metrics read it."""
+def check_kept_as_outcomes(suite: str, record: type[UnitRecord]) -> None:
+    """Refuses a suite whose scores do not follow from outcomes, which are all that recorded lines have."""
+    if record not in _KEPT_AS_OUTCOMES:
+        raise UserError(
+            f"{suite}: expected a suite whose scores follow from outcomes (loop, evolved, CRUXEval), got"
+            f" {record.__name__}s, whose scores need every answer; keep the whole file"
+        )
 
-    differs: bool = False
+
+def recorded_lines(
+    units: Sequence[tuple[RecordedLine, str]], *, by_task: bool
+) -> list[RecordedLine] | list[RecordedTask]:
+    """Returns the lines of a file: one for each unit, or one for all samples of a task.
+
+    `by_task`: whether the suite asks several times a task, so that lines hold tasks. Each unit comes with
+    what the model wrote.
+    """
+    if not by_task:
+        return [line for line, _ in units]
+    tasks: dict[str, list[tuple[RecordedLine, str]]] = {line.task_id: [] for line, _ in units}
+    for line, text in sorted(units, key=lambda unit: unit[0].sample):
+        tasks[line.task_id].append((line, text))
+    return [_task(task_id, samples) for task_id, samples in tasks.items()]
+
+
+def _task(task_id: str, samples: Sequence[tuple[RecordedLine, str]]) -> RecordedTask:
+    lines = [line for line, _ in samples]
+    if [line.sample for line in lines] != list(range(len(lines))):
+        raise UserError(f"{task_id}: expected its samples from 0 on; finish the run before compacting it")
+    runs = ((name, len(list(same))) for name, same in groupby(line.outcome.value for line in lines))
+    return RecordedTask(
+        task_id=task_id,
+        outcomes=" ".join(f"{name}*{count}" if count > 1 else name for name, count in runs),
+        answers=_hash("\0".join(text for _, text in samples)),
+        differs=tuple(line.sample for line in lines if line.differs),
+    )
+
+
+def _hash(text: str) -> str:
+    """Returns the first hex digits of a text's SHA-256; empty for an empty text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS] if text else ""
+
+
+class RecordedUnit(UnitRecord):
+    """A recorded line, or one sample of a line that holds a task, as metrics read it: no texts."""
 
 
 class RecordedProgram(RecordedUnit):
-    """A recorded line of an evolved suite, as metrics read it."""
+    """A recorded line of an evolved suite."""
 
     parents: tuple[str, ...] = ()
 
 
-class RecordedLoop(RecordedUnit):
-    """A recorded line of a loop suite, as metrics read it."""
+class RecordedLoop(RecordedUnit, LoopRecord):
+    """A recorded line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
-    max_loops: MaxLoops
-    sustained_loops: SustainedLoops
-    loops_from_programs: int = 0
-    similarity: float | None = None
-    """Always None: no recording has what its judge said, so that ASL is known as a range."""
+    loops: tuple[LoopStep, ...] = ()
 
 
 class Receipt(Strict):
@@ -182,23 +222,17 @@ class RecordedManifest(Manifest):
         common: dict[str, Any] = {"suite": self.suite, "model": self.model, "protocol": self.protocol}
         if self.line_holds == "task":
             task = RecordedTask.model_validate_json(line)
-            common["task_id"] = task.task_id
+            one = RecordedUnit(**common, task_id=task.task_id, outcome=Outcome.PASSED)
+            # Checked once and copied: a file has thousands of them.
             return [
-                RecordedUnit(**common, sample=sample, outcome=outcome, differs=sample in task.differs)
+                one.model_copy(update={"sample": sample, "outcome": outcome})
                 for sample, outcome in enumerate(task.samples())
             ]
         recorded = RecordedLine.model_validate_json(line)
-        common |= recorded.model_dump(include={"task_id", "sample", "outcome", "differs"})
-        if (self.max_loops is None) != (recorded.sustained_loops is None):
-            raise ValueError(
-                f"sustained_loops: got {recorded.sustained_loops}, of max_loops {self.max_loops}"
-            )
-        if self.max_loops is None or recorded.sustained_loops is None:
+        common |= recorded.model_dump(include={"task_id", "sample", "outcome"})
+        loops, max_loops = recorded.sustained_loops, self.max_loops
+        if (max_loops is None) != (loops is None):
+            raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")
+        if max_loops is None or loops is None:
             return [RecordedProgram(**common, parents=recorded.parents)]
-        loop = RecordedLoop(
-            **common,
-            max_loops=self.max_loops,
-            sustained_loops=recorded.sustained_loops,
-            loops_from_programs=recorded.loops_from_programs,
-        )
-        return [loop]
+        return [RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)]

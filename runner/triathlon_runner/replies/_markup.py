@@ -5,11 +5,11 @@ Every step takes time in proportion to the text, whatever its content.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from triathlon_runner.replies._fences import code_blocks
-from triathlon_runner.replies._quotes import Quote, quotes_in
 from triathlon_runner.replies._table import ENDS, HEAD, NEVER, REASONING, REASONING_MARKERS, WRAPPER_MARKERS
 
 _WORD = re.compile(r"\s*\S")
@@ -19,17 +19,13 @@ _LIKE_A_MARKER = re.compile(
 _TEX = re.compile(r"\\(?:text|texttt|mathrm|mathtt|mathbf)\{([^{}]*)\}")
 
 
-@dataclass(slots=True)
 class _Text:
     """A text with the places where a marker is text: code blocks, strings, comments and backticks."""
 
-    text: str
-    _fences: list[tuple[int, int, bool]] = field(default_factory=list)
-    _quotes: list[Quote] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._fences = [(*block.span, block.closed) for block in code_blocks(self.text, blank=True)]
-        self._quotes = list(quotes_in(self.text, [fence[:2] for fence in self._fences]))
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._fences = [(*block.span, block.closed) for block in code_blocks(text, blank=True)]
+        self._quotes = list(_quotes_in(text, [fence[:2] for fence in self._fences]))
 
     def is_quoted(self, match: re.Match[str]) -> bool:
         """Whether it stands in a string, a comment or backticks."""
@@ -44,16 +40,16 @@ class _Text:
         at = bisect_right(self._fences, match.start(), key=lambda fence: fence[0]) - 1
         if at < 0 or match.start() >= self._fences[at][1]:
             return False
-        return self._fences[at][2] or not begins_line(self.text, match.start())
+        return self._fences[at][2] or not _begins_line(self._text, match.start())
 
     def markers(self, pattern: re.Pattern[str], *, in_fences: bool = False) -> Iterator[re.Match[str]]:
         """The markers that are markup."""
-        for match in pattern.finditer(self.text):
+        for match in pattern.finditer(self._text):
             if not self.is_quoted(match) and (in_fences or not self.is_fenced(match)):
                 yield match
 
 
-def begins_line(text: str, at: int) -> bool:
+def _begins_line(text: str, at: int) -> bool:
     """Whether nothing but blank space stands in front of it on its line."""
     while at and text[at - 1] in " \t":
         at -= 1
@@ -135,7 +131,7 @@ class _Split:
         self._has_answer = self._has_answer or bool(_WORD.match(self.text, self._at, marker.start()))
         if _begins(marker):
             ends_next = following is not None and not _begins(following) and _number(following) == pair
-            if begins_line(self.text, marker.start()) or marker.start() == self._at or ends_next:
+            if _begins_line(self.text, marker.start()) or marker.start() == self._at or ends_next:
                 self._take(self._answer, marker)
                 self._open = pair
         elif REASONING[pair].begin == NEVER or self._is_lone_end(pair):
@@ -182,14 +178,6 @@ def _end_of_header(text: str) -> int:
     return end
 
 
-def without_what_follows(text: str) -> tuple[str, bool]:
-    """The answer up to the first token that ends the turn, without its header; and whether there is one."""
-    begin = _end_of_header(text)
-    text = text[begin:].removeprefix("\n") if begin else text
-    end = next(_Text(text).markers(ENDS, in_fences=True), None) if ENDS.search(text) else None
-    return (text[: end.start()], True) if end else (text, False)
-
-
 def visible_text(text: str) -> str:
     """The text that counts: without reasoning, what follows the end of the turn, and odd line ends."""
     return ended_text(text)[0]
@@ -198,7 +186,11 @@ def visible_text(text: str) -> str:
 def ended_text(text: str) -> tuple[str, bool]:
     """The visible text, and whether a token ended it: then a cut behind that took nothing from the answer."""
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
-    return without_what_follows(split_reasoning(text.removeprefix("\ufeff"))[0])
+    text, _ = split_reasoning(text.removeprefix("\ufeff"))
+    begin = _end_of_header(text)
+    text = text[begin:].removeprefix("\n") if begin else text
+    end = next(_Text(text).markers(ENDS, in_fences=True), None) if ENDS.search(text) else None
+    return (text[: end.start()], True) if end else (text, False)
 
 
 def final_answer(text: str) -> str:
@@ -232,3 +224,79 @@ def _boxed(text: str, begin: int) -> str:
             inside = _TEX.sub(r"\1", text[begin : begin + brace.start()])
             return re.sub(r"\\([_{}%&#$])", r"\1", inside).strip()
     return ""
+
+
+# Quotes, in whose midst a marker is text
+
+_TOKEN = re.compile(r"\"{3}|'{3}|[\"'#]|`+|\\.")
+_PREFIX = re.compile(r"(?<!\w)[bfru]{1,2}$", re.IGNORECASE)
+_BEFORE_TRIPLE = re.compile(r"(?:^|[=(,:\[{+]|\breturn)\s*(?:[bfru]{1,2})?$", re.IGNORECASE)
+"""What a program has on a line in front of a string of several lines; prose that names the quotes has not."""
+
+
+class _Quote(NamedTuple):
+    """A stretch of the text, ends included."""
+
+    begin: int
+    end: int
+    is_heading: bool = False
+    """Whether it is a line outside of code blocks that begins with `#`: a heading of Markdown, perhaps."""
+
+
+def _quotes_in(text: str, fences: Sequence[tuple[int, int]]) -> Iterator[_Quote]:
+    """Every quote in order. Code blocks hold code; elsewhere an apostrophe or a `#` may belong to prose.
+
+    Args:
+        text: The reply.
+        fences: Begin and end of each code block, in order. No quote reaches across one of these.
+    """
+    at = 0
+    for begin, end in fences:
+        yield from _in_part(text, at, begin, is_code=False)
+        yield from _in_part(text, begin, end, is_code=True)
+        at = end
+    yield from _in_part(text, at, len(text), is_code=False)
+
+
+def _in_part(text: str, begin: int, end: int, *, is_code: bool) -> Iterator[_Quote]:
+    never_again: set[str] = set()  # triple quotes that do not occur in the rest of the part
+    while begin < end:
+        line_end = text.find("\n", begin, end)
+        line_end = end if line_end < 0 else line_end
+        tokens = list(_TOKEN.finditer(text, begin, line_end))
+        last = {token[0]: index for index, token in enumerate(tokens)}
+        index, begin_line, begin = 0, begin, line_end + 1
+        while index < len(tokens):
+            token, kind = tokens[index], tokens[index][0]
+            if kind == "#":
+                if is_code or _is_comment(text, begin_line, token.start()):
+                    heading = not is_code and not text[begin_line : token.start()].strip()
+                    yield _Quote(token.start(), line_end, heading)
+                    break
+            elif kind[0] != "\\" and (is_code or _opens(text, token)):
+                if last[kind] > index:
+                    while tokens[index := index + 1][0] != kind:
+                        pass
+                    yield _Quote(token.start(), tokens[index].end())
+                elif len(kind) == 3 and kind[0] != "`" and kind not in never_again:
+                    close = text.find(kind, token.end(), end)
+                    if close < 0:
+                        never_again.add(kind)
+                    elif is_code or _BEFORE_TRIPLE.search(
+                        text[max(begin_line, token.start() - 80) : token.start()]
+                    ):
+                        yield _Quote(token.start(), close + 3)
+                        begin = close + 3
+                        break
+            index += 1
+
+
+def _opens(text: str, token: re.Match[str]) -> bool:
+    """Whether a quote in prose may begin a string: an apostrophe inside a word does not."""
+    before = text[max(0, token.start() - 3) : token.start()]
+    return token[0][0] != "'" or not before[-1:].isalnum() or bool(_PREFIX.search(before))
+
+
+def _is_comment(text: str, begin_line: int, at: int) -> bool:
+    """Whether a `#` outside of a code block begins a comment: `issue #3` has none."""
+    return (at == begin_line or text[at - 1] in " \t") and text[at + 1 : at + 2] in ("", " ", "#", "\n")

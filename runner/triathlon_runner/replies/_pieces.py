@@ -17,6 +17,8 @@ from triathlon_runner.syntax import (
     Function,
     defined_names,
     function_names,
+    functions_named,
+    is_bare_constant,
     method_of_class,
     parse,
     parse_or_none,
@@ -313,13 +315,8 @@ def is_complete(code: str, name: str) -> bool:
 
     A piece that only imports the name tests or uses a program that is elsewhere.
     """
-    if name not in defined_names(code, imported=False):
-        return False
-    tree = parse_or_none(code)
-    functions = (
-        [part for part in tree.body if isinstance(part, Function) and part.name == name] if tree else []
-    )
-    return not functions or not _is_stub(functions[-1])
+    functions = functions_named(code, name)
+    return name in defined_names(code, imported=False) and not (functions and _is_stub(functions[-1]))
 
 
 def is_definition(code: str) -> bool:
@@ -348,5 +345,4 @@ def _does_nothing(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Raise):
         raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
         return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return is_text or isinstance(statement, ast.Pass)
+    return is_bare_constant(statement) or isinstance(statement, ast.Pass)

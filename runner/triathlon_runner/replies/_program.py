@@ -26,7 +26,14 @@ from triathlon_runner.replies._repairs import (
     with_typing_names,
     without_demonstration,
 )
-from triathlon_runner.syntax import Function, defined_names, parse_or_none, statements
+from triathlon_runner.syntax import (
+    Function,
+    defined_names,
+    functions_named,
+    is_bare_constant,
+    parse_or_none,
+    statements,
+)
 
 _DEPTH: Final = 4
 """Of a function's body."""
@@ -217,7 +224,7 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
     end = first_error(joined) or len(lines)
     for _ in range(MAX_CUTS):
         code = "\n".join(lines[:end])
-        function = next(filter(_has_body, _functions(code, entry_point)), None)
+        function = next(filter(_has_body, functions_named(code, entry_point)), None)
         if function:
             last = function.end_lineno or len(lines)
             behind = (n for n in range(last, len(lines)) if lines[n].strip() and not lines[n][0].isspace())
@@ -232,17 +239,13 @@ def _until_left(joined: str, asked: int, entry_point: str) -> str | None:
 
 def _is_whole(program: str, entry_point: str) -> bool:
     """Whether it compiles and its function of this name has more in it than a docstring."""
-    functions = _functions(program, entry_point)
+    functions = functions_named(program, entry_point)
     is_defined = any(map(_has_body, functions)) if functions else entry_point in defined_names(program)
     return is_defined and not any(map(_returns_outside, statements(program)))
 
 
-def _functions(program: str, name: str) -> list[Function]:
-    return [part for part in statements(program) if isinstance(part, Function) and part.name == name]
-
-
 def _has_body(function: Function) -> bool:
-    return len(function.body) > 1 or not _has_docstring(function)
+    return len(function.body) > 1 or not is_bare_constant(function.body[0])
 
 
 def _returns_outside(statement: ast.stmt) -> bool:
@@ -260,15 +263,9 @@ def _returns_outside(statement: ast.stmt) -> bool:
 def _without_docstring(program: str, entry_point: str) -> str:
     """The program without the docstring under the function: it is the prompt's, not the model's."""
     lines = program.split("\n")
-    for statement in statements(program):
-        if isinstance(statement, Function) and statement.name == entry_point and _has_docstring(statement):
-            first = statement.body[0]
-            if first.lineno > statement.lineno and len(statement.body) > 1:
-                lines[first.lineno - 1 : first.end_lineno] = []
-                break
+    for function in functions_named(program, entry_point):
+        first = function.body[0]
+        if is_bare_constant(first) and first.lineno > function.lineno and len(function.body) > 1:
+            lines[first.lineno - 1 : first.end_lineno] = []
+            break
     return "\n".join(lines).strip("\n")
-
-
-def _has_docstring(function: Function) -> bool:
-    first = function.body[0]
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)

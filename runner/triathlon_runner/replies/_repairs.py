@@ -11,6 +11,7 @@ from triathlon_runner.syntax import (
     changed_names,
     defined_names,
     function_names,
+    is_bare_constant,
     lines_of,
     method_of_class,
     missing_names,
@@ -192,9 +193,8 @@ def _insert_first(program: str, added: list[str]) -> str:
     """Inserts statements after a leading docstring and `from __future__` imports, which must stay first."""
     after = 0
     for statement in statements(program):
-        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if not (is_text or is_future):
+        if not (is_bare_constant(statement) or is_future):
             break
         after = lines_of(statement).stop - 1
     lines = program.split("\n")

@@ -2,15 +2,15 @@
 
 A question is built by `_construct` and asked by `_suite` and `_asking`. Its answer is read and graded by
 `_grade`: a value with `_states` and `_literals`; what is stated for a mask with `_assertions`, `_claims`,
-`_masked` and `_expressions`, and `_check` has the test executed by `_sandboxed/programs`. `_metrics` makes
+`_masked` and `_expressions`, and `_outputs` has the test executed by `_sandboxed/programs`. `_metrics` makes
 scores of the records.
 """
 
 from triathlon_runner.runtime._answer import Graded
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._construct import without_libraries
-from triathlon_runner.runtime._grade import grade_output
 from triathlon_runner.runtime._metrics import IC, METRICS, Chain, UnusualQuestions, chains, unusual_questions
+from triathlon_runner.runtime._outputs import grade_output
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,

@@ -17,6 +17,9 @@ _FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
 _PREFACE: Final = re.compile(
     r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
 )
+_WRAPPINGS: Final = ("**", "`", "'", '"')
+TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
+"""What some models write in place of Python's quotes and minus."""
 _UNFINISHED: Final = {
     Finish.REFUSED: "the model refused",
     Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
@@ -29,6 +32,11 @@ class Graded:
 
     outcome: Outcome
     why: str = ""
+
+    @classmethod
+    def of(cls, why: str, *, right: bool) -> "Graded":
+        """Passed where it is right, else failed for this reason."""
+        return cls(Outcome.PASSED) if right else cls(Outcome.FAILED, why)
 
     @property
     def correct(self) -> bool:
@@ -78,3 +86,11 @@ def _without_markup(text: str) -> str:
     if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
         text = text[1:-1]
     return text.strip()
+
+
+def unwrapped(text: str) -> str:
+    """A text without quotes, backticks or bold type around all of it."""
+    for mark in _WRAPPINGS:
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            return text[len(mark) : -len(mark)].strip()
+    return text

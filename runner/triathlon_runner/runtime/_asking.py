@@ -1,11 +1,11 @@
-"""From a question to what a model is shown, as figure 3 of the REval paper lays it out."""
+"""Words questions as figure 3 of the REval paper lays them out, or with REval's own files."""
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, get_args
+from typing import Final, Literal, get_args
 
 from triathlon_runner.llm import Chat, Completion, Message, Sampling
-from triathlon_runner.prompts import PromptSet
+from triathlon_runner.prompts import PromptSet, template_of
 from triathlon_runner.records import UNTAGGED
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 
@@ -42,25 +42,6 @@ def sampling(style: Style, temperature: float) -> Sampling:
     return Sampling(max_tokens=MAX_TOKENS[style], temperature=temperature, stop=("[/ANSWER]",))
 
 
-class AnyAsker(Protocol):
-    """Words questions in one style."""
-
-    @property
-    def style(self) -> Style: ...
-
-    def question(
-        self,
-        kind: QuestionKind,
-        program: ProgramQuestions,
-        asked: InputQuestions,
-        statement: StatementQuestion | None = None,
-    ) -> str: ...
-
-    def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion: ...
-
-    def digest(self, *kinds: str) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Renders questions in one style. A kind of question is what the names of its templates begin with."""
@@ -80,11 +61,11 @@ class Asker:
         if kind == "path":
             lines = program.program.rstrip("\n").splitlines()
             text = "\n".join(f"{number}\t{line}" for number, line in enumerate(lines, start=1))
+        run = "the call at the end is made"
         if program.test:
             run = "the test at the end runs"
-        else:
-            is_short = len(asked.text) <= _LONG_CALL
-            run = f"`{asked.text}` is called" if is_short else "the call at the end is made"
+        elif len(asked.text) <= _LONG_CALL:
+            run = f"`{asked.text}` is called"
         values: dict[str, object] = {
             "program": text,
             "setup": "\n".join(f"# {line}" for line in asked.setup.splitlines()),
@@ -120,3 +101,56 @@ class Asker:
         """Hash of the templates of some kinds of question."""
         names = (f"{kind}-{part}" for kind in kinds for part in ("system", "examples", "question"))
         return self.prompts.digest(*names)
+
+
+# REval's own prompts: one text a question, as the authors' program fills their files
+
+FIELDS: Final = ("code", "invocation", "invocation_abbr", "line", "codeline", "var")
+_SETUP: Final = "\n# setup code executed previously\n"
+_TEST: Final = "\n# Test code starts here. Only write the completed test code in your answer.\n"
+
+
+class OfficialAsker(Asker):
+    """Fills REval's files, which are by kind of question and of one style."""
+
+    def question(
+        self,
+        kind: QuestionKind,
+        program: ProgramQuestions,
+        asked: InputQuestions,
+        statement: StatementQuestion | None = None,
+    ) -> str:
+        """The whole text; `statement` for all kinds but output."""
+        code, shown = program.program, asked.shown or asked.text
+        if kind == "path" and not program.test:
+            lines = enumerate(code.split("\n"), start=1)
+            code = "".join(f"{number}\t{line}\n" for number, line in lines)
+        before = f"{_SETUP}# " + asked.setup.replace("\n", "\n# ") if asked.setup else ""
+        if kind == "output":
+            invocation = f"{before}{_TEST}{asked.masked}" if program.test else f"\n{asked.masked}"
+        else:
+            invocation = f"{before}\n{shown}" if program.test else shown
+        return self.prompts.render(
+            kind,
+            code=code,
+            invocation=invocation,
+            invocation_abbr="the above test code" if program.test else shown,
+            line=statement.line if statement else 0,
+            codeline=program.program.split("\n")[statement.line - 1] if statement else "",
+            var=statement.variable if statement else "",
+        )
+
+    def prompt(self, kind: str, question: str, *, completes: bool) -> Chat | Completion:  # noqa: ARG002
+        """The text as one message, or as the beginning that a base model continues."""
+        return Completion(question) if completes else Chat((Message("user", question),))
+
+    def digest(self, *kinds: str) -> str:
+        """Hash of the files of some kinds of question."""
+        return self.prompts.digest(*kinds)
+
+
+def official_asker(texts: dict[str, str], style: Style) -> OfficialAsker:
+    """Returns what asks with REval's files of one style, by kind of question."""
+    values = dict(zip(FIELDS, FIELDS, strict=True))
+    templates = {kind: template_of(text, values) for kind, text in texts.items()}
+    return OfficialAsker(PromptSet("official", templates), style)

@@ -9,34 +9,28 @@ import ast
 import unittest
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.runtime._claims import (
     Definitions,
     MaskedTest,
+    argument_values,
+    assignment,
     claims,
-    define,
-    inlined,
     is_assertion,
     is_value,
     refuse_growth,
 )
-from triathlon_runner.runtime._expressions import (
-    MAX_TEXT,
-    InvalidAnswerError,
-    computable,
-    is_plain,
-    names_in,
-    plain_value,
-)
+from triathlon_runner.runtime._expressions import MAX_TEXT, InvalidAnswerError, names_in, stated_value
 from triathlon_runner.runtime._masked import (
     MASK,
-    Fill,
+    filled,
+    hole_name,
     hole_of,
     holes_in,
     match_trees,
-    same_trees,
+    replaced,
     without_self,
 )
 from triathlon_runner.syntax import parse
@@ -67,7 +61,7 @@ def reading_an_answer() -> Iterator[None]:
         raise InvalidAnswerError(f"the answer is too large: {error}") from None
 
 
-def parse_answer(answer: str) -> ast.Module:
+def _parse_answer(answer: str) -> list[ast.stmt]:
     """Returns the statements of an answer.
 
     Raises:
@@ -76,12 +70,12 @@ def parse_answer(answer: str) -> ast.Module:
     if len(answer) > MAX_TEXT:
         raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     try:
-        tree = without_self(parse(answer))
+        body = without_self(parse(answer)).body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InvalidAnswerError(f"the answer does not parse: {error}") from None
-    if len(tree.body) > _MOST_STATEMENTS:
-        raise InvalidAnswerError(f"the answer has {len(tree.body)} statements, more than {_MOST_STATEMENTS}")
-    return tree
+    if len(body) > _MOST_STATEMENTS:
+        raise InvalidAnswerError(f"the answer has {len(body)} statements, more than {_MOST_STATEMENTS}")
+    return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +98,7 @@ class Filled:
     text: str
     """With a name `HOLE_<n>_` in the place of each value."""
     values: Mapping[str, Any]
-    """By that name, the plain data of a value (`_expressions.plain_value`)."""
-    computed: Mapping[str, str] = field(default_factory=dict)
-    """By that name, the source of an expression that is computed where no program is."""
+    """By that name, what `_expressions.stated_value` reads."""
     stub_checks: tuple[StubCheck, ...] = ()
 
 
@@ -116,11 +108,11 @@ def fill(question: MaskedTest, answer: str) -> Filled:
     Raises:
         InvalidAnswerError: the answer does not state what was asked, or says something else.
     """
-    tree = parse_answer(answer)
+    body = _parse_answer(answer)
     with reading_an_answer():
-        refuse_growth(tree.body, question.known)
+        refuse_growth(body, question.known)
         reader = _Reader(question)
-        for statement in tree.body:
+        for statement in body:
             reader.read(statement)
         return reader.filled()
 
@@ -137,21 +129,16 @@ class _Claim:
     @classmethod
     def of(cls, subject: ast.expr, value: ast.expr, known: Definitions) -> "_Claim":
         plain = _without_bool(subject)
-        return cls(
-            plain,
-            value,
-            ast.dump(_without_bool(inlined(plain, known))),
-            ast.dump(inlined(value, known)),
-        )
+        subject_text = ast.dump(_without_bool(replaced(plain, known)))
+        return cls(plain, value, subject_text, ast.dump(replaced(value, known)))
 
     def filling(self, hole: int, actual: "_Claim") -> ast.expr | None:
         """What a claim of the answer has in the place of the mask; None where it claims something else."""
         if hole_of(self.value) == hole:
             return actual.value if self.subject_text == actual.subject_text else None
-        fillings: dict[int, ast.expr] = {}
-        if self.value_text == actual.value_text and match_trees(self.subject, actual.subject, fillings):
-            return fillings.get(hole)
-        return None
+        if self.value_text != actual.value_text:
+            return None
+        return (match_trees(self.subject, actual.subject) or {}).get(hole)
 
 
 def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -209,26 +196,29 @@ class _Reader:
     def _is_statement_of_test(self, statement: ast.stmt) -> bool:
         """A statement of the test as it stands, with its masks filled; `assert` may be left out."""
         for expected in self._statements:
-            fillings: dict[int, ast.expr] = {}
             if min(holes_in(expected)) < self._next:
                 continue
             if isinstance(expected, ast.Assert) and isinstance(statement, ast.Assert | ast.Expr):
                 actual = statement.test if isinstance(statement, ast.Assert) else statement.value
-                matches = match_trees(expected.test, actual, fillings)
+                fillings = match_trees(expected.test, actual)
             else:
-                matches = match_trees(expected, statement, fillings)
-            if matches:
+                fillings = match_trees(expected, statement)
+            if fillings:
                 return self._state(fillings)
         return False
 
     def _is_assignment(self, statement: ast.stmt) -> bool:
         """`result = 3` for an assertion on `result`, or a name that the answer itself introduces."""
-        match statement:
-            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
-                ast.Name(name), value=ast.expr() as value
-            ):
-                return self._states_result(name, value) or self._introduces(name, value)
-        return False
+        assigned = assignment(statement)
+        if assigned is None:
+            return False
+        if self._states_result(*assigned):
+            return True
+        name, value = assigned
+        if name in self._question.names | self._question.defined:
+            return False
+        self._own[name] = replaced(value, self._own)
+        return True
 
     def _states_result(self, name: str, value: ast.expr) -> bool:
         known = self._question.known
@@ -239,12 +229,6 @@ class _Reader:
                 if hole_of(expected) == hole and isinstance(subject, ast.Name) and subject.id == name:
                     return is_value(value, self._known()) and self._state({hole: value})
         return False
-
-    def _introduces(self, name: str, value: ast.expr) -> bool:
-        if name in self._question.names | self._question.defined:
-            return False
-        define(self._own, name, value)
-        return True
 
     def _known(self) -> dict[str, ast.expr]:
         return {**self._question.known, **self._own}
@@ -265,29 +249,27 @@ class _Reader:
         """The value alone, or the call alone where that is masked."""
         if not isinstance(statement, ast.Expr) or is_assertion(statement.value):
             return False
-        value = inlined(statement.value, self._own)
-        for hole, _ in self._open_parts():
-            is_asked = self._question.is_chain if self._question.masks_call(hole) else self._is_value
-            return is_asked(value) and self._state({hole: value})
-        return False
-
-    def _is_value(self, value: ast.expr) -> bool:
-        return is_value(value, self._question.known)
+        question, value = self._question, replaced(statement.value, self._own)
+        hole = next((hole for hole, _ in self._open_parts()), None)
+        if hole is None:
+            return False
+        is_stated = question.is_chain(value) if question.masks_call(hole) else is_value(value, question.known)
+        return is_stated and self._state({hole: value})
 
     def _is_further(self, statement: ast.stmt) -> bool:
         """A further assertion of calls and values, which has to hold after the test."""
         match statement:
             case ast.Assert(part):
-                parts: list[ast.expr] = [part]
-            case ast.Expr(ast.Call(ast.Name(name), arguments, keywords)) if hasattr(unittest.TestCase, name):
-                parts = [*arguments, *(keyword.value for keyword in keywords if keyword.arg)]
-                if not name.startswith("assert") or len(parts) < len(arguments) + len(keywords):
+                parts = [part]
+            case ast.Expr(ast.Call(ast.Name(name)) as call) if is_assertion(call):
+                parts = argument_values(call)
+                if not hasattr(unittest.TestCase, name):
                     return False
             case _:
                 return False
-        if not all(self._question.is_reading(inlined(part, self._own)) for part in parts):
+        if not all(self._question.is_reading(replaced(part, self._own)) for part in parts):
             return False
-        self._further.append(_Named(self._own).visit(statement))
+        self._further.append(replaced(statement, self._own))
         return True
 
     def filled(self) -> Filled:
@@ -302,10 +284,9 @@ class _Reader:
             raise InvalidAnswerError(f"the answer states nothing for mask {missing[0] + 1} of {len(in_test)}")
         fillings: dict[int, ast.expr] = {}
         values: dict[str, Any] = {}
-        computed: dict[str, str] = {}
         chains: list[int] = []
         for hole, stated in sorted(self._fillings.items()):
-            filling = inlined(stated, self._own)
+            filling = replaced(stated, self._own)
             if self._is_original(hole, filling):
                 fillings[hole] = question.originals[hole]
                 continue
@@ -316,24 +297,22 @@ class _Reader:
                 fillings[hole] = filling
                 chains.append(hole)
             else:
-                name = f"HOLE_{hole}_"
-                fillings[hole] = ast.Name(name, ast.Load())
-                self._add_value(name, inlined(filling, question.known), values, computed)
+                fillings[hole] = ast.Name(hole_name(hole), ast.Load())
+                values[hole_name(hole)] = self._stated_value(replaced(filling, question.known))
         text = "\n".join([question.masked.completed(fillings), *map(ast.unparse, self._further)])
         checks = tuple(self._stub_check(hole, fillings) for hole in chains)
-        return Filled(text, values, computed, checks)
+        return Filled(text, values, checks)
 
     def _is_original(self, hole: int, filling: ast.expr) -> bool:
-        if hole >= len(self._question.originals):
+        question = self._question
+        if hole >= len(question.originals):
             return False
-        original, known = self._question.originals[hole], self._question.known
-        return same_trees(filling, original) or same_trees(inlined(filling, known), inlined(original, known))
+        original, known = question.originals[hole], question.known
+        return ast.dump(replaced(filling, known)) == ast.dump(replaced(original, known))
 
-    def _add_value(
-        self, name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]
-    ) -> None:
+    def _stated_value(self, value: ast.expr) -> Any:
         try:
-            add_value(name, value, values, computed)
+            return stated_value(value)
         except InvalidAnswerError:
             if names_in(value) & (self._question.names | self._question.defined):
                 raise InvalidAnswerError(
@@ -342,41 +321,16 @@ class _Reader:
             raise
 
     def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
-        body = self._question.template.body
+        body, own_call = self._question.template.body, self._question.originals[hole]
         index = next(i for i, statement in enumerate(body) if hole in holes_in(statement))
-        own = {**fillings, hole: self._question.originals[hole]}
-        before = ast.Module(body[:index], [])
-
-        def text(last: str, expressions: Mapping[int, ast.expr]) -> str:
-            tree = parse(f"{ast.unparse(before)}\n{last}")
-            return ast.unparse(Fill(expressions).visit(tree))
-
-        asserted = f"{STUB}()\n{ast.unparse(body[index])}"
-        kinds = [f"type({ast.unparse(expressions[hole])})" for expressions in (own, fillings)]
-        same_type = text(f"assert {' is '.join(kinds)}", fillings)
-        return StubCheck(text(asserted, own), text(asserted, fillings), same_type)
-
-
-def add_value(name: str, value: ast.expr, values: dict[str, Any], computed: dict[str, str]) -> None:
-    """Adds what an expression states to `values`, or to `computed` where it is not written out.
-
-    Raises:
-        InvalidAnswerError: it is neither a value nor computed from values by what is listed.
-    """
-    if is_plain(value):
-        values[name] = plain_value(value)
-    else:
-        computed[name] = computable(value)
-
-
-class _Named(ast.NodeTransformer):
-    """Puts in what the answer's own names stand for."""
-
-    def __init__(self, known: Mapping[str, ast.expr]) -> None:
-        self._known = known
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return inlined(node, self._known)
+        stubbed = ast.Module([*body[:index], *parse(f"{STUB}()").body, body[index]], [])
+        kinds = " is ".join(f"type({ast.unparse(call)})" for call in (own_call, fillings[hole]))
+        same_type = ast.Module([*body[:index], *parse(f"assert {kinds}").body], [])
+        return StubCheck(
+            ast.unparse(filled(stubbed, {**fillings, hole: own_call})),
+            ast.unparse(filled(stubbed, fillings)),
+            ast.unparse(filled(same_type, fillings)),
+        )
 
 
 def _without_bool(node: ast.expr) -> ast.expr:

@@ -14,17 +14,21 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import BUILT_IN, load_prompts
 from triathlon_runner.records import RuntimeRecord
 from triathlon_runner.runtime import prediction
-from triathlon_runner.runtime._asking import PAPER_REPEATS, PAPER_TEMPERATURE, Asker, Style, sampling
+from triathlon_runner.runtime._asking import (
+    PAPER_REPEATS,
+    PAPER_TEMPERATURE,
+    Asker,
+    Style,
+    official_asker,
+    sampling,
+)
 from triathlon_runner.runtime._construct import QuestionSource, Truths
 from triathlon_runner.runtime._metrics import METRICS
-from triathlon_runner.runtime._official_asking import official_asker
 from triathlon_runner.runtime._programs import (
     class_program,
-    classeval_programs,
     cruxeval_programs,
     dreval_programs,
     function_program,
-    humaneval_programs,
 )
 from triathlon_runner.runtime._questions import ProgramQuestions, QuestionFile, read_questions
 from triathlon_runner.runtime._suite import RuntimeSuite
@@ -98,9 +102,18 @@ DATASETS: Final = {
     ),
     "humaneval": (
         "HumanEval, our questions",
-        _official_source(humaneval_programs, official.HUMANEVAL, official.HUMANEVAL_PLUS),
+        _official_source(
+            lambda store: list(map(function_program, official.humaneval_original(store))),
+            official.HUMANEVAL,
+            official.HUMANEVAL_PLUS,
+        ),
     ),
-    "classeval": ("ClassEval, our questions", _official_source(classeval_programs, official.CLASSEVAL)),
+    "classeval": (
+        "ClassEval, our questions",
+        _official_source(
+            lambda store: list(map(class_program, official.classeval(store))), official.CLASSEVAL
+        ),
+    ),
     "cruxeval": ("CRUXEval, our questions", _official_source(cruxeval_programs, official.CRUXEVAL)),
 }
 """By name, as `questions build --dataset` takes it: titles, and where the questions come from."""
@@ -161,13 +174,11 @@ def _entry(
         templates, asker = load_prompts("runtime", prompts), None
         if setting.official and templates.name == BUILT_IN:  # a user's own prompts go before both
             asker = official_asker(official.runtime_prompts(store, setting.style), setting.style)
-        return RuntimeSuite(
-            suite_id,
-            asker or Asker(templates, setting.style),
-            _with_truths(source(store), setting.truths),
-            temperature,
-            authors_rule=data_set == "dreval",
-        )
+        questions = source(store)
+        if isinstance(questions, QuestionSource):  # a file has its own truths
+            questions = replace(questions, truths=setting.truths)
+        asker = asker or Asker(templates, setting.style)
+        return RuntimeSuite(suite_id, asker, questions, temperature, authors_rule=data_set == "dreval")
 
     return SuiteEntry(
         id=suite_id,
@@ -184,11 +195,6 @@ def _entry(
         variant_kind=setting.kind,
         default_samples=PAPER_REPEATS if setting.sampled else 1,
     )
-
-
-def _with_truths(source: QuestionSource | QuestionFile, truths: Truths) -> QuestionSource | QuestionFile:
-    """Returns the source with the truths of a setting; a file has its own."""
-    return replace(source, truths=truths) if isinstance(source, QuestionSource) else source
 
 
 def _title(name: str) -> str:

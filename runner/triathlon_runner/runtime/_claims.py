@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import copy
 import unittest
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,8 +9,16 @@ from functools import cached_property
 from typing import Final
 
 from triathlon_runner.runtime._expressions import InvalidAnswerError, computable, is_plain, names_in
-from triathlon_runner.runtime._masked import Fill, Masked, holes_in, in_order, read_masked, without_self
-from triathlon_runner.syntax import bound_names, parse, parse_expression
+from triathlon_runner.runtime._masked import (
+    Masked,
+    filled,
+    holes_in,
+    in_order,
+    read_masked,
+    replaced,
+    without_self,
+)
+from triathlon_runner.syntax import Function, bound_names, parse, parse_expression
 
 SAME: Final = frozenset(
     {"assertEqual", "assertAlmostEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual",
@@ -33,9 +40,13 @@ _CLAIMS: Final = {
 
 def is_assertion(node: ast.AST) -> bool:
     """Whether it is a call such as `assertEqual(…)`."""
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("assert")
-    )
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id.startswith("assert")
+
+
+def argument_values(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, those with a name too."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def claimed(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
@@ -75,79 +86,49 @@ def claims(part: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 Definitions = Mapping[str, ast.expr]
 """Names of a test with the expression that each stands for."""
-_LARGEST: Final = 2_000
-"""Parts of an expression that a name stands for: names of names could double it without end."""
 _LARGEST_ANSWER: Final = 50_000
-"""Parts of an answer's syntax tree; one of 20,000 characters without names has some 10,000."""
+"""Parts of an answer's syntax tree with what its names stand for in their places: names of names could double
+it without end. An answer of 20,000 characters without names has some 10,000."""
+
+
+def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The name and the value of an assignment to one name."""
+    match statement:
+        case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
+            return name, value
+    return None
 
 
 def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """Returns the names to which exactly one statement assigns, each with what it stands for."""
-    statements = [node for statement in body for node in ast.walk(statement)]
-    stored = [
-        node.id for node in statements if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
+    statements = list(body)
+    nodes = [node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    stored = [node.id for node in nodes if isinstance(node.ctx, ast.Store)]
     known: dict[str, ast.expr] = {}
-    for statement in body:
-        match statement:
-            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
-                ast.Name(name), value=ast.expr() as value
-            ):
-                if stored.count(name) == 1:
-                    define(known, name, value)
+    for name, value in filter(None, map(assignment, statements)):
+        if stored.count(name) == 1:
+            known[name] = replaced(value, known)
     return known
-
-
-def define(known: dict[str, ast.expr], name: str, value: ast.expr) -> None:
-    """Adds a name, unless what it stands for becomes too large."""
-    expression = inlined(value, known)
-    if _size(expression) <= _LARGEST:
-        known[name] = expression
 
 
 def refuse_growth(body: Iterable[ast.stmt], known: Definitions) -> None:
     """Raises InvalidAnswerError where an answer becomes too large once its names are what they stand for."""
-    sizes = {name: _size(value) for name, value in known.items()}
-
-    def whole_size(statement: ast.stmt) -> int:
-        return _size(statement) + sum(sizes.get(name, 0) for name in _loads(statement))
-
-    statements = list(body)
-    for statement in statements:
-        match statement:
-            case ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name)):
-                sizes[name] = max(sizes.get(name, 0), whole_size(statement))
-    if sum(map(whole_size, statements)) > _LARGEST_ANSWER:
+    sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in known.items()}
+    total = 0
+    for statement in body:
+        nodes = list(ast.walk(statement))
+        names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        size = len(nodes) + sum(sizes.get(name, 0) for name in names)
+        total += size
+        if assigned := assignment(statement):
+            sizes[assigned[0]] = max(sizes.get(assigned[0], 0), size)
+    if total > _LARGEST_ANSWER:
         raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
-
-
-def _size(node: ast.AST) -> int:
-    return sum(1 for _ in ast.walk(node))
-
-
-def _loads(statement: ast.stmt) -> Iterator[str]:
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id
-
-
-class _Inline(ast.NodeTransformer):
-    def __init__(self, known: Definitions) -> None:
-        self._known = known
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._known.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
-
-
-def inlined(expression: ast.expr, known: Definitions) -> ast.expr:
-    """Returns the expression with what its names stand for in their places."""
-    changed: ast.expr = _Inline(known).visit(copy.deepcopy(expression))
-    return changed
 
 
 def is_value(expression: ast.expr, known: Definitions) -> bool:
     """Whether an expression of a test is a value, or is computed from values alone."""
-    plain = inlined(expression, known)
+    plain = replaced(expression, known)
     try:
         return is_plain(plain) or bool(computable(plain))
     except InvalidAnswerError:
@@ -191,9 +172,13 @@ class MaskedTest:
         return list(map(parse_expression, self.masked.originals))
 
     @cached_property
+    def _trees(self) -> list[ast.AST]:
+        return [self.template, self.before, *self.originals]
+
+    @cached_property
     def names(self) -> set[str]:
         """The test's own names."""
-        return {"self"}.union(*map(names_in, (self.template, self.before, *self.originals)))
+        return {"self"}.union(*map(names_in, self._trees))
 
     @cached_property
     def defined(self) -> set[str]:
@@ -203,10 +188,9 @@ class MaskedTest:
     @cached_property
     def attributes(self) -> set[str]:
         """The public names of attributes and methods in program and test."""
-        trees = [parse(self.program), self.template, self.before, *self.originals]
-        nodes = [node for tree in trees for node in ast.walk(tree)]
+        nodes = [node for tree in (parse(self.program), *self._trees) for node in ast.walk(tree)]
         names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-        names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        names |= {node.name for node in nodes if isinstance(node, Function)}
         return {name for name in names if not name.startswith("_")}
 
     @cached_property
@@ -222,8 +206,8 @@ class MaskedTest:
         return any(number == hole and self._is_written_out(part) for number, part in self.parts)
 
     def _is_written_out(self, part: ast.expr) -> bool:
-        rest = Fill(dict.fromkeys(holes_in(part), ast.Constant(None))).visit(copy.deepcopy(part))
-        sides = [*rest.args, *(keyword.value for keyword in rest.keywords)] if is_assertion(rest) else [rest]
+        rest = filled(part, dict.fromkeys(holes_in(part), ast.Constant(None)))
+        sides = argument_values(rest) if isinstance(rest, ast.Call) and is_assertion(rest) else [rest]
         return all(is_value(side, self.known) for side in sides)
 
     @cached_property
@@ -236,10 +220,9 @@ class MaskedTest:
         match node:
             case ast.Attribute(owner, name):
                 return self._is_attribute(owner, name) and self._is_owner(owner)
-            case ast.Call(called, arguments, keywords):
-                values = [*arguments, *(keyword.value for keyword in keywords)]
-                plain = all(is_plain(inlined(value, self.known)) for value in values)
-                return plain and all(keyword.arg for keyword in keywords) and self._is_owner(called)
+            case ast.Call(called):
+                values = [replaced(value, self.known) for value in argument_values(node)]
+                return all(map(is_plain, values)) and self._is_owner(called)
         return False
 
     def _is_owner(self, node: ast.expr) -> bool:
@@ -256,23 +239,18 @@ class MaskedTest:
         of_test = isinstance(owner, ast.Name) and owner.id == "self" and hasattr(unittest.TestCase, name)
         return name in self.attributes and not of_test
 
-    def is_reading(self, node: ast.AST) -> bool:  # noqa: PLR0911 (one for each kind of expression)
+    def is_reading(self, node: ast.AST) -> bool:
         """Whether a further assertion may hold it: chains, values, and comparisons and lengths of these."""
         match node:
             case ast.Name(name):
                 return self._is_own(name)
             case ast.Attribute(owner, name):
                 return self._is_attribute(owner, name) and self.is_reading(owner)
-            case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), arguments, []):
-                return all(map(self.is_reading, arguments))
-            case ast.Call(ast.Name() | ast.Attribute() as called, arguments, keywords):
-                named = [keyword.value for keyword in keywords if keyword.arg]
-                parts = [called, *arguments, *named]
-                return len(named) == len(keywords) and all(map(self.is_reading, parts))
-            case ast.Subscript(owner, key):
-                return self.is_reading(owner) and self.is_reading(key)
-            case ast.Compare(left, _, others):
-                return all(map(self.is_reading, (left, *others)))
-            case ast.UnaryOp(ast.Not(), inner):
-                return self.is_reading(inner)
+            case ast.Call(ast.Name("len" | "bool" | "sorted" | "list" | "isinstance"), parts, []):
+                return all(map(self.is_reading, parts))
+            case ast.Call(ast.Name() | ast.Attribute() as called):
+                return all(map(self.is_reading, [called, *argument_values(node)]))
+            case ast.Subscript() | ast.Compare() | ast.UnaryOp(ast.Not()):
+                inner = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+                return all(map(self.is_reading, inner))
         return isinstance(node, ast.expr) and is_plain(node)

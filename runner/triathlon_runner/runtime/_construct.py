@@ -12,9 +12,9 @@ from typing import Final, Literal
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
 from triathlon_runner.memo import memo_key, python_version
-from triathlon_runner.runtime._check import check_assertions
 from triathlon_runner.runtime._literals import NotALiteralError, read_literal
 from triathlon_runner.runtime._masked import MASK, Masked
+from triathlon_runner.runtime._outputs import check_assertions
 from triathlon_runner.runtime._questions import (
     FilterReport,
     InputQuestions,
@@ -22,13 +22,11 @@ from triathlon_runner.runtime._questions import (
     QuestionFile,
     StatementQuestion,
     Value,
-    count_questions,
     read_questions,
     write_questions,
 )
-from triathlon_runner.runtime._reval_truths import with_reval_truths
 from triathlon_runner.runtime._select import candidate_statements, choose, watches
-from triathlon_runner.runtime._trace import Trace, trace_runs
+from triathlon_runner.runtime._trace import Trace, trace_runs, with_reval_truths
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo
 from triathlon_runner.syntax import not_installed
@@ -142,10 +140,11 @@ async def construct(
     left_out = _LeftOut()
     results = await run_all(_with_questions(program, sandbox, left_out) for program in programs)
     built = tuple(program for program in results if program is not None)
-    questions = count_questions(built)
+    inputs = [asked for program in built for asked in program.inputs]
+    questions = sum(len(asked.statements) for asked in inputs)
     return built, FilterReport(
         programs=len(built),
-        inputs=sum(len(program.inputs) for program in built),
+        inputs=len(inputs),
         block_ends=questions + left_out.statements.total(),
         questions=questions,
         left_out_statements=dict(sorted(left_out.statements.items())),
@@ -163,8 +162,7 @@ async def _with_questions(
         left_out.programs[program.task_id] = f"{_NEEDS}{', '.join(absent)}, not installed here"
         return None
     drafts = _drafts(program, await _trace_twice(program, sandbox), left_out)
-    no_values: dict[str, str] = {}
-    assertions = [(program.run_of(asked), asked.assertion.completed(), no_values) for asked, _ in drafts]
+    assertions = [(program.run_of(asked), asked.assertion.completed(), {}) for asked, _ in drafts]
     problems = await check_assertions(sandbox, program.program, assertions, libraries)
     accepted = []
     for (asked, rules), problem in zip(drafts, problems, strict=True):
@@ -220,10 +218,10 @@ def _drafts(
 def _draft(
     program: ProgramQuestions, asked: InputQuestions, trace: Trace, again: Trace
 ) -> tuple[InputQuestions, list[str]]:
-    for one in (trace, again):
-        if one.outcome != "returned":
-            reasons = {"lost": f"not traced: {one.error}", "raised": "the reference raises"}
-            raise _LeaveOutError(reasons.get(one.outcome, one.error))
+    for either in (trace, again):
+        if either.outcome != "returned":
+            reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
+            raise _LeaveOutError(reasons.get(either.outcome, either.error))
     masked = asked.assertion if asked.masked else _masked_call(program, asked, trace, again)
     if asked.statements:
         statements = [_named_statement(statement, trace) for statement in asked.statements]

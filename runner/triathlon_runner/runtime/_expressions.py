@@ -12,20 +12,17 @@ import builtins
 import copy
 from typing import Any, Final
 
+from triathlon_runner.runtime._sandboxed import literal
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
+
 _MODULES: Final = frozenset({"collections", "datetime", "decimal", "fractions", "math", "np", "numpy"})
-_NUMPY_SCALARS: Final = frozenset(
-    {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-    | {"float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"}
-)
 _TYPES: Final = frozenset(
     {"bool", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple"}
 )
-CONSTANTS: Final = frozenset({"nan", "inf", "pi", "True_", "False_"}) | _TYPES | _NUMPY_SCALARS
+CONSTANTS: Final = _TYPES | literal.CONSTANTS.keys() | literal.NUMPY_SCALARS
 """Names that stand for a value; types are one, as in `defaultdict(int)` and `{'a': int}`."""
-CONSTRUCTORS: Final = _NUMPY_SCALARS | {
-    "array", "bytearray", "complex", "Counter", "date", "datetime", "Decimal", "defaultdict", "deque",
-    "dict", "dict_items", "dict_keys", "dict_values", "float", "Fraction", "frozenset", "matrix",
-    "OrderedDict", "range", "set", "time", "timedelta",
+CONSTRUCTORS: Final = literal.NUMPY | literal.CONSTRUCTORS.keys() | {
+    "bytearray", "complex", "dict", "float", "frozenset", "matrix", "range", "set",
 }  # fmt: skip
 """What may be called in a value that is written out."""
 FUNCTIONS: Final = CONSTRUCTORS | _TYPES - {"object"} | {
@@ -50,14 +47,12 @@ _BY_TEMPLATE: Final = frozenset({"format"})
 _SYNTAX: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
     ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context,
-    ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+    ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp,
 )  # fmt: skip
-_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
 """Names that no parameter and no variable of a comprehension may have."""
 _COLLECTIONS: Final[dict[type[ast.expr], str]] = {ast.List: "[]", ast.Tuple: "()", ast.Set: "{}"}
-MAX_TEXT: Final = 20_000
-"""Characters of an answer and of a value; no text or list is repeated more often, no exponent is larger."""
 
 
 class InvalidAnswerError(ValueError):
@@ -117,6 +112,15 @@ def is_plain(node: ast.expr) -> bool:
     except InvalidAnswerError:
         return False
     return True
+
+
+def stated_value(node: ast.expr) -> Any:
+    """Returns plain data, or `("compute", source)` of what has to be computed first, where no program is.
+
+    Raises:
+        InvalidAnswerError: it is neither a value nor computed from values by what is listed.
+    """
+    return plain_value(node) if is_plain(node) else ("compute", computable(node))
 
 
 def _listed_name(node: ast.expr) -> str:
@@ -180,106 +184,66 @@ def holds_function(node: ast.expr) -> bool:
 
 def _checked(node: ast.expr, methods: frozenset[str]) -> str:
     tree: ast.expr = _Shortened().visit(copy.deepcopy(node))
-    _Checker(methods).check(tree, CONSTANTS | FUNCTIONS)
+    parts = list(ast.walk(tree))
+    called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
+    variables = _variables(tree)
+    if taken := sorted(name for name in variables if name in _RESERVED or name.startswith("_")):
+        raise InvalidAnswerError(f"the name {taken[0]!r} has no place in a value")
+    for part in parts:
+        match part:
+            case ast.Name(name):
+                is_listed = name in (FUNCTIONS if id(part) in called else CONSTANTS | FUNCTIONS | variables)
+                why = "" if is_listed else f"the name {name!r} has no place in a value"
+            case ast.Attribute(owner, name):
+                of_type = isinstance(owner, ast.Name) and owner.id in _TYPES
+                is_listed = name in methods and (id(part) in called or of_type)
+                why = "" if is_listed else f"the name {name!r} has no place in a value"
+            case ast.Call(called_part):
+                is_named = isinstance(called_part, ast.Name | ast.Attribute)
+                why = "" if is_named else "only listed functions and methods are called in a value"
+            case ast.BinOp(left, ast.Mult() | ast.Pow() | ast.LShift() as operation, right):
+                why = _why_unbounded(left, operation, right)
+            case ast.Lambda():
+                is_closed = names_in(part) <= CONSTANTS | FUNCTIONS | _variables(part)
+                why = "" if is_closed else "a function in a value has names of its own only"
+            case ast.arguments() | ast.arg() | ast.comprehension():
+                why = "" if _is_plain_scope(part) else "functions and comprehensions in a value are plain"
+            case _:
+                is_listed = isinstance(part, _SYNTAX)
+                why = "" if is_listed else f"{type(part).__name__} has no place in a value"
+        if why:
+            raise InvalidAnswerError(why)
     return ast.unparse(tree)
 
 
-class _Checker:
-    """Walks an expression with the names that are known at each place."""
-
-    def __init__(self, methods: frozenset[str]) -> None:
-        self._methods = methods
-
-    def check(self, node: ast.AST, known: frozenset[str]) -> None:
-        """Checks a node and all in it.
-
-        Raises:
-            InvalidAnswerError: something in it is not on the lists.
-        """
-        match node:
-            case ast.Name(name):
-                if name not in known:
-                    raise InvalidAnswerError(f"the name {name!r} has no place in a value")
-            case ast.Attribute(owner, name):
-                self._method(name)
-                if not (isinstance(owner, ast.Name) and owner.id in _TYPES):
-                    raise InvalidAnswerError(f"the name {name!r} has no place in a value")
-            case ast.Call(called, arguments, keywords):
-                self._called(called, known)
-                self._all((*arguments, *keywords), known)
-            case ast.Lambda(parameters, body):
-                self.check(body, CONSTANTS | FUNCTIONS | self._parameters(parameters))
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                self._comprehension(node, known)
-            case ast.BinOp(_, ast.Mult() | ast.Pow() | ast.LShift(), _):
-                self._bounded(node)
-                self._all(ast.iter_child_nodes(node), known)
-            case _ if isinstance(node, _SYNTAX):
-                self._all(ast.iter_child_nodes(node), known)
-            case _:
-                raise InvalidAnswerError(f"{type(node).__name__} has no place in a value")
-
-    def _all(self, nodes: Any, known: frozenset[str]) -> None:
-        for node in nodes:
-            self.check(node, known)
-
-    def _method(self, name: str) -> None:
-        if name not in self._methods:
-            raise InvalidAnswerError(f"the name {name!r} has no place in a value")
-
-    def _called(self, called: ast.expr, known: frozenset[str]) -> None:
-        match called:
-            case ast.Attribute(owner, name):
-                self._method(name)
-                self.check(owner, known)
-            case ast.Name(name) if name in FUNCTIONS:
-                pass
-            case ast.Name(name):
-                raise InvalidAnswerError(f"the name {name!r} has no place in a value")
-            case _:
-                raise InvalidAnswerError("only listed functions and methods are called in a value")
-
-    def _parameters(self, parameters: ast.arguments) -> frozenset[str]:
-        plain = [*parameters.posonlyargs, *parameters.args]
-        others = (parameters.vararg, parameters.kwarg, *parameters.kwonlyargs, *parameters.defaults)
-        if any(others) or any(parameter.annotation for parameter in plain):
-            raise InvalidAnswerError("a function in a value has plain parameters only")
-        return self._new(parameter.arg for parameter in plain)
-
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, known: frozenset[str]
-    ) -> None:
-        for generator in node.generators:
-            self.check(generator.iter, known)
-            targets = generator.target.elts if isinstance(generator.target, ast.Tuple) else [generator.target]
-            names = [target.id for target in targets if isinstance(target, ast.Name)]
-            if len(names) != len(targets) or generator.is_async:
-                raise InvalidAnswerError("a comprehension in a value has plain variables only")
-            known |= self._new(names)
-            self._all(generator.ifs, known)
-        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        self._all(parts, known)
-
-    def _new(self, names: Any) -> frozenset[str]:
-        new = frozenset(names)
-        taken = sorted(name for name in new if name in _RESERVED or name.startswith("_"))
-        if taken:
-            raise InvalidAnswerError(f"the name {taken[0]!r} has no place in a value")
-        return new
-
-    def _bounded(self, node: ast.BinOp) -> None:
-        """Checks what a number repeats, and exponents, which have to be written out."""
-        pairs = [(node.left, node.right), (node.right, node.left)]
-        if not isinstance(node.op, ast.Mult):
-            pairs = [(node.right, ast.Constant(""))]
-            if not is_plain(node.right):
-                raise InvalidAnswerError("an exponent in a value is a number")
-        for count, repeated in pairs:
-            is_long = isinstance(repeated, ast.List | ast.Tuple) or _is_text(repeated)
-            number = count.value if isinstance(count, ast.Constant) else None
-            if is_long and isinstance(number, int) and number > MAX_TEXT:
-                raise InvalidAnswerError(f"{number} is too large in a value")
+def _variables(node: ast.expr) -> set[str]:
+    """The parameters of functions and the variables of comprehensions."""
+    parts = list(ast.walk(node))
+    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return stored | {part.arg for part in parts if isinstance(part, ast.arg)}
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+def _is_plain_scope(part: ast.arguments | ast.arg | ast.comprehension) -> bool:
+    """Whether a lambda has plain parameters only, a comprehension plain variables."""
+    if isinstance(part, ast.arg):
+        return part.annotation is None
+    if isinstance(part, ast.arguments):
+        return not any((part.vararg, part.kwarg, *part.kwonlyargs, *part.defaults))
+    targets = part.target.elts if isinstance(part.target, ast.Tuple) else [part.target]
+    return not part.is_async and all(isinstance(target, ast.Name) for target in targets)
+
+
+def _why_unbounded(left: ast.expr, operation: ast.operator, right: ast.expr) -> str:
+    """Why a product or power may be endless: what a number repeats, and exponents, have to be written out."""
+    pairs = [(left, right), (right, left)]
+    if not isinstance(operation, ast.Mult):
+        pairs = [(right, ast.Constant(""))]
+        if not is_plain(right):
+            return "an exponent in a value is a number"
+    for count, repeated in pairs:
+        is_text = isinstance(repeated, ast.Constant) and isinstance(repeated.value, str | bytes)
+        number = count.value if isinstance(count, ast.Constant) else None
+        is_long = is_text or isinstance(repeated, ast.List | ast.Tuple)
+        if is_long and isinstance(number, int) and number > MAX_TEXT:
+            return f"{number} is too large in a value"
+    return ""

@@ -1,8 +1,8 @@
 """Literals: values as text, read without executing anything, and compared as Python would compare them.
 
 Beside Python's own literals the text may hold constructor calls that read like literals, as a `repr` does:
-`Counter({'a': 1})`, `datetime.date(2024, 5, 1)`, `array([1, 2])`, `Point(x=1, y=2)`. Known containers are
-read as their content with a name; any other call is a name with arguments and is never made.
+`Counter({'a': 1})`, `datetime.date(2024, 5, 1)`, `array([1, 2])`, `Point(x=1, y=2)`. Numbers, text and dates
+become what they are in Python, anything else a name with content; a call is never made.
 """
 
 import ast
@@ -11,21 +11,24 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, NUMPY_SCALARS
 from triathlon_runner.syntax import parse_expression
 
-MAX_TEXT: Final = 20_000
 MAX_NODES: Final = 20_000
 MAX_DEPTH: Final = 60
 _MAX_BITS: Final = 10_000
 """Of a power's value."""
 _MOST_PRODUCTS: Final = 200
 """Of a text: `[[0] * 3] * 3` has two."""
+_MOST_PAIRS: Final = 200
+"""Elements without an exact equal on the other side that are compared with all others."""
 TOLERANCE: Final = 1e-6
 """Floats are equal to 1e-6, as in REval's own evaluation."""
 
@@ -36,42 +39,41 @@ class NotALiteralError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A value of a named type: `Named("Counter", (content,), {})`, `Named("Color.RED", (), {})`."""
+    """A value of a named type: `Named("list", (1, 2))`, `Named("name", ("Color.RED",))`, `Named("True")`.
+
+    Collections have their items, dictionaries pairs (`Named(":", (key, value))`), other calls their arguments
+    as content, those with a name as `Named("x=", (value,))`. Of a dotted name the last part counts, of an
+    attribute the last two.
+    """
 
     name: str
-    """The last part of a dotted name (of an attribute: the last two)."""
-    arguments: tuple[Any, ...] = ()
-    keywords: tuple[tuple[str, Any], ...] = ()
+    content: tuple[Any, ...] = ()
 
 
 _CLASS: Final = re.compile(r"<class '(?:[\w.<>]*\.)?(\w+)'>")
 _ENUM: Final = re.compile(r"<([A-Za-z_][\w.]*): [^<>]*>")
-_WRAPPERS: Final = {
-    "Counter", "OrderedDict", "deque", "array", "matrix", "dict_keys", "dict_values", "dict_items",
-}  # fmt: skip
+_COLLECTIONS: Final = ("list", "tuple", "set", "frozenset", "dict")
+_UNORDERED: Final = ("set", "frozenset", "dict")
+_DICTIONARIES: Final = ("dict", "Counter", "OrderedDict", "defaultdict")
+_WRAPPERS: Final = (*_DICTIONARIES[1:], "dict_keys", "dict_items", "dict_values", "deque", "array", "matrix")
 """Containers that are read as their content with a name."""
 _PLAIN_NAMES: Final = {
-    "nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf, "True_": True, "False_": False,
+    "nan": math.nan, "NaN": math.nan, "inf": math.inf, "Infinity": math.inf,
+    "True_": Named("True"), "False_": Named("False"),
 }  # fmt: skip
-_COLLECTIONS: Final[dict[type[ast.expr], Callable[[list[Any]], Any]]] = {
-    ast.List: list,
-    ast.Tuple: tuple,
-    ast.Set: set,
-}
-_SCALARS: Final = (
-    *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
-    *("float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"),
-)
-"""Names of NumPy's numbers and texts, as NumPy 2 writes them in front of each."""
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
-_NO_BUILDING: Final = (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation)
+
+
+def kind_of(value: Any) -> str:
+    """The name of a value's type; of True, None and the like their own name."""
+    return value.name if isinstance(value, Named) else type(value).__name__
 
 
 def read_literal(text: str) -> Any:
-    """The value that a text spells.
+    """The value that a text spells: a number, text, bytes, date or time as such, anything else `Named`.
 
     Raises:
         NotALiteralError: it spells none, or one larger than any answer needs to be.
@@ -89,27 +91,24 @@ def read_literal(text: str) -> Any:
         raise NotALiteralError(f"{text[:80]!r} is no literal: {error}") from None
 
 
-def _value(node: ast.expr, depth: int) -> Any:
+def _value(node: ast.expr, depth: int) -> Any:  # noqa: PLR0911 (one for each kind of value)
     if depth > MAX_DEPTH:
         raise NotALiteralError("nested too deep")
     match node:
+        case ast.Constant(bool() | None as value):
+            return Named(str(value))
         case ast.Constant(value):
             return value
-        case ast.List() | ast.Tuple() | ast.Set():
-            return _COLLECTIONS[type(node)](_values(node.elts, depth))
-        case ast.Dict():
-            keys = [key for key in node.keys if key is not None]
-            return dict(zip(_values(keys, depth), _values(node.values, depth), strict=True))
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items):
+            return _collection(type(node).__name__.lower(), _values(items, depth))
+        case ast.Dict(keys, values) if None not in keys:
+            pairs = zip(_values([key for key in keys if key], depth), _values(values, depth), strict=True)
+            return _collection("dict", [Named(":", pair) for pair in pairs])
         case ast.Name() | ast.Attribute():
             parts = _dotted(node).split(".")
-            return _PLAIN_NAMES.get(parts[-1], Named(".".join(parts[-2:])))
+            return _PLAIN_NAMES.get(parts[-1], Named("name", (".".join(parts[-2:]),)))
         case ast.Call():
             return _call(node, depth + 1)
-    return _number(node, depth)
-
-
-def _number(node: ast.expr, depth: int) -> Any:
-    match node:
         case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
             number = _value(operand, depth + 1)
             if _is_number(number):
@@ -119,40 +118,15 @@ def _number(node: ast.expr, depth: int) -> Any:
     raise NotALiteralError(f"{type(node).__name__} is no part of a literal")
 
 
-def _operation(operation: ast.operator, left: Any, right: Any) -> Any:
-    """The value of `10 ** 2`, `' ' * 3` or `[1] + [2]`; no larger than any answer needs to be."""
-    compute = _OPERATORS.get(type(operation))
-    numbers = _is_number(left) and _is_number(right)
-    sequence, count = (right, left) if isinstance(left, int) else (left, right)
-    is_text = isinstance(sequence, (str, bytes, list, tuple))
-    if isinstance(operation, ast.Pow):
-        allowed = numbers and abs(right) * (math.log2(abs(left) + 1) + 1) <= _MAX_BITS
-    elif isinstance(operation, ast.Mult) and is_text:
-        allowed = isinstance(count, int) and _size(sequence) * count <= MAX_NODES
-    else:
-        allowed = numbers or (isinstance(operation, ast.Add) and is_text and type(left) is type(right))
-    if compute is None or not allowed:
-        raise NotALiteralError("an operation that is no part of a literal")
-    return compute(left, right)
-
-
-def _size(value: Any) -> int:
-    """Returns how many values a value holds at any depth, which hashing it visits; counts to MAX_NODES."""
-    size, waiting = 0, [value]
-    while waiting and size <= MAX_NODES:
-        item = waiting.pop()
-        size += len(item) if isinstance(item, (str, bytes)) else 1
-        if isinstance(item, dict):
-            waiting += (*item.keys(), *item.values())
-        elif isinstance(item, (list, tuple, set, frozenset)):
-            waiting += item
-        elif isinstance(item, Named):
-            waiting += (*item.arguments, *(content for _, content in item.keywords))
-    return size
-
-
 def _values(nodes: list[ast.expr], depth: int) -> list[Any]:
     return [_value(node, depth + 1) for node in nodes]
+
+
+def _collection(kind: str, items: Iterable[Any]) -> Named:
+    """Of equal keys the last value counts, of equal elements one."""
+    if kind == "dict":
+        items = {pair.content[0]: pair for pair in items}.values()
+    return Named(kind, tuple(dict.fromkeys(items) if kind in _UNORDERED else items))
 
 
 def _dotted(node: ast.expr) -> str:
@@ -163,60 +137,94 @@ def _dotted(node: ast.expr) -> str:
     raise NotALiteralError("expected a name")
 
 
+def _operation(operation: ast.operator, left: Any, right: Any) -> Any:
+    """The value of `10 ** 2`, `' ' * 3` or `[1] + [2]`; no larger than any answer needs to be."""
+    compute = _OPERATORS.get(type(operation))
+    numbers = _is_number(left) and _is_number(right)
+    sequence, count = (right, left) if isinstance(left, int) else (left, right)
+    kind = kind_of(sequence)
+    is_sequence = kind in ("str", "bytes", "list", "tuple")
+    if isinstance(operation, ast.Pow):
+        allowed = numbers and abs(right) * (math.log2(abs(left) + 1) + 1) <= _MAX_BITS
+    elif isinstance(operation, ast.Mult) and is_sequence:
+        allowed = isinstance(count, int) and _size(sequence) * count <= MAX_NODES
+    else:
+        allowed = numbers or (isinstance(operation, ast.Add) and is_sequence and kind == kind_of(count))
+    if compute is None or not allowed:
+        raise NotALiteralError("an operation that is no part of a literal")
+    result = compute(*(value.content if isinstance(value, Named) else value for value in (left, right)))
+    return Named(kind, result) if isinstance(result, tuple) else result
+
+
+def _size(value: Any) -> int:
+    """Returns how many values a value holds at any depth, which hashing it visits; counts to MAX_NODES."""
+    size, waiting = 0, [value]
+    while waiting and size <= MAX_NODES:
+        item = waiting.pop()
+        size += len(item) if isinstance(item, str | bytes) else 1
+        waiting += item.content if isinstance(item, Named) else ()
+    return size
+
+
 def _call(node: ast.Call, depth: int) -> Any:
     name = _dotted(node.func).rpartition(".")[2]
-    arguments = tuple(_value(argument, depth) for argument in node.args)
-    if any(keyword.arg is None for keyword in node.keywords):
+    arguments = [_value(argument, depth) for argument in node.args]
+    keywords = {keyword.arg or "**": _value(keyword.value, depth) for keyword in node.keywords}
+    if "**" in keywords:
         raise NotALiteralError("** is no part of a literal")
-    keywords = {keyword.arg or "": _value(keyword.value, depth) for keyword in node.keywords}
-    build = _KNOWN.get(name)
+    build = _BUILT.get(name)
     if build is not None:
         try:
             return build(*arguments, **keywords)
-        except _NO_BUILDING:
+        except (TypeError, ValueError, ArithmeticError):
             pass
-    if name in _WRAPPERS and len(arguments) >= 1:
-        return Named(name, (_content(name, arguments[0]),))
-    if name == "defaultdict" and len(arguments) >= 1:
-        return Named(name, (_content(name, arguments[-1] if isinstance(arguments[-1], dict) else {}),))
-    return Named(name, arguments, tuple(sorted(keywords.items())))
+    if name in _WRAPPERS and arguments:
+        content = arguments[-1 if name == "defaultdict" else 0]
+        if name == "defaultdict" and kind_of(content) != "dict":
+            content = Named("dict")
+        return Named(name, (_content(name, content),))
+    named = (Named(f"{key}=", (keywords[key],)) for key in sorted(keywords))
+    return Named(f"{name}()", (*arguments, *named))
 
 
 def _content(name: str, content: Any) -> Any:
-    """`OrderedDict([('a', 1)])` and `OrderedDict({'a': 1})` are the same."""
-    if name in ("OrderedDict", "defaultdict", "Counter") and isinstance(content, list):
-        try:
-            return dict(content)
-        except _NO_BUILDING:
-            return content
+    """What a container holds: `OrderedDict([('a', 1)])` and `OrderedDict({'a': 1})` are the same."""
+    if name in ("dict_keys", "dict_items") and kind_of(content) in ("list", "tuple", "frozenset"):
+        return _collection("set", content.content)
+    if name in _DICTIONARIES and kind_of(content) == "list":
+        pairs = [Named(":", item.content) for item in content.content if isinstance(item, Named)]
+        if all(len(pair.content) == 2 for pair in pairs) and len(pairs) == len(content.content):
+            return _collection("dict", pairs)
     return content
 
 
-def _fraction(*parts: Any) -> Fraction:
+def _built_collection(kind: str, content: Any = Named("list")) -> Named:
+    """Containers are built from containers only: `list(range(...))` could grow without bound."""
+    content = _content(kind, content)
+    if kind_of(content) not in _COLLECTIONS or (kind == "dict" and content.name != "dict"):
+        raise TypeError(content)
+    from_dict = content.name == "dict" != kind
+    return _collection(kind, [item.content[0] for item in content.content] if from_dict else content.content)
+
+
+def _fraction(*parts: Any) -> Named:
     """Fractions of whole numbers: `Fraction('1e99999999')` would be computed for hours."""
     if not all(isinstance(part, int) or re.fullmatch(r"-?\d+(/\d+)?", str(part)) for part in parts):
         raise ValueError(parts)
-    return Fraction(*parts)
+    return Named("Fraction", (Fraction(*parts),))
 
 
-def decimal(*parts: Any) -> Decimal:
-    """A decimal number, which is not one of the kind that can't be compared.
-
-    Raises:
-        ValueError: the parts make none.
-    """
-    try:
-        number = Decimal(*parts)
-    except (InvalidOperation, TypeError) as error:
-        raise ValueError(parts) from error
+def _decimal(*parts: Any) -> Named:
+    """A decimal number, which is not one of the kind that can't be compared."""
+    number = Decimal(*parts)
     if number.is_snan():
         raise ValueError(parts)
-    return number
+    return Named("Decimal", (math.nan if number.is_nan() else number,))
 
 
-def _scalar(value: Any) -> Any:
+def _numpy_scalar(value: Any) -> Any:
     """`np.float64(1.5)`, as NumPy 2 shows its numbers, is the number."""
-    if not isinstance(value, (bool, int, float, complex, str)):
+    if not (_is_number(value) or kind_of(value) in ("str", "True", "False")):
         raise TypeError(value)
     return value
 
@@ -228,25 +236,11 @@ def _bytearray(content: bytes = b"") -> bytes:
     return content
 
 
-def _sized(build: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Containers are built from containers only: `list(range(...))` could grow without bound."""
-
-    def checked(content: Any = ()) -> Any:
-        if not isinstance(content, (list, tuple, set, frozenset, dict)):
-            raise TypeError(content)
-        return build(content)
-
-    return checked
-
-
-_KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
-    "set": _sized(set),
-    "frozenset": _sized(frozenset),
-    "list": _sized(list),
-    "tuple": _sized(tuple),
-    "dict": _sized(dict),
+_BUILT: Final[Mapping[str, Callable[..., Any]]] = {
+    **{kind: partial(_built_collection, kind) for kind in _COLLECTIONS},
+    **dict.fromkeys(NUMPY_SCALARS, _numpy_scalar),
     "float": float,
-    "Decimal": decimal,
+    "Decimal": _decimal,
     "Fraction": _fraction,
     "date": datetime.date,
     "datetime": datetime.datetime,
@@ -254,81 +248,57 @@ _KNOWN: Final[Mapping[str, Callable[..., Any]]] = {
     "timedelta": datetime.timedelta,
     "range": range,
     "bytearray": _bytearray,
-    **dict.fromkeys(_SCALARS, _scalar),
 }
 
 
 def equal(left: Any, right: Any) -> bool:
     """Whether two values are the same, where the caller compares the names of their types.
 
-    As `same`, but a set equals a frozenset, and a Counter the dict that it holds, whose texts are alike.
+    As `_same`, but a set equals a frozenset, and a Counter the dict that it holds, whose texts are alike.
     """
-    if isinstance(left, Named) or isinstance(right, Named):
-        return _equal_named(left, right)
-    if isinstance(left, (set, frozenset)):
-        return isinstance(right, (set, frozenset)) and _equal_sets(left, right)
-    return same(left, right)
+    return _same(_in_container_of(right, left), _in_container_of(left, right))
 
 
-def same(left: Any, right: Any) -> bool:
+def _in_container_of(other: Any, value: Any) -> Any:
+    if kind_of(other) in _WRAPPERS and kind_of(value) not in _WRAPPERS:
+        name = kind_of(other)
+        return Named(name, (value if name in _DICTIONARIES else _content(name, value),))
+    return Named("set", value.content) if kind_of(value) == "frozenset" else value
+
+
+def _same(left: Any, right: Any) -> bool:
     """Whether two values are equal and of one type, at any depth; numbers by value, floats to 1e-6.
 
     NaN equals itself.
     """
     if _is_number(left) and _is_number(right):
         return _near(left, right)
-    if type(left) is not type(right):
+    if not (isinstance(left, Named) and isinstance(right, Named)):
+        return type(left) is type(right) and bool(left == right)
+    if left.name != right.name or len(left.content) != len(right.content):
         return False
-    compare = _COMPARISONS.get(type(left))
-    return compare(left, right) if compare else bool(left == right)
+    if left.name in _UNORDERED:
+        return _paired(left.content, right.content)
+    return all(map(_same, left.content, right.content))
 
 
-_NUMBERS: Final = ("array", "matrix")
-"""Containers whose numbers are all of one type, which `array([1.0, 2.0])` need not show."""
-_UNORDERED: Final = ("dict_keys", "dict_items")
-
-
-def _equal_named(left: Any, right: Any) -> bool:
-    if isinstance(left, Named) and isinstance(right, Named):
-        if left.name != right.name:
+def _paired(left: Sequence[Any], right: Sequence[Any]) -> bool:
+    """Whether the items of both sides can be paired as equal; False beyond 200 without an exact equal."""
+    all_left, all_right = set(left), set(right)
+    without = [item for item in left if item not in all_right]
+    rest = [item for item in right if item not in all_left]
+    if not len(without) == len(rest) <= _MOST_PAIRS:
+        return False
+    for item in without:
+        partner = next((index for index, candidate in enumerate(rest) if _same(item, candidate)), None)
+        if partner is None:
             return False
-        if left.name in _WRAPPERS and len(left.arguments) == len(right.arguments) == 1:
-            return _equal_content(left.name, left.arguments[0], right.arguments[0])
-        return same(left.arguments, right.arguments) and same(dict(left.keywords), dict(right.keywords))
-    named, plain = (left, right) if isinstance(left, Named) else (right, left)
-    wrapped = named.name in _WRAPPERS or named.name == "defaultdict"
-    return wrapped and len(named.arguments) == 1 and _equal_content(named.name, named.arguments[0], plain)
-
-
-def _equal_content(name: str, left: Any, right: Any) -> bool:
-    if name in _UNORDERED:
-        if not all(isinstance(value, (list, tuple, set, frozenset)) for value in (left, right)):
-            return False
-        try:
-            return _equal_sets(frozenset(left), frozenset(right))
-        except TypeError:  # items of a dict, with values that are no elements of sets
-            return _paired(list(left), list(right))
-    return _equal_arrays(left, right) if name in _NUMBERS else equal(left, right)
-
-
-def _equal_arrays(left: Any, right: Any) -> bool:
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(
-            _equal_arrays(*items) for items in zip(left, right, strict=True)
-        )
-    return equal(left, right)
-
-
-def _equal_items(left: Sequence[Any], right: Sequence[Any]) -> bool:
-    return len(left) == len(right) and all(same(*items) for items in zip(left, right, strict=True))
-
-
-def _equal_decimals(left: Decimal, right: Decimal) -> bool:
-    return bool(left == right) or (left.is_nan() and right.is_nan())
+        del rest[partner]
+    return True
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+    return isinstance(value, int | float | complex)
 
 
 def _near(left: complex, right: complex) -> bool:
@@ -340,45 +310,3 @@ def _near(left: complex, right: complex) -> bool:
         return abs(left - right) < TOLERANCE or (cmath.isnan(left) and cmath.isnan(right))
     except OverflowError:
         return False
-
-
-def _equal_dicts(left: dict[Any, Any], right: dict[Any, Any]) -> bool:
-    if len(left) != len(right):
-        return False
-    if left.keys() == right.keys():
-        keys = {key: key for key in right}
-        return all(same(key, keys[key]) and same(value, right[key]) for key, value in left.items())
-    return _paired(list(left.items()), list(right.items()))
-
-
-def _equal_sets(left: set[Any] | frozenset[Any], right: set[Any] | frozenset[Any]) -> bool:
-    if len(left) != len(right):
-        return False
-    items = {item: item for item in right}
-    if any(item in items and not same(item, items[item]) for item in left):
-        return False
-    return _paired(list(left - right), list(right - left))
-
-
-def _paired(left: list[Any], right: list[Any]) -> bool:
-    """Whether the items of both sides can be paired as equal; False beyond 200: all pairs are compared."""
-    if len(left) != len(right) or len(left) > 200:
-        return False
-    rest = list(right)
-    for item in left:
-        partner = next((index for index, candidate in enumerate(rest) if same(item, candidate)), None)
-        if partner is None:
-            return False
-        del rest[partner]
-    return True
-
-
-_COMPARISONS: Final[dict[type, Callable[[Any, Any], bool]]] = {
-    Named: _equal_named,
-    Decimal: _equal_decimals,
-    list: _equal_items,
-    tuple: _equal_items,
-    dict: _equal_dicts,
-    set: _equal_sets,
-    frozenset: _equal_sets,
-}

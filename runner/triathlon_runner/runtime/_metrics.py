@@ -4,10 +4,10 @@ The cluster of every metric is the program: answers about one program are correl
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from triathlon_runner.metrics import Contribution, Metric
-from triathlon_runner.records import RuntimeRecord, UnitRecord
+from triathlon_runner.records import RuntimeRecord, StatementRecord, UnitRecord
 from triathlon_runner.runtime._asking import KINDS
 from triathlon_runner.runtime._grade import read_coverage
 from triathlon_runner.runtime._questions import NIL
@@ -80,42 +80,51 @@ def _units(records: Sequence[UnitRecord]) -> list[RuntimeRecord]:
     return [record for record in records if isinstance(record, RuntimeRecord)]
 
 
-def _share_right(
-    step: Literal["coverage", "state", "path"],
-) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
+_Contributions = Callable[[Sequence[UnitRecord]], list[Contribution]]
+
+
+def _of_units(count: Callable[[RuntimeRecord], tuple[float, float] | None]) -> _Contributions:
+    """Numerator and denominator that each unit adds; units without a count (None) are left out."""
+
     def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
-        return [
-            Contribution(
-                unit.program_id,
-                sum(getattr(statement, step).correct for statement in unit.statements),
-                len(unit.statements),
-            )
-            for unit in _units(records)
-            if unit.statements
-        ]
+        counted = ((unit.program_id, count(unit)) for unit in _units(records))
+        return [Contribution(program, *counts) for program, counts in counted if counts is not None]
 
     return contributions
 
 
-def _output_right(records: Sequence[UnitRecord]) -> list[Contribution]:
+def _of_statements(count: Callable[[StatementRecord], float]) -> _Contributions:
+    """The sum over the statements of a unit, and their number; units without statements are left out."""
+    return _of_units(
+        lambda unit: (sum(map(count, unit.statements)), len(unit.statements)) if unit.statements else None
+    )
+
+
+def _output_right(unit: RuntimeRecord) -> tuple[float, float]:
     """One question a (program, input): N' of the paper."""
-    return [Contribution(unit.program_id, unit.output.correct, 1) for unit in _units(records)]
+    return unit.output.correct, 1
 
 
-def _f1_of_yes(records: Sequence[UnitRecord]) -> list[Contribution]:
+def _output_right_by_authors(unit: RuntimeRecord) -> tuple[float, float] | None:
+    return None if unit.output_by_authors is None else (unit.output_by_authors, 1)
+
+
+def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
     """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
-    contributions = []
-    for unit in _units(records):
-        hits = mistakes = 0
-        for statement in unit.statements:
-            answer = statement.coverage.answer
-            answered_yes = answer is not None and read_coverage(answer) is True
-            true = "YES" in statement.coverage.expected
-            hits += answered_yes and true
-            mistakes += answered_yes != true
-        if unit.statements:
-            contributions.append(Contribution(unit.program_id, 2 * hits, 2 * hits + mistakes))
-    return contributions
+    if not unit.statements:
+        return None
+    hits = mistakes = 0
+    for statement in unit.statements:
+        answer = statement.coverage.answer
+        answered_yes = answer is not None and read_coverage(answer) is True
+        true = "YES" in statement.coverage.expected
+        hits += answered_yes and true
+        mistakes += answered_yes != true
+    return 2 * hits, 2 * hits + mistakes
+
+
+def _consistency(unit: RuntimeRecord) -> tuple[float, float] | None:
+    return (sum(chain.score for chain in chains(unit)), len(unit.statements)) if unit.statements else None
 
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
@@ -124,21 +133,10 @@ def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
     weight = sum(len(unit.statements) for unit in units) / len(units) if units else 0.0
     contributions = []
     for unit in units:
-        right = sum(
-            statement.coverage.correct + statement.state.correct + statement.path.correct
-            for statement in unit.statements
-        )
+        right = sum(sum(chain.right[:-1]) for chain in chains(unit))
         share = (right + weight * unit.output.correct) / 4.0
         contributions.append(Contribution(unit.program_id, share, len(unit.statements)))
     return contributions
-
-
-def _consistency(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return [
-        Contribution(unit.program_id, sum(chain.score for chain in chains(unit)), len(unit.statements))
-        for unit in _units(records)
-        if unit.statements
-    ]
 
 
 def _constant(metric_id: str, title: str, answer: str, *, scale: float = 1.0) -> Metric:
@@ -150,56 +148,47 @@ def _constant(metric_id: str, title: str, answer: str, *, scale: float = 1.0) ->
         answer: `YES`, `Nil` or `-1`, to every question about a line.
         scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
     """
-    kinds: dict[str, Literal["coverage", "state", "path"]] = {"YES": "coverage", NIL: "state", "-1": "path"}
-
-    def contributions(records: Sequence[UnitRecord]) -> list[Contribution]:
-        return [
-            Contribution(
-                unit.program_id,
-                sum(answer in getattr(statement, kinds[answer]).expected for statement in unit.statements),
-                len(unit.statements),
-            )
-            for unit in _units(records)
-            if unit.statements
-        ]
-
-    source = "counted from the truths"
+    kind = {"YES": "coverage", NIL: "state", "-1": "path"}[answer]
+    contributions = _of_statements(lambda one: answer in getattr(one, kind).expected)
     maximum = 100.0 if scale != 1.0 else 1.0
-    return Metric(f"constant_{metric_id}", title, source, contributions, scale, maximum, role="beside")
-
-
-def _output_right_by_authors(records: Sequence[UnitRecord]) -> list[Contribution]:
-    return [
-        Contribution(unit.program_id, unit.output_by_authors, 1)
-        for unit in _units(records)
-        if unit.output_by_authors is not None
-    ]
+    return Metric(
+        f"constant_{metric_id}",
+        title,
+        "counted from the truths",
+        contributions,
+        scale,
+        maximum,
+        role="beside",
+    )
 
 
 IC: Final = Metric(
     id="ic",
     title="Incremental consistency",
     source="REval, section III-C",
-    contributions=_consistency,
+    contributions=_of_units(_consistency),
     scale=100.0,
     maximum=100.0,
     role="headline",
 )
+_COVERAGE: Final = _of_statements(lambda one: one.coverage.correct)
+_STATE: Final = _of_statements(lambda one: one.state.correct)
+_PATH: Final = _of_statements(lambda one: one.path.correct)
 METRICS: Final = (
     IC,
     Metric(
         "average_accuracy", "Average accuracy", "REval, table III: the mean of the four accuracies", _average
     ),
-    Metric("coverage_accuracy", "Coverage", "REval, section III-B1 (CCP)", _share_right("coverage")),
-    Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _f1_of_yes),
-    Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _share_right("state")),
-    Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _share_right("path")),
-    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _output_right),
+    Metric("coverage_accuracy", "Coverage", "REval, section III-B1 (CCP)", _COVERAGE),
+    Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _of_units(_f1_of_yes)),
+    Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _STATE),
+    Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _PATH),
+    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _of_units(_output_right)),
     Metric(
         "output_accuracy_authors",
         "Output, the authors' rule",
         "REval's evaluation: fewer assertions than the question fail, what is left is executed",
-        _output_right_by_authors,
+        _of_units(_output_right_by_authors),
         role="beside",
     ),
     _constant("coverage_accuracy", "Coverage, always YES", "YES"),

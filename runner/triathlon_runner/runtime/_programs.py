@@ -6,7 +6,7 @@ data raise DataUnavailableError where a file is not here and cannot be fetched.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -14,18 +14,17 @@ from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.datasets.official import (
     DrevalInput,
     DrevalProgram,
-    classeval,
     cruxeval,
     dreval,
-    humaneval_original,
 )
-from triathlon_runner.runtime._masked import Masked, originals
-from triathlon_runner.runtime._masking import mask_test, statements_text
+from triathlon_runner.runtime._claims import SAME, Definitions, claimed, definitions, is_value
+from triathlon_runner.runtime._masked import MASK, Masked, originals, read_masked, without_self
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, third_party
+from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, parse_expression, third_party
 
 CANDIDATES: Final = 10
 """Inputs of a program that are traced to find a few of them with a question."""
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def function_program(problem: Problem) -> ProgramQuestions:
@@ -171,19 +170,70 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
     return questions.model_copy(update={"statements": statements})
 
 
-def humaneval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """HumanEval's own solutions, asked about on their base inputs."""
-    return list(map(function_program, humaneval_original(store)))
-
-
-def classeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
-    """ClassEval's classes with their unittest modules."""
-    return list(map(class_program, classeval(store)))
-
-
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """CRUXEval's programs, each with its one input."""
     return [
         function_program(Problem(task.task_id, "f", "", task.program, (argument_tuple(task.input),)))
         for task in cruxeval(store)
     ]
+
+
+# The output question of a test: its assertions with their expected sides masked
+
+
+def statements_text(statements: list[ast.stmt]) -> str:
+    """The body of a test method, its assertions without `self.`."""
+    return ast.unparse(_copy(statements))
+
+
+def mask_test(statements: list[ast.stmt]) -> Masked:
+    """A test's body with all its assertions masked, save those in loops; an empty text where it has none."""
+    body = _copy(statements)
+    originals: list[str] = []
+    known = definitions(body.body)
+    for statement in _straight(body.body):
+        _mask_statement(statement, known, originals)
+    text = ast.unparse(body) if originals else ""
+    read_masked(text)
+    return Masked(text, tuple(originals))
+
+
+def _copy(statements: list[ast.stmt]) -> ast.Module:
+    return without_self(parse(ast.unparse(ast.Module(statements, []))))
+
+
+def _straight(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements, inner ones too, that are executed once at most."""
+    for statement in statements:
+        yield statement
+        if not isinstance(statement, _LOOPS):
+            for field in ("body", "orelse", "finalbody"):
+                yield from _straight(getattr(statement, field, []))
+            for handler in getattr(statement, "handlers", []):
+                yield from _straight(handler.body)
+
+
+def _mask_statement(statement: ast.stmt, known: Definitions, originals: list[str]) -> None:
+    """Puts masks into an assertion, and the source of what they replace into `originals`."""
+
+    def mask(expected: ast.expr) -> ast.expr:
+        originals.append(ast.unparse(expected))
+        return ast.Name(MASK, ast.Load())
+
+    match statement:
+        case ast.Assert(ast.Compare(_, [ast.Eq() | ast.Is()], [right]) as compared):
+            if is_value(right, known):
+                compared.comparators[0] = mask(right)
+        case ast.Assert(test):
+            left = parse_expression(f"bool({ast.unparse(test)})")
+            statement.test = ast.Compare(left, [ast.Eq()], [mask(ast.Constant(True))])
+        case ast.Expr(ast.Call(ast.Name(name), [first, second, *_]) as call) if name in SAME:
+            # Where neither side is a value, as both call the program, there is nothing to state.
+            if is_value(second, known):
+                call.args[1] = mask(second)
+            elif is_value(first, known):
+                call.args[0] = mask(first)
+        case ast.Expr(ast.Call() as call) if claim := claimed(call):
+            subject, value = claim
+            call.func = ast.Name("assertEqual", ast.Load())
+            call.args, call.keywords = [subject, mask(value)], []

@@ -156,11 +156,6 @@ class QuestionFile(Strict):
         return DataSetInfo(self.dataset, self.version, self.sha256)
 
 
-def count_questions(programs: tuple[ProgramQuestions, ...]) -> int:
-    """(program, input, line, variable) quadruples: what REval counts as its 3,152 problems (table I)."""
-    return sum(len(asked.statements) for program in programs for asked in program.inputs)
-
-
 def write_questions(questions: QuestionFile, path: Path) -> None:
     """Writes the file: the same questions give the same bytes.
 

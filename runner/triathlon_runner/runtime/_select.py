@@ -5,7 +5,7 @@ gives back, what a bare expression changed.
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -209,10 +209,10 @@ def blocks(function: Function) -> list[Block]:
     return order
 
 
-def functions(program: ast.Module) -> Iterator[Function]:
+def functions(program: ast.Module) -> list[Function]:
     """Every function and method, nested ones too, in the order of the text."""
     nodes = [node for node in ast.walk(program) if isinstance(node, Function)]
-    return iter(sorted(nodes, key=lambda function: (function.lineno, function.col_offset)))
+    return sorted(nodes, key=lambda function: (function.lineno, function.col_offset))
 
 
 class _BlockBuilder:

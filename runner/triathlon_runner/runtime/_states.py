@@ -1,4 +1,4 @@
-"""Reads answers of the form `value; type`: strict about the value, lenient about how it is written."""
+"""Grades answers of the form `value; type`: strict about the value, lenient about how it is written."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,13 +6,11 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from triathlon_runner.runtime._literals import NotALiteralError, decimal, equal, read_literal
-from triathlon_runner.runtime._questions import Value
+from triathlon_runner.records import Outcome
+from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded, unwrapped
+from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal
+from triathlon_runner.runtime._questions import NO_VALUE, StatementQuestion, Value
 
-TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
-"""What some models write in place of Python's quotes and minus."""
-
-_WRAPPINGS: Final = ("**", "`", "'", '"')
 _CLASS: Final = re.compile(r"<(?:class|type) ['\"]([\w.<>]+)['\"]>")
 _VALUE_LABEL: Final = re.compile(r"\Avalue\s*[:=]\s*", re.IGNORECASE)
 _TYPE_LABEL: Final = re.compile(r"\A(?:type\s*[:=]|type |class )\s*", re.IGNORECASE)
@@ -24,21 +22,31 @@ _SAME_TYPES: Final = {
     "dictionary": "dict", "double": "float", "np.array": "ndarray", "array": "ndarray",
     "type(none)": "nonetype",
 }  # fmt: skip
-
-
 _NIL_BEFORE_REMARK: Final = re.compile(r"[\['\"`*]*nil[\]'\"`*]*\s*(?:[.,:;(–—-].*)?", re.IGNORECASE)
 _INSIDE: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 """What a type holds: `[str, int]` of `dict[str, int]`."""
 
 
+def grade_state(question: StatementQuestion, answer: str) -> Graded:
+    """Right where value and type both match one of those observed, or where `Nil` says that there is none."""
+    answers = list(read_states(answer))
+    if any(matches(true, value, kind) for true in question.states for value, kind in answers):
+        return Graded(Outcome.PASSED)
+    # Behind `Nil` on the first line stands a remark.
+    first = answer.strip().partition("\n")[0].strip()
+    if is_nil(answer) or _NIL_BEFORE_REMARK.fullmatch(first) or any(is_nil(value) for value, _ in answers):
+        without_value = not question.states or NO_VALUE in question.states
+        return Graded.of("the variable has a value there", right=without_value)
+    if not answers:
+        return Graded(Outcome.NO_ANSWER, "no `value; type`")
+    if question.states:
+        return Graded(Outcome.FAILED, "another value or type")
+    return Graded(Outcome.FAILED, "it has no value" if question.executed else "the line is not executed")
+
+
 def is_nil(text: str) -> bool:
     """Whether a text means that there is no value."""
     return text.strip().strip("[]'\"`*.").strip().lower() == "nil"
-
-
-def begins_with_nil(answer: str) -> bool:
-    """Whether the first line says that there is no value; later lines are a remark."""
-    return _NIL_BEFORE_REMARK.fullmatch(answer.strip().partition("\n")[0].strip()) is not None
 
 
 def read_states(answer: str) -> Iterator[tuple[str, str]]:
@@ -53,14 +61,6 @@ def read_states(answer: str) -> Iterator[tuple[str, str]]:
         value, semicolon, kind = text.rpartition(";")
         if semicolon:
             yield value.strip(), kind.strip()
-
-
-def unwrapped(text: str) -> str:
-    """A text without quotes, backticks or bold type around all of it."""
-    for mark in _WRAPPINGS:
-        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
-            return text[len(mark) : -len(mark)].strip()
-    return text
 
 
 def read_type(text: str) -> str:
@@ -94,7 +94,8 @@ def matches(true: Value, value: str, kind: str) -> bool:
     if isinstance(wanted, str) and value == wanted:
         return True  # a text without quotes
     return any(
-        _may_have_type(read, true.type) and equal(read, wanted) for read in _possible_values(value, true.type)
+        kind_of(read) in _KINDS.get(true.type, (kind_of(read),)) and equal(read, wanted)
+        for read in _possible_values(value, true.type)
     )
 
 
@@ -104,19 +105,12 @@ _NUMPY_SCALARS: Final = {
     for bits in (8, 16, 32, 64, 128)
 } | {"numpy.bool": "bool", "numpy.bool_": "bool", "numpy.str_": "str"}
 """Types of NumPy's scalars, each with that of the number that it prints."""
-_PLAIN_TYPES: Final = {
-    "int": (int,), "float": (int, float), "complex": (int, float, complex), "str": (str,), "bytes": (bytes,),
-    "bool": (bool,), "list": (list,), "tuple": (tuple,), "set": (set,), "frozenset": (frozenset, set),
-    "dict": (dict,), "NoneType": (type(None),),
+_KINDS: Final = {
+    "float": ("int", "float"), "complex": ("int", "float", "complex"), "bool": ("True", "False"),
+    "frozenset": ("frozenset", "set"), "NoneType": ("None",),
+    **{kind: (kind,) for kind in ("int", "str", "bytes", "list", "tuple", "set", "dict")},
 }  # fmt: skip
-
-
-def _may_have_type(value: Any, kind: str) -> bool:
-    """Whether a literal can be of the type that the answer names; a whole number may be a float."""
-    allowed = _PLAIN_TYPES.get(kind)
-    if allowed is None:
-        return True
-    return isinstance(value, allowed) and (kind == "bool" or not isinstance(value, bool))
+"""By type what its literals are read as; a whole number may be a float."""
 
 
 _BETWEEN_ITEMS: Final = re.compile(r"(?<=[\w.\]])\s+(?=[-\w.\[])")
@@ -161,6 +155,6 @@ _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
     "datetime.date": date.fromisoformat,
     "datetime.time": time.fromisoformat,
     "datetime.timedelta": _duration,
-    "decimal.Decimal": decimal,
+    "decimal.Decimal": lambda text: read_literal(f"Decimal({text!r})"),
     "fractions.Fraction": lambda text: read_literal(f"Fraction({text!r})"),
 }

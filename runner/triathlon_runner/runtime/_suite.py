@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
@@ -16,23 +17,17 @@ from triathlon_runner.records import (
     StatementRecord,
     Usage,
 )
-from triathlon_runner.runtime._asking import KINDS, AnyAsker, QuestionKind, sampling
+from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
-from triathlon_runner.runtime._grade import (
-    answer_record,
-    by_authors_rule,
-    expected_answers,
-    grade_answer,
-    masked_test,
-    passes_by_authors,
-)
+from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
+from triathlon_runner.runtime._outputs import by_authors_rule, masked_test, passes_by_authors
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
     QuestionFile,
     StatementQuestion,
 )
-from triathlon_runner.runtime._reval_truths import REVAL_RULES
+from triathlon_runner.runtime._trace import REVAL_RULES
 from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
 
 
@@ -42,7 +37,7 @@ class RuntimeSuite:
     def __init__(
         self,
         suite_id: str,
-        asker: AnyAsker,
+        asker: Asker,
         source: QuestionSource | QuestionFile,
         temperature: float = 0.0,
         *,
@@ -141,29 +136,35 @@ class RuntimeSuite:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.
         """
         program, asked = self._units[task_id]
-        ask = partial(self._ask, program, asked, model, sample, grader)
         kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
+        ask = partial(self._ask, program, asked, model, sample, grader)
         try:
             async with asyncio.TaskGroup() as group:
-                output = group.create_task(self._ask_output(program, asked, model, sample, grader))
-                statements = [
-                    {kind: group.create_task(ask(kind, statement)) for kind in kinds}
+                output_task = group.create_task(ask("output"))
+                tasks = [
+                    [group.create_task(ask(kind, statement)) for kind in kinds]
                     for statement in asked.statements
                 ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        answered = [task.result() for tasks in statements for task in tasks.values()]
-        output_record, output_answer, by_authors, masks_call = output.result()
-        answered.append((output_record, output_answer))
+        statements = [[task.result() for task in of_statement] for of_statement in tasks]
+        output, by_authors = output_task.result(), None
+        answered = [*chain.from_iterable(statements), output]
+        if self._authors_rule:
+            text = output.record.answer or ""
+            by_authors = await passes_by_authors(grader.sandbox, program, asked, text)
+            if self._authors_truths:
+                output = output._replace(record=by_authors_rule(output.record, right=by_authors))
+                answered[-1] = output
         return RuntimeRecord(
             suite=self.id,
             model=model.id,
             task_id=task_id,
             sample=sample,
             protocol=protocol,
-            outcome=Outcome.PASSED if all(record.correct for record, _ in answered) else Outcome.FAILED,
-            usage=sum((answer.usage for _, answer in answered), Usage()),
-            seconds=max(answer.seconds for _, answer in answered),
+            outcome=Outcome.PASSED if all(one.record.correct for one in answered) else Outcome.FAILED,
+            usage=sum((one.answer.usage for one in answered), Usage()),
+            seconds=max(one.answer.seconds for one in answered),
             style=self._asker.style,
             program_id=program.task_id,
             program=program.program,
@@ -173,36 +174,16 @@ class RuntimeSuite:
                 StatementRecord(
                     line=statement.line,
                     variable=statement.variable,
-                    coverage=tasks["coverage"].result()[0],
-                    state=tasks["state"].result()[0],
-                    path=tasks["path"].result()[0],
+                    coverage=coverage.record,
+                    state=state.record,
+                    path=path.record,
                 )
-                for statement, tasks in zip(asked.statements, statements, strict=True)
+                for statement, (coverage, state, path) in zip(asked.statements, statements, strict=True)
             ),
-            output=output_record,
+            output=output.record,
             output_by_authors=by_authors,
-            output_masks_call=masks_call,
+            output_masks_call=output.masks_call,
         )
-
-    async def _ask_output(
-        self,
-        program: ProgramQuestions,
-        asked: InputQuestions,
-        model: Model,
-        sample: int,
-        grader: Grader,
-        kind: QuestionKind = "output",
-    ) -> tuple[AnswerRecord, Answer, bool | None, bool]:
-        """The graded answer to the output question, what it took, the authors' verdict (None: not asked for),
-        and whether the question masks a call.
-        """
-        record, answer = await self._ask(program, asked, model, sample, grader, kind, None)
-        by_authors = None
-        if self._authors_rule:
-            by_authors = await passes_by_authors(grader.sandbox, program, asked, record.answer or "")
-            if self._authors_truths:
-                record = by_authors_rule(record, right=by_authors)
-        return record, answer, by_authors, bool(masked_test(program, asked).masked_calls)
 
     async def _ask(
         self,
@@ -212,9 +193,8 @@ class RuntimeSuite:
         sample: int,
         grader: Grader,
         kind: QuestionKind,
-        statement: StatementQuestion | None,
-    ) -> tuple[AnswerRecord, Answer]:
-        """The graded answer to one question, and what it took."""
+        statement: StatementQuestion | None = None,
+    ) -> "_Answered":
         question = self._asker.question(kind, program, asked, statement)
         prompt = self._asker.prompt(kind, question, completes=model.kind == "base")
         answer = await model.ask(prompt, self._sampling, sample=sample)
@@ -225,7 +205,17 @@ class RuntimeSuite:
             question=question,
             expected=expected_answers(kind, program, asked, statement),
         )
-        return record, answer
+        is_output = statement is None
+        return _Answered(record, answer, is_output and bool(masked_test(program, asked).masked_calls))
+
+
+class _Answered(NamedTuple):
+    """The graded answer to one question, and what it took."""
+
+    record: AnswerRecord
+    answer: Answer
+    masks_call: bool = False
+    """Whether it is an output question that masks a call instead of a value."""
 
 
 def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:

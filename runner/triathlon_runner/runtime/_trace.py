@@ -1,13 +1,14 @@
-"""The trace of one run: its steps, and what can be read from them."""
+"""The trace of one run: its steps, and what can be read from them; and the truths that REval's tracer has."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Literal
 
-from triathlon_runner.runtime._check import run_calls
-from triathlon_runner.runtime._questions import Value
-from triathlon_runner.sandbox import Call, Execution, Returned, Sandbox
+from triathlon_runner.runtime._questions import NO_VALUE, ProgramQuestions, StatementQuestion, Value
+from triathlon_runner.runtime._sandboxed import run_calls
+from triathlon_runner.sandbox import Call, Execution, Returned, Sandbox, SandboxError
 
 NOT_EXECUTED: Final = -1
 """The successor of a line that is not executed, and of the last one (REval's own convention)."""
@@ -131,3 +132,58 @@ async def trace_runs(
             case _:
                 traces.append(Trace("lost", str(result)))
     return traces
+
+
+# By a model of the tracer of REval's authors
+
+REVAL_RULES: Final = 1
+"""Raise it whenever the model gives another truth: part of the hash `graded`."""
+
+
+async def with_reval_truths(sandbox: Sandbox, program: ProgramQuestions) -> ProgramQuestions:
+    """A program's questions with REval's truths of states and paths in the place of ours.
+
+    REval's code is not here. Its tracer was described by people who ran it, and this is that description: a
+    return event counts as a step, the next line is that of the next step on another line, and the state after
+    a line is what the next step sees, in whatever function that is. So where a line calls a function, the
+    next step is in there. `benchmarks/runtime_truth.py` compares the model with ours and with what was
+    counted.
+
+    Raises:
+        SandboxError: the sandbox itself failed, or the program did not run to its end.
+    """
+    variables = sorted({one.variable for asked in program.inputs for one in asked.statements})
+    stored = [name.replace("self.__", f"self._{program.entry_point}__") for name in variables]
+    calls = [Call("events", (program.program, program.run_of(asked), stored)) for asked in program.inputs]
+    results = await run_calls(sandbox, "tracer", calls, frozenset(program.libraries), cpu_seconds=(10.0, 5.0))
+    inputs = []
+    for asked, result in zip(program.inputs, results, strict=True):
+        if not isinstance(result, Returned):
+            raise SandboxError(f"{program.task_id}#{asked.index}: not traced as REval does: {result}")
+        steps = list(result.value)
+        statements = [
+            _with_reval_truth(one, variables.index(one.variable), steps) for one in asked.statements
+        ]
+        inputs.append(asked.model_copy(update={"statements": tuple(statements)}))
+    return program.model_copy(update={"inputs": tuple(inputs)})
+
+
+def _with_reval_truth(statement: StatementQuestion, number: int, steps: Sequence[Any]) -> StatementQuestion:
+    """A statement with the truth of the variable of this number."""
+    lines = [step[0] for step in steps]
+    after = {
+        next((later for later in lines[place + 1 :] if later != line), NOT_EXECUTED)
+        for place, line in enumerate(lines)
+        if line == statement.line
+    }
+    seen = [following[1][number] for step, following in pairwise(steps) if step[0] == statement.line]
+    states = tuple(
+        dict.fromkeys(Value(type=of[0], text=of[1], literal=of[2]) if of else NO_VALUE for of in seen)
+    )
+    return statement.model_copy(
+        update={
+            "next_lines": tuple(sorted(after or {NOT_EXECUTED})),
+            # Where no value was seen at all, the right answer is Nil, as it is for an empty tuple.
+            "states": states if any(value != NO_VALUE for value in states) else (),
+        }
+    )

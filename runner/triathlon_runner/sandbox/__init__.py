@@ -23,12 +23,16 @@ from triathlon_runner.sandbox._api import (
     StoredResults,
     Tagged,
 )
-from triathlon_runner.sandbox._doctor import SandboxHealth, doctor, try_language
 from triathlon_runner.sandbox._inside.child import encode
-from triathlon_runner.sandbox._limits import limits_of_a_child
-from triathlon_runner.sandbox._local import open_sandbox
-from triathlon_runner.sandbox._python_wire import PythonWire, decode, is_plain, refuse_collisions
-from triathlon_runner.sandbox._ways_out import integrity
+from triathlon_runner.sandbox._open import (
+    SandboxHealth,
+    doctor,
+    integrity,
+    limits_of_a_child,
+    open_sandbox,
+    try_language,
+)
+from triathlon_runner.sandbox._wire import PythonWire, decode, is_plain, refuse_collisions
 
 __all__ = [
     "HASHED_BYTES",

@@ -2,14 +2,12 @@
 
 import asyncio
 import itertools
-import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
-from triathlon_runner.errors import UserError
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
     Call,
@@ -20,13 +18,11 @@ from triathlon_runner.sandbox._api import (
     Raised,
     Results,
     Returned,
-    Sandbox,
     SandboxError,
 )
-from triathlon_runner.sandbox._free_memory import available_bytes
+from triathlon_runner.sandbox._machine import available_bytes
 from triathlon_runner.sandbox._run import Run
-from triathlon_runner.sandbox._settings import LEVELS, IsolationLevel, server_settings
-from triathlon_runner.sandbox._ways_out import check_ways_out
+from triathlon_runner.sandbox._settings import IsolationLevel, server_settings
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
@@ -40,47 +36,6 @@ _YOUNG_SECONDS, _YOUNG_BYTES = 0.25, 1 << 30
 """So long a job has less memory reserved than its limit: most end before, and cannot take it all so fast."""
 _Kind = tuple[Language, frozenset[str]]
 """Which jobs can share a server: one language, one set of libraries."""
-
-
-@asynccontextmanager
-async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIterator[Sandbox]:
-    """A sandbox on this machine, at most `jobs` children at once (default: as many as cores).
-
-    Memory is reserved for jobs: they run one after another where there is too little for several, and a
-    single job's limit fits what is free.
-
-    `level` is `namespaces`, `lite` or `auto`, the strongest that works here.
-
-    Raises:
-        SandboxError: the level, or any, does not work here; the message says what to enable.
-    """
-    sandbox = await _strongest(level, jobs or len(os.sched_getaffinity(0)))
-    try:
-        yield sandbox
-    finally:
-        await sandbox.aclose()
-
-
-async def _strongest(wanted: str, jobs: int) -> "LocalSandbox":
-    levels = [level for level in LEVELS if wanted in ("auto", level)]
-    if not levels:
-        raise UserError(f"no isolation level {wanted!r}: choose auto, {', '.join(LEVELS)}")
-    refusals = []
-    for level in levels:
-        sandbox = LocalSandbox(level, jobs)
-        try:
-            await sandbox.check()
-        except SandboxError as error:
-            await sandbox.aclose()
-            refusals.append(f"{level}: {error}")
-        else:
-            return sandbox
-    every = "nothing is executed here, no isolation level works"
-    what = every if wanted == "auto" else "this isolation level does not work here"
-    raise SandboxError(
-        f"{what} ({'; '.join(refusals)}). "
-        "Enable unprivileged user namespaces, or Landlock (Linux 5.13 or later, `landlock` among the LSMs)."
-    )
 
 
 class LocalSandbox:
@@ -102,19 +57,17 @@ class LocalSandbox:
         return self._level
 
     async def run(self, job: Job) -> Execution:
-        """See `Sandbox.run`."""
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             results = await run.results()
         return replace(run.execution, results=results)
 
     @asynccontextmanager
     async def stream(self, job: Job) -> AsyncIterator[Results]:
-        """See `Sandbox.stream`."""
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
             yield run
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """See `Sandbox.examine`. Both children share one slot, since one of them always waits for the other.
+        """Both children share one slot, since one of them always waits for the other.
 
         The examiner is not counted as asleep while it waits; it ends with the candidate.
         """
@@ -157,11 +110,11 @@ class LocalSandbox:
         """
         wanted = sum(job.limits.memory_bytes for job in jobs)
         async with self._slots:
-            while self._reserved and self._available() - self._reserved_bytes() < wanted:
+            while self._reserved and self._unreserved() < wanted:
                 self._job_ended.clear()
                 with suppress(TimeoutError):  # other programs free memory, too
                     await asyncio.wait_for(self._job_ended.wait(), _MEMORY_CHECK_SECONDS)
-            fitted = jobs if self._reserved or self._available() - _SPARE_MEMORY >= wanted else _fit(jobs)
+            fitted = jobs if self._reserved or self._unreserved() - _SPARE_MEMORY >= wanted else _fit(jobs)
             reservation = next(self._numbers)
             self._reserved[reservation] = time.monotonic(), wanted
             try:
@@ -170,19 +123,19 @@ class LocalSandbox:
                 del self._reserved[reservation]
                 self._job_ended.set()
 
-    def _reserved_bytes(self) -> int:
-        """Bytes that running jobs may still take."""
-        young = time.monotonic() - _YOUNG_SECONDS
-        return sum(
-            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
-        )
+    def _unreserved(self) -> int:
+        """Bytes of free memory that no running job may still take.
 
-    def _available(self) -> int:
-        """Bytes of free memory, measured a moment ago: measuring takes as long as starting a short job."""
+        They were measured a moment ago: measuring takes as long as starting a short job.
+        """
         now = time.monotonic()
         if now >= self._memory_due:
             self._memory_due, self._memory = now + _MEMORY_CHECK_SECONDS, available_bytes()
-        return self._memory
+        young = now - _YOUNG_SECONDS
+        reserved = sum(
+            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
+        )
+        return self._memory - reserved
 
     @asynccontextmanager
     async def _worker(self, job: Job) -> AsyncIterator[Worker]:
@@ -207,10 +160,6 @@ class LocalSandbox:
             if not others:
                 return
             await others[0].pop().close()  # out of the pool first, because closing takes a while
-
-    async def check(self) -> None:
-        """Runs a first program; raises SandboxError where the level does not work here, or does not hold."""
-        await check_ways_out(self)
 
     async def aclose(self) -> None:
         """Ends all servers."""

@@ -24,8 +24,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
-from triathlon_runner.sandbox._json_wire import JsonWire
-from triathlon_runner.sandbox._python_wire import PythonWire
+from triathlon_runner.sandbox._wire import JsonWire, PythonWire
 from triathlon_runner.sandbox._worker import ChildEnd, Exchange, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
@@ -203,7 +202,11 @@ class Run:
     async def _make_relayed_call(self, payload: bytes) -> None:
         assert self._relay is not None
         try:
-            call = _relayed_call(self._wire.value(payload))
+            match self._wire.value(payload):
+                case [str(function), list(arguments)]:
+                    call = Call(function, tuple(arguments))
+                case _:
+                    raise MalformedError("expected a call, got another message")
         except MalformedError as error:
             return self.stop(Ended.DIED, malformed(error))
         result = await self._relay(call)
@@ -272,23 +275,12 @@ class Run:
         if code == 0 and self._loaded and self._arrived == self._asked:
             return Ended.FINISHED, ""
         if code == -signal.SIGKILL:  # not by the server, nor by itself: the filter makes that another signal
-            return Ended.DIED, self._memory_it_exhausted(end)
+            if end.peak_bytes < _LARGE_SHARE * limits.memory_bytes:
+                raise SandboxError(_KILLED_FROM_OUTSIDE)
+            most = f"{end.peak_bytes >> 20} MiB"
+            return Ended.DIED, f"out of memory: killed by the kernel when it had {most}"
         return Ended.DIED, f"killed by signal {-code}" if code < 0 else f"exited with status {code}"
-
-    def _memory_it_exhausted(self, end: ChildEnd) -> str:
-        """What to say of a program that the kernel killed; SandboxError where it did not use much memory."""
-        if end.peak_bytes < _LARGE_SHARE * self._job.limits.memory_bytes:
-            raise SandboxError(_KILLED_FROM_OUTSIDE)
-        return f"out of memory: killed by the kernel when it had {end.peak_bytes >> 20} MiB"
 
 
 def _decoded(result: Sent | Raised) -> Returned | Raised:
     return result if isinstance(result, Raised) else Returned(result.value())
-
-
-def _relayed_call(question: object) -> Call:
-    """The call that a child asks for; raises MalformedError where the message is none."""
-    match question:
-        case [str(function), list(arguments)]:
-            return Call(function, tuple(arguments))
-    raise MalformedError("expected a call, got another message")

@@ -20,8 +20,8 @@ LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "lite")
 """From the strongest."""
 
 _HARNESSES = Path(__file__).parent / "_languages"
-
-
+_LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+"""The dynamic loader, which the kernel executes for an interpreter."""
 _FIRST_ID = 0x6000_0000
 """First user id of sandboxes, far above those of people and services; each worker has two."""
 _counter = itertools.count()
@@ -61,7 +61,7 @@ def server_settings(
     visible = [path for path in (*_system_libraries(), *spec.libraries) if Path(path).exists()]
     return settings | {
         "visible": _outermost([*visible, executable, harness]),
-        "runnable": [executable, *_loaders()],
+        "runnable": [executable, *(str(Path(path).resolve()) for path in _LOADERS if Path(path).exists())],
         "command": [executable, *spec.command[1:], harness],
         "reserves_memory": spec.reserves_memory,
     }
@@ -89,12 +89,6 @@ def _system_libraries() -> tuple[str, ...]:
     multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
     folders = [f"{root}/{multiarch}" for root in ("/lib", "/usr/lib")]
     return (*folders, "/lib64", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/usr/lib/locale")
-
-
-def _loaders() -> list[str]:
-    """The dynamic loader, which the kernel executes for an interpreter."""
-    candidates = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
-    return [str(Path(path).resolve()) for path in candidates if Path(path).exists()]
 
 
 def _outermost(paths: Iterable[str]) -> tuple[str, ...]:

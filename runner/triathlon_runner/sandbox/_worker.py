@@ -19,7 +19,7 @@ from typing import Any
 
 from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits, SandboxError
 from triathlon_runner.sandbox._inside import messages
-from triathlon_runner.sandbox._run_queue import RunQueue, seconds_occupied
+from triathlon_runner.sandbox._machine import RunQueue, seconds_occupied
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -385,10 +385,6 @@ class Worker:
         try:
             self._control.send(message)
         except OSError:
-            self._kill()
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def close(self) -> None:
@@ -403,7 +399,7 @@ class Worker:
             async with asyncio.timeout(END_SECONDS):
                 await self._ended()
         except TimeoutError:
-            self._kill()
+            self._process.kill()
             await self._ended()
         try:
             await asyncio.to_thread(_remove, self._directory)

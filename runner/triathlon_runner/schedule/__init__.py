@@ -1,28 +1,27 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
-from triathlon_runner.schedule._build import Wanted, build_plan, build_suite
-from triathlon_runner.schedule._context import Summary
 from triathlon_runner.schedule._log import JsonLog, logged_errors
-from triathlon_runner.schedule._manifest import Conditions, differs
-from triathlon_runner.schedule._missing import Missing, what_is_missing
+from triathlon_runner.schedule._manifest import differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._model_wrappers import ControlledModel, JudgeModel, OpenModel
-from triathlon_runner.schedule._open import ModelOpener, why_not
-from triathlon_runner.schedule._panel import ConsoleProgress
+from triathlon_runner.schedule._models import ControlledModel, ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
     Pace,
     RunPlan,
+    Wanted,
     Work,
     all_settings,
     at_temperature,
+    build_plan,
+    build_suite,
     choose,
     work_for,
 )
+from triathlon_runner.schedule._prerequisites import Missing, check_references, what_is_missing
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._references import check_references
-from triathlon_runner.schedule._run import STOP_SECONDS, Runner
-from triathlon_runner.schedule._stop import CTRL_C, Account, Bounds, Control, deadline, span_seconds
+from triathlon_runner.schedule._progress import ConsoleProgress
+from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
+from triathlon_runner.schedule._stop import CTRL_C, Account, Control, deadline, seconds
 
 __all__ = [
     "CTRL_C",
@@ -30,14 +29,11 @@ __all__ = [
     "STOP_SECONDS",
     "UNITS_PER_SLOT",
     "Account",
-    "Bounds",
     "BuiltSuite",
-    "Conditions",
     "ConsoleProgress",
     "Control",
     "ControlledModel",
     "JsonLog",
-    "JudgeModel",
     "Missing",
     "ModelOpener",
     "OpenModel",
@@ -57,7 +53,7 @@ __all__ = [
     "deadline",
     "differs",
     "logged_errors",
-    "span_seconds",
+    "seconds",
     "spread",
     "what_is_missing",
     "why_not",

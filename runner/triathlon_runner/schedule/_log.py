@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -41,7 +40,7 @@ class JsonLog:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -49,18 +48,14 @@ class JsonLog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        self._file.close()
 
     def end(self, accounts: Iterable[Account], **facts: Any) -> None:
         """The run is over; each model's counters, then `facts`."""
         for account in accounts:
-            self.write(
-                "model_end",
-                model=account.model,
-                usd=round(account.usd, 6),
-                usd_estimated=round(account.usd_estimated, 6),
-                **{name: getattr(account.stats, name) for name in _COUNTERS},
-            )
+            counters = {name: getattr(account.stats, name) for name in _COUNTERS}
+            usd, estimated = round(account.usd, 6), round(account.usd_estimated, 6)
+            self.write("model_end", model=account.model, usd=usd, usd_estimated=estimated, **counters)
         self.write("end", **facts)
 
     def write(self, event: str, **facts: Any) -> None:
@@ -72,7 +67,7 @@ class JsonLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"time": now, "event": event, **facts}, ensure_ascii=False) + "\n"
         try:
-            os.write(self._file, line.encode("utf-8", "replace"))
+            self._file.write(line.encode("utf-8", "replace"))
         except OSError as error:
             raise self._unwritable(error) from None
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,20 +9,12 @@ from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.memo import python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord
+from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
-from triathlon_runner.schedule._model_wrappers import OpenModel
+from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.store import ResultsFile, ResultsFolder
 from triathlon_runner.suites import DataSetInfo
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """What is the same for every suite of a run."""
-
-    profile: str
-    sandbox_level: str
-    grader_integrity: str
 
 
 def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
@@ -47,10 +38,8 @@ def differs(work: Work, file: ResultsFile[Any], manifest: Manifest | None) -> st
         return f"another model or suite: lines of {', '.join(' '.join(place) for place in sorted(others))}"
     if other_protocols := file.protocols - {work.protocol}:
         return _other_protocol(work, other_protocols, manifest)
-    return _differs_from_manifest(work, manifest) if manifest is not None else ""
-
-
-def _differs_from_manifest(work: Work, manifest: Manifest) -> str:
+    if manifest is None:
+        return ""
     if manifest.protocol != work.protocol:
         return f"a protocol that their manifest does not name (it names '{manifest.protocol}': restore it)"
     settings, model = _other_settings(manifest, work), difference(manifest.identity, work.identity)
@@ -59,11 +48,13 @@ def _differs_from_manifest(work: Work, manifest: Manifest) -> str:
 
 def _other_settings(manifest: Manifest, work: Work) -> str:
     """Returns which settings beside the protocol differ, in words; earlier versions' manifests lack them."""
-    before = manifest.settings
-    if "graded" not in before:
+    if "graded" not in manifest.settings:
         return ""
-    changed = [name for name in ("api", "max_tokens", "judge") if before.get(name) != work.settings.get(name)]
-    return "; ".join(f"{name} was {before.get(name)!r}, is {work.settings.get(name)!r}" for name in changed)
+    names = ("api", "max_tokens", "judge")
+    before, now = ({name: place.get(name) for name in names} for place in (manifest.settings, work.settings))
+    return "; ".join(
+        f"{name} was {before[name]!r}, is {now[name]!r}" for name in names if before[name] != now[name]
+    )
 
 
 def _other_protocol(work: Work, others: set[ProtocolHashes], manifest: Manifest | None) -> str:
@@ -94,7 +85,8 @@ def write_manifest(
     work: Work,
     file: ResultsFile[UnitRecord],
     *,
-    conditions: Conditions,
+    profile: str,
+    sandbox_level: str,
     opened: OpenModel | None,
     failures: Counter[str],
     begins: bool,
@@ -114,24 +106,18 @@ def write_manifest(
         if still_holds or _is_of_larger_run(before, file, outcomes, open_units):
             return
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    data, price, usage = work.built.suite.data, work.row.price, file.usage
-    answered_by = opened or before
-    weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
-    speed = opened.stats.tokens_per_second if opened and opened.stats and not begins else None
+    data, price = work.built.suite.data, work.row.price
     manifest = Manifest(
         suite=work.suite_id,
         model=work.row.id,
-        served_model=answered_by.served_model if answered_by else "not reached",
-        served_by=answered_by.served_by if answered_by else "not reached",
         protocol=work.protocol,
         settings=dict(work.settings),
         data=DataSetRecord(name=data.name, version=data.version, sha256=data.sha256),
         runner_version=__version__,
-        engine_versions=_engine_versions(before, file, adds=begins and open_units > 0),
-        python_versions=_python_versions(before, file, adds=begins and open_units > 0),
-        sandbox_level=conditions.sandbox_level,
-        grader_integrity=conditions.grader_integrity,
-        profile=conditions.profile,
+        **_versions(before, file, adds=begins and open_units > 0),
+        sandbox_level=sandbox_level,
+        grader_integrity=integrity(sandbox_level),
+        profile=profile,
         private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len(
@@ -140,32 +126,36 @@ def write_manifest(
         open_units=open_units,
         open_reasons=dict(failures),
         outcomes=outcomes,
-        context_full=_context_full(opened) or (before.context_full if before else {}),
-        findings=_findings(opened, before),
-        usage=usage,
-        cost_usd=price.cost_of(usage) if price is not None else None,
-        identity=with_weights(work.identity, weights),
+        usage=file.usage,
+        cost_usd=price.cost_of(file.usage) if price is not None else None,
         planned=work.built.digest,
         bytes=file.size,
-        tokens_per_second=round(speed, 2) if speed else before.tokens_per_second if before else None,
         started=before.started if before else now,
         ended="" if begins else now,
+        **_of_server(work, opened, before, begins=begins),
     )
     folder.write_manifest(manifest)
 
 
-def _context_full(opened: OpenModel | None) -> dict[str, int]:
-    """Returns how many questions were refused, and replies cut, because the context was full."""
+def _of_server(
+    work: Work, opened: OpenModel | None, before: Manifest | None, *, begins: bool
+) -> dict[str, Any]:
+    """Returns what is known of the model's server; where it was not reached now, what was known before."""
     stats = opened.stats if opened else None
-    counts = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
-    return {name: count for name, count in counts.items() if count}
-
-
-def _findings(opened: OpenModel | None, before: Manifest | None) -> tuple[str, ...]:
-    """Returns what is known of the server's behaviour: the last findings where it answered nothing now."""
-    if opened and opened.stats and (opened.stats.answered or opened.stats.findings):
-        return tuple(opened.stats.findings)
-    return before.findings if before else ()
+    context_full = {"refused": stats.too_long, "cut": stats.cut_by_context} if stats else {}
+    context_full = {name: count for name, count in context_full.items() if count}
+    was_heard = stats is not None and (stats.answered or stats.findings)
+    speed = stats.tokens_per_second if stats and not begins else None
+    source = opened or before
+    weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
+    return {
+        "served_model": source.served_model if source else "not reached",
+        "served_by": source.served_by if source else "not reached",
+        "identity": with_weights(work.identity, weights),
+        "context_full": context_full or (before.context_full if before else {}),
+        "findings": tuple(stats.findings) if stats and was_heard else before.findings if before else (),
+        "tokens_per_second": round(speed, 2) if speed else before.tokens_per_second if before else None,
+    }
 
 
 def _is_of_larger_run(
@@ -177,17 +167,14 @@ def _is_of_larger_run(
     return sum(before.outcomes.values()) + before.open_units - len(file.units) > open_units
 
 
-def _engine_versions(
-    before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool
-) -> tuple[int, ...]:
-    """Versions that graded the lines that are there and, where units are about to be asked, this one."""
-    earlier = ((before.engine_versions if before else ()) or (0,)) if file.units else ()
-    return tuple(sorted({*earlier, *((ENGINE_VERSION,) if adds or not earlier else ())}))
-
-
-def _python_versions(
-    before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool
-) -> tuple[str, ...]:
-    """Pythons that graded the lines that are there and, where units are about to be asked, this one."""
-    earlier = before.python_versions if before and file.units else ()
-    return tuple(sorted({*earlier, *((python_version(),) if adds else ())}))
+def _versions(before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: bool) -> dict[str, Any]:
+    """Versions of grading and of Python that graded the lines, and this one's where units are to be asked."""
+    engines: tuple[int, ...] = ()
+    pythons: tuple[str, ...] = ()
+    if file.units:
+        engines = (before.engine_versions if before else ()) or (0,)  # 0: it was not written down
+        pythons = before.python_versions if before else ()
+    return {
+        "engine_versions": tuple(sorted({*engines, *((ENGINE_VERSION,) if adds or not engines else ())})),
+        "python_versions": tuple(sorted({*pythons, *((python_version(),) if adds else ())})),
+    }

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from triathlon_runner.errors import UserError, leaves
 from triathlon_runner.llm import ServerUnreachableError
-from triathlon_runner.schedule._context import RunContext
-from triathlon_runner.schedule._model_wrappers import OpenModel
+from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account
 from triathlon_runner.schedule._suite_run import ENDS_THE_MODEL, SuiteRun, open_suite
@@ -22,10 +22,11 @@ from triathlon_runner.store import (
 )
 from triathlon_runner.suites import Programs
 
+if TYPE_CHECKING:
+    from triathlon_runner.schedule._run import Runner
+
 UNITS_PER_SLOT = 3
 """Units in flight for each slot: some ask while the programs of others are executed."""
-
-
 SLOW_SECONDS = 1.0
 """CPU seconds of a reference from which on its unit is asked before others."""
 
@@ -33,7 +34,7 @@ SLOW_SECONDS = 1.0
 class ModelRun:
     """One attempt to run the open units of one model."""
 
-    def __init__(self, context: RunContext, works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
+    def __init__(self, runner: "Runner", works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
         """Takes what is wanted of the model, suite by suite; `broken` as `SuiteRun` has it."""
         self.works = works
         self.open = 0
@@ -41,7 +42,7 @@ class ModelRun:
         self.errors: list[str] = []
         self.server_is_unreachable = False
         """Its server does not answer; another attempt later may succeed."""
-        self._context = context
+        self._runner = runner
         self._row = works[0].row
         self._broken = broken
         self._opened: OpenModel | None = None
@@ -51,64 +52,62 @@ class ModelRun:
 
         Whatever ends this model is noted here: the others go on.
         """
+        runner = self._runner
         with ExitStack() as stack:
             try:
-                stack.enter_context(self._context.folder.locked(self._row.id))
+                stack.enter_context(runner.folder.locked(self._row.id))
             except UserError as error:
                 self._add_error(f"{self._row.id}: {error}")
                 self.open = sum(len(work.open_units(())) for work in self.works)
                 return
             suites = [suite for work in self.works if (suite := self._open_suite(work, stack)) is not None]
             try:
-                if any(suite.left for suite in suites) and not self._context.control.stop.asked:
+                if any(suite.left for suite in suites) and not runner.control.stopped:
                     await self._open_and_ask(suites)
             except* ENDS_THE_MODEL as errors:
                 self._give_up(errors)
             finally:
                 self._close(suites)
-                if self._context.pace is not None:
-                    self._context.pace.ended(self._row.id)
+                if runner.pace is not None:
+                    runner.pace.ended(self._row.id)
 
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
+        folder, model, suite = self._runner.folder, self._row.id, work.suite_id
         try:
-            return open_suite(self._context, work, self._broken, stack)
+            return open_suite(self._runner, work, self._broken, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            self._add_error(f"{self._row.id} {work.suite_id}: {error}{self._advice(error, work.suite_id)}")
-            lines = self._context.folder.lines(self._row.id, work.suite_id)
-            self.open += len(work.open_units(usable_units(lines, work.built.entry.record)))
+            advice = ""
+            if isinstance(error, UnreadableManifestError):
+                advice = "; nothing was asked or changed there"
+            elif isinstance(error, ContradictingLineError):
+                verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
+                advice = f"; {verify} shows what the rest of the line says"
+            self._add_error(f"{model} {suite}: {error}{advice}")
+            done = usable_units(folder.lines(model, suite), work.built.entry.record)
+            self.open += len(work.open_units(done))
             return None
-
-    def _advice(self, error: Exception, suite: str) -> str:
-        """What the run did about damage, and what to do where the message does not say that itself."""
-        if isinstance(error, UnreadableManifestError):
-            return "; nothing was asked or changed there"
-        if not isinstance(error, ContradictingLineError):
-            return ""
-        option = self._context.folder.option
-        verify = f"`triathlon verify --models {self._row.id} --suites {suite}{option}`"
-        return f"; {verify} shows what the rest of the line says"
 
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
         """Opens the model and asks it; a stop cancels this task while it waits for the server."""
-        context, task = self._context, asyncio.current_task()
+        runner, task = self._runner, asyncio.current_task()
         assert task is not None
-        context.opening.add(task)
+        runner.opening.add(task)
         try:
-            async with context.opener.open(self._row) as opened:
-                context.opening.discard(task)
+            async with runner.opener.open(self._row) as opened:
+                runner.opening.discard(task)
                 self._opened = opened
                 if opened.stats is not None:
                     account = Account(self._row.id, opened.stats, self._row.price)
-                    context.control.bounds.accounts.append(account)
-                    context.progress.attach(account)
+                    runner.control.accounts.append(account)
+                    runner.progress.attach(account)
                 await self._ask([suite for suite in suites if suite.begin(opened)], opened)
         finally:
-            context.opening.discard(task)
+            runner.opening.discard(task)
 
     async def _ask(self, suites: Sequence[SuiteRun], opened: OpenModel) -> None:
         for suite in suites:
             if suite.left:
-                self._context.progress.start(suite.model, suite.suite)
+                self._runner.progress.start(suite.model, suite.suite)
         units = self._in_order(suites)
         waiting = iter(units)
         async with asyncio.TaskGroup() as group:
@@ -120,7 +119,7 @@ class ModelRun:
 
         Without a pace, units whose programs compute for long go first: last, they would keep the server idle.
         """
-        pace, turns = self._context.pace, []
+        pace, turns = self._runner.pace, []
         for suite in suites:
             seconds = self._reference_seconds(suite) if pace is None else {}
             for number, unit in enumerate(suite.left):
@@ -134,7 +133,7 @@ class ModelRun:
         built, tasks = suite.work.built.suite, {task for task, _ in suite.left}
         problems = built.functions() if isinstance(built, Programs) else ()
         seconds = {
-            problem.task_id: self._context.reference_seconds(problem)
+            problem.task_id: self._runner.reference_seconds(problem)
             for problem in problems
             if problem.task_id in tasks
         }
@@ -142,17 +141,17 @@ class ModelRun:
 
     async def _worker(self, waiting: Iterator[tuple[SuiteRun, Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""
-        context, pace = self._context, self._context.pace
+        runner = self._runner
         for suite, unit in waiting:
-            if pace is not None:
-                await pace.ready(suite.model, suite.suite, unit)
-            if not context.control.may_send():
+            if runner.pace is not None:
+                await runner.pace.ready(suite.model, suite.suite, unit)
+            if not runner.control.may_send():
                 return
-            context.units += 1
+            runner.units += 1
             try:
                 await suite.run(unit, opened)
             finally:
-                context.units -= 1
+                runner.units -= 1
 
     def _give_up(self, errors: BaseExceptionGroup[Exception]) -> None:
         """Notes why this model cannot continue; each reason is shown once."""
@@ -163,7 +162,7 @@ class ModelRun:
 
     def _add_error(self, message: str) -> None:
         self.errors.append(message)
-        self._context.progress.say(message)
+        self._runner.progress.say(message)
 
     def _close(self, suites: Sequence[SuiteRun]) -> None:
         for suite in suites:

@@ -1,280 +1,201 @@
-"""Progress of a run: for people a live panel on a terminal, plain lines elsewhere; for machines a log."""
+"""How far each model is, how long it will take, and the table that shows it during a run and at its end."""
 
-import asyncio
 import math
-import os
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Self
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from rich.console import Console, ConsoleRenderable, Group, RenderableType
-from rich.control import Control
-from rich.live import Live
-from rich.segment import ControlType
 from rich.table import Table
-from rich.text import Text
 
-from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule._log import JsonLog
-from triathlon_runner.schedule._messages import Messages, time_of_day
-from triathlon_runner.schedule._panel_columns import (
-    FINAL,
-    PANEL,
-    Column,
-    cells_of_model,
-    cells_of_server,
-    cells_of_tally,
-)
+from triathlon_runner.llm import EndpointStats
 from triathlon_runner.schedule._stop import Account
-from triathlon_runner.schedule._tally import ModelProgress, Tally
-from triathlon_runner.terminal import duration, indented, visible
+from triathlon_runner.terminal import duration, visible
 
-_REFRESH_SECONDS: Final = 0.5
-_STATUS_SECONDS: Final = 5.0
-"""Between two lines about preparations, where the output is no terminal."""
-_LONG_SECONDS: Final = 60.0
-"""Age of a request in flight from which on a line says that a reply is waited for."""
-_LAST_LINES: Final = 20
-"""Messages that are printed again where a narrower window made the terminal wrap the panel's lines."""
+_UNKNOWN: Final = "–"
+PANEL: Final = {
+    "done": 0,
+    "open": 50,
+    "failed": 80,
+    "tokens/s": 60,
+    "in flight": 80,
+    "time left": 40,
+    "USD": 90,
+    "limit": 100,
+    "replies": 110,
+    "cached": 120,
+    "retries": 120,
+    "cut": 120,
+    "too long": 120,
+}
+"""Columns during a run, each with the narrowest window that shows it."""
+FINAL: Final = {
+    "done": 0,
+    "open": 50,
+    "replies": 60,
+    "tokens": 60,
+    "cached": 60,
+    "retries": 70,
+    "USD": 40,
+    "cut": 90,
+    "too long": 80,
+    "most in flight": 110,
+}
+"""Columns at the end of a run."""
+Row = tuple[str, Mapping[str, str], str]
+"""Name, cells by column, and style."""
 
 
-class ConsoleProgress:
-    """A live panel where the output is a terminal; a line every `interval` seconds where it is not.
+@dataclass(slots=True)
+class Tally:
+    """How far one model is with one suite, or with all of them."""
 
-    A terminal that cannot move its cursor (`TERM=dumb`) and one whose user wants plain text (`NO_COLOR`) get
-    lines, too. `log`, where it is set, gets each event.
-    """
-
-    log: JsonLog | None = None
-
-    def __init__(self, console: Console, interval: float = 15.0) -> None:
-        self._console = console
-        self._interval = interval
-        self._last_line = time.monotonic()
-        self._models: dict[str, ModelProgress] = {}
-        self._messages = Messages(self._print)
-        self._status = ""
-        self._last_status = -math.inf
-        self._timer: asyncio.TimerHandle | None = None
-        plain = bool(os.environ.get("NO_COLOR")) or not console.is_interactive
-        self._live = None if plain else _Panel(self, console)
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.start(refresh=True)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # no event loop: the panel is drawn with each message
-            return self
-        self._tick(loop)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._status = ""
-        if self._timer:
-            self._timer.cancel()
-        self._messages.say_errors_of_servers()
-        if self._live:
-            self._live.stop()
-
-    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Redraws in the event loop, not in a thread: the counters change there."""
-        self._messages.say_errors_of_servers()
-        if self._live:
-            self._live.refresh()
-        self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
-
-    def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
-        """A suite was opened of which so many units are done."""
-        self._log("plan", model=model, suite=suite, planned=planned, done=done)
-        self._model(model).suites[suite] = Tally(planned, done)
-
-    def attach(self, account: Account) -> None:
-        """A model answers; its counters can be read from now on."""
-        self._log("model", model=account.model)
-        self._model(account.model).account = account
-        self._messages.attach(account)
-
-    def start(self, model: str, suite: str) -> None:
-        """The first units of a suite are about to be asked."""
-        self._log("start", model=model, suite=suite)
-        self._models[model].suites[suite].started = time.monotonic()
-
-    def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
-        """A unit is done; `from_earlier_run`: all its replies were in the cache before."""
-        shown = {"model", "suite", "task_id", "sample", "outcome", "usage"}
-        facts = record.model_dump(mode="json", include=shown)
-        seconds = round(record.seconds, 3)
-        self._log("unit", **facts, seconds=seconds, from_earlier_run=from_earlier_run)
-        progress = self._models[record.model]
-        tally = progress.add(record.suite, record.seconds, from_earlier_run=from_earlier_run)
-        if tally.open == 0 or (not self._live and time.monotonic() - self._last_line > self._interval):
-            self._line(record.model, record.suite)
-
-    def failed(self, model: str, suite: str, reason: str) -> None:
-        """A unit stays open: its infrastructure failed."""
-        self._log("open", model=model, suite=suite, reason=reason)
-        self._models[model].suites[suite].failed += 1
-        self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
-
-    def say(self, message: str) -> None:
-        """Prints a message with the time; an error of a model is not printed twice."""
-        self._log("message", text=message)
-        self._messages.say(message)
-
-    def _log(self, event: str, **facts: Any) -> None:
-        if self.log is not None:
-            self.log.write(event, **facts)
-
-    def status(self, text: str) -> None:
-        """Shows what is done before models are asked: in the panel, or as a line every few seconds."""
-        self._status = text
-        if self._live:
-            self._live.refresh()
-        elif time.monotonic() - self._last_status > _STATUS_SECONDS:
-            self._last_status = time.monotonic()
-            self._print(text)
-
-    def once(self, message: str) -> str:
-        """Returns a message or, where its error was printed above, a reference to that."""
-        return self._messages.once(message)
+    planned: int
+    done_before: int
+    done: int = 0
+    failed: int = 0
+    """Units whose infrastructure failed in this run; they stay open."""
+    from_earlier_run: int = 0
+    """Of the units done, those whose replies were in the cache before: they say nothing about its speed."""
+    started: float = math.inf
+    last_done: float = -math.inf
+    """When the last unit was done that a server answered."""
 
     @property
-    def has_accounts(self) -> bool:
-        """Whether any model was asked."""
-        return any(model.account for model in self._models.values())
+    def open(self) -> int:
+        return self.planned - self.done_before - self.done
 
-    def final(self, *, all_planned: bool = True) -> Table:
-        """Returns a table of what each model did and what that cost.
+    @property
+    def is_started(self) -> bool:
+        return self.started < math.inf
 
-        Args:
-            all_planned: Whether all that was planned was to be asked. A gate stops as soon as it is decided,
-                and what it did not ask is not open.
+    @property
+    def seconds_left(self) -> float | None:
+        """By the time that each unit took until the last was done: it falls until the next one is done.
+
+        None until the first unit is done that the cache did not answer; below 0 where the next one takes
+        longer than all that are open were to take, so that nothing is known.
         """
-        rows = {name: cells_of_model(model) for name, model in self._models.items() if model.account}
-        if not all_planned:
-            for cells in rows.values():
-                cells |= {"done": cells["done"].partition("/")[0], "open": ""}
-        return self._table(FINAL, [(name, cells, "") for name, cells in rows.items()])
+        if not self.is_started or self.last_done == -math.inf:
+            return None
+        seconds_each = (self.last_done - self.started) / (self.done - self.from_earlier_run)
+        return seconds_each * self.open - (time.monotonic() - self.last_done)
 
-    def panel(self) -> RenderableType:
-        """What is being prepared; then each model and its suites under way, where the window has room."""
-        if self._status:
-            return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        return self._progress() if self._models else ""
-
-    def _progress(self) -> RenderableType:
-        waiting = self._waiting()
-        # Without the heading, the line of those left out, that of the oldest request, and the cursor.
-        rows = list(self._rows(max(self._console.height - 3 - bool(waiting), 2)))
-        table = self._table(PANEL, rows)
-        if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
-            done = sum(not model.total.open for model in self._models.values())
-            table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
-        return Group(table, Text(visible(waiting), overflow="ellipsis", no_wrap=True)) if waiting else table
-
-    def _waiting(self) -> str:
-        """How long the oldest request has been in flight, where that is long; else empty."""
-        in_flight = ((age, name) for name, model in self._models.items() if (age := model.oldest_seconds))
-        age, name = max(in_flight, default=(0.0, ""))
-        if age < _LONG_SECONDS:
-            return ""
-        return f"the oldest request in flight was sent {duration(age)} ago, to {name}"
-
-    def _rows(self, room: int) -> Iterator[tuple[str, dict[str, str], str]]:
-        """Models with something open come first where there is no room for all."""
-        models = list(self._models.items())
-        if len(models) > room:
-            models = sorted(models, key=lambda item: not item[1].total.open)[:room]
-        busy = {name: model.under_way() for name, model in models}
-        shows_suites = sum(map(len, busy.values())) <= room - len(models)
-        for name, model in models:
-            yield name, cells_of_model(model), ""
-            if shows_suites:
-                for suite, tally in busy[name]:
-                    yield f"  {suite}", cells_of_tally(tally), "dim"
-
-    def _table(self, columns: Sequence[Column], rows: Sequence[tuple[str, dict[str, str], str]]) -> Table:
-        """Rows of name, cells and style, with the columns that fit and that a row has a value for."""
-        names = []
-        for name, from_width, if_any in columns:
-            values = {cells.get(name, "") for _, cells, _ in rows}
-            if from_width <= self._console.width and values - ({"", "0"} if if_any else {""}):
-                names.append(name)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        table.add_column("model", overflow="fold")
-        for name in names:
-            table.add_column(name, justify="right", no_wrap=True)
-        for label, cells, style in rows:
-            table.add_row(visible(label), *(cells.get(name, "") for name in names), style=style)
-        return table
-
-    def _model(self, name: str) -> ModelProgress:
-        return self._models.setdefault(name, ModelProgress())
-
-    def _line(self, model: str, suite: str) -> None:
-        if self._live:
-            return
-        self._last_line = time.monotonic()
-        account = self._models[model].account
-        tally = self._models[model].suites[suite]
-        cells = cells_of_tally(tally) | {"cached": f"{tally.from_earlier_run or ''}"}
-        line = "  ".join((f"{model} {suite}", *_named(cells)))
-        if account:
-            cells = cells_of_server(account.stats) if account.stats.answered else {}
-            usd = [f"{account.usd:.2f} USD"] if account.price else []
-            so_far = "  ".join((*_named(cells | {"cached": ""}), f"limit {account.stats.limit}", *usd))
-            line += f"; all of {model} so far: {so_far}"
-        self._print(line)
-
-    def _print(self, message: str) -> None:
-        text = indented(visible(message))
-        if self._live is None:
-            is_terminal = self._console.is_terminal
-            room = self._console.width - len("^C")  # a terminal prints that in front of what follows Ctrl-C
-            self._console.print(
-                f"{time_of_day()} {text}",
-                width=room if is_terminal else None,
-                markup=False,
-                highlight=False,
-                emoji=False,
-                soft_wrap=not is_terminal,  # a terminal would break it inside a number
-            )
-            return
-        line = Table.grid(padding=(0, 1, 0, 0))  # breaks long messages between words, behind the time
-        line.add_row(Text(time_of_day()), Text(text, overflow="fold"))
-        self._live.lines.append(line)
-        self._console.print(line)
+    def cells(self, seconds_left: float | None) -> dict[str, str]:
+        """Returns what stands in its row, by columns."""
+        known = "?" if seconds_left is None or seconds_left < 0 else duration(seconds_left)
+        return {
+            "done": f"{self.done_before + self.done}/{self.planned}",
+            "open": f"{self.open}",
+            "failed": f"{self.failed or ''}",
+            "time left": known if self.open and seconds_left is not None else "",
+        }
 
 
-class _Panel(Live):
-    """Rich's live display, erased at its end, also where the window got narrower meanwhile."""
+@dataclass(slots=True)
+class ModelProgress:
+    """How far one model is with its suites, and its counters."""
 
-    def __init__(self, progress: ConsoleProgress, console: Console) -> None:
-        self.lines: deque[Table] = deque(maxlen=_LAST_LINES)
-        self._width = console.width
-        super().__init__(get_renderable=progress.panel, console=console, auto_refresh=False, transient=True)
+    suites: dict[str, Tally] = field(default_factory=dict)
+    account: Account | None = None
 
-    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        """Puts what is printed above the panel.
+    def add(self, suite: str, *, from_earlier_run: bool) -> Tally:
+        """Counts a unit that is done, and returns its suite's counts.
 
-        Where the window got narrower, some terminals break the panel's lines in two: the cursor's place is
-        not known, so that all is cleared and the last messages are printed again.
+        The suite's clock starts again until the server has answered any question.
         """
-        narrower, self._width = self.console.width < self._width, self.console.width
-        drawn = super().process_renderables(renderables)
-        if not narrower:
-            return drawn
-        return [_cleared(self.console.height), *self.lines, *drawn[1:]]
+        tally, now = self.suites[suite], time.monotonic()
+        tally.done += 1
+        if from_earlier_run:
+            tally.from_earlier_run += 1
+        else:
+            tally.last_done = now
+        if self.account is not None and not self.account.stats.answered:
+            tally.started = now
+        return tally
+
+    @property
+    def total(self) -> Tally:
+        """All suites as one."""
+        tallies = list(self.suites.values())
+        return Tally(
+            planned=sum(tally.planned for tally in tallies),
+            done_before=sum(tally.done_before for tally in tallies),
+            done=sum(tally.done for tally in tallies),
+            failed=sum(tally.failed for tally in tallies),
+            from_earlier_run=sum(tally.from_earlier_run for tally in tallies),
+            started=min((tally.started for tally in tallies), default=math.inf),
+            last_done=max((tally.last_done for tally in tallies), default=-math.inf),
+        )
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.account is not None and bool(self.account.stats.stopped)
+
+    def under_way(self) -> list[tuple[str, Tally]]:
+        """The suites under way, where the model has several."""
+        if len(self.suites) < 2 or self.is_stopped:
+            return []
+        return [(name, tally) for name, tally in self.suites.items() if tally.open and tally.is_started]
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the rate of all suites, and no less than the slowest suite takes by its own."""
+        tallies = [self.total, *(tally for tally in self.suites.values() if tally.open)]
+        return max((left for tally in tallies if (left := tally.seconds_left) is not None), default=None)
+
+    def cells(self) -> dict[str, str]:
+        """Returns what stands in its row, by columns."""
+        cells = {"tokens/s": _UNKNOWN}  # from the start, so that no column appears when its server answers
+        if self.suites:
+            cells |= self.total.cells(self.seconds_left)
+        if self.account is not None:
+            stats = self.account.stats
+            cells |= cells_of_server(stats)
+            cells |= {
+                "in flight": f"{stats.in_flight}",
+                "limit": f"{stats.limit}",
+                "most in flight": f"{stats.most_in_flight}",
+                "replies": f"{stats.answered}",
+                "retries": f"{stats.retries}",
+                "cut": f"{stats.truncated}",
+                "too long": f"{stats.too_long + stats.cut_by_context}",
+                "USD": "" if self.account.price is None else f"{self.account.usd:.4f}",
+            }
+        if self.is_stopped:
+            cells["time left"] = "stopped"
+        return cells
 
 
-def _named(cells: Mapping[str, str]) -> Iterator[str]:
-    """`3/3 done`, `0 open`, …: what is not empty."""
-    return (f"{cell} {name}" for name, cell in cells.items() if cell)
+def cells_of_server(stats: EndpointStats) -> dict[str, str]:
+    """What the server has sent, and how many questions the cache answered: their tokens were sent before.
+
+    `?` stands for the tokens of replies that the server did not count.
+    """
+    tokens, speed = f"{stats.output_tokens}", _UNKNOWN
+    if stats.tokens_per_second is not None:
+        speed = f"{stats.tokens_per_second:.0f}"
+    if stats.uncounted:
+        tokens, speed = f"{tokens} + ?" if stats.output_tokens else "?", "?"
+    return {"tokens": tokens, "tokens/s": speed, "cached": f"{stats.from_cache}"}
 
 
-def _cleared(height: int) -> Control:
-    """Erases the window line by line: what is cleared as a whole, many terminals keep above their window."""
-    down = [(ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_DOWN, 1)] * height
-    return Control(ControlType.HOME, *down, ControlType.HOME)
+def table_of(
+    rows: Sequence[Row], columns: Mapping[str, int], width: int, only_if_any: Collection[str]
+) -> Table:
+    """Returns a table with the columns that fit into the width and that a row has a value for.
+
+    Those of `only_if_any` are left out, too, where all their values are 0.
+    """
+    names = []
+    for name, from_width in columns.items():
+        values = {cells.get(name, "") for _, cells, _ in rows}
+        if from_width <= width and values - ({"", "0"} if name in only_if_any else {""}):
+            names.append(name)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("model", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for label, cells, style in rows:
+        table.add_row(visible(label), *(cells.get(name, "") for name in names), style=style)
+    return table

@@ -15,7 +15,6 @@ class Profile:
     """A named amount of work, such as `quick`."""
 
     name: str
-    about: str
     official: bool = False
     """Official data sets too, where their data is present. Those of suites.yaml are taken in any case."""
     quick: bool = False
@@ -57,13 +56,11 @@ class Profile:
 
 
 PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile("quick", "a few tasks of each core suite, evenly over the levels", quick=True),
-        Profile("standard", "all of core"),
-        Profile("full", "core and official data, with the papers' repeats", official=True, repeats=True),
-    )
+    "quick": Profile("quick", quick=True),
+    "standard": Profile("standard"),
+    "full": Profile("full", official=True, repeats=True),
 }
+"""A few tasks of each core suite; all of core; core and official data, with the papers' repeats."""
 
 
 def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:

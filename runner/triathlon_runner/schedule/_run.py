@@ -2,15 +2,18 @@
 
 import asyncio
 import contextlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from triathlon_runner.schedule._context import RunContext, Summary
+from triathlon_runner.datasets import FunctionProblem
+from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._model_run import ModelRun
-from triathlon_runner.schedule._plan import RunPlan, Work
-from triathlon_runner.schedule._stop import CTRL_C, Stop
-from triathlon_runner.store import Unit
+from triathlon_runner.schedule._models import ModelOpener
+from triathlon_runner.schedule._plan import Pace, RunPlan, Work
+from triathlon_runner.schedule._progress import ConsoleProgress
+from triathlon_runner.schedule._stop import CTRL_C, Control
+from triathlon_runner.store import ResultsFolder, Unit
 from triathlon_runner.terminal import counted
 
 STOP_SECONDS = 30.0
@@ -20,12 +23,58 @@ _CHECK_SECONDS = 0.25
 _SAY_SECONDS = 5.0
 
 
-@dataclass
-class Runner(RunContext):
-    """Runs plans against one results folder."""
+@dataclass(slots=True)
+class Summary:
+    """How a run ended."""
 
+    finished: int = 0
+    asked: int = 0
+    """Of the units finished, those that a server was asked for; the cache had all replies of the others."""
+    open: int = 0
+    other_protocol: dict[str, str] = field(default_factory=dict)
+    """`model suite` whose lines were made under other conditions, and which: they are left as they are."""
+    errors: list[str] = field(default_factory=list)
+    """Models that could not be run to their end, each with what to do."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why units stay open."""
+    broken: int = 0
+    """Units that stay open because of an error in this program; the log has the tracebacks."""
+    notes: list[str] = field(default_factory=list)
+    """Notes for a reader of the results, such as that the judge could not be asked any more."""
+    stopped: str = ""
+    """Why the run stopped early; empty where it did not."""
+
+    @property
+    def exit_code(self) -> int:
+        return 2 if self.errors else 1 if self.open else 0
+
+
+@dataclass
+class Runner:
+    """Runs a plan against one results folder."""
+
+    folder: ResultsFolder
+    grader: Grader
+    opener: ModelOpener
+    """Its requests should pass the same `control`."""
+    progress: ConsoleProgress
+    profile: str
+    """Its name, for the manifests."""
+    control: Control = field(default_factory=Control)
+    ask_again: bool = field(default=False, kw_only=True)
+    """Whether results of other conditions are archived and their units asked anew."""
     stop_seconds: float = field(default=STOP_SECONDS, kw_only=True)
     """How long a stop waits for requests in flight and programs being graded."""
+    reference_seconds: Callable[[FunctionProblem], float] = field(default=lambda _: 0.0, kw_only=True)
+    """How long a problem's reference computes; 0 where that is not known yet. Slow ones are asked first."""
+
+    summary: Summary = field(init=False, default_factory=Summary)
+    pace: Pace | None = field(init=False, default=None)
+    """Of the plan that is run."""
+    opening: set[asyncio.Task[None]] = field(init=False, default_factory=set)
+    """Tasks that wait for their model's server."""
+    units: int = field(init=False, default=0)
+    """Units that were begun and have not ended."""
 
     def __post_init__(self) -> None:
         """Connects the stop with what waits."""
@@ -34,12 +83,7 @@ class Runner(RunContext):
         """By model: units, with their suites, that are not tried again in this run."""
         self._last_tries: dict[str, ModelRun] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self.stop.on_stop += [self._stopping.set, self._wait_no_longer]
-
-    @property
-    def stop(self) -> Stop:
-        """Set to end the run early."""
-        return self.control.stop
+        self.control.on_stop += [self._stopping.set, self._wait_no_longer]
 
     async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API at the same time, those that we serve as there is room.
@@ -55,7 +99,7 @@ class Runner(RunContext):
             await self._run_models(plan.work.values())
             tries = list(self._last_tries.values())
             unreachable = [model_run.works for model_run in tries if model_run.server_is_unreachable]
-            if unreachable and len(plan.work) > 1 and not self.stop.asked:
+            if unreachable and len(plan.work) > 1 and not self.control.stopped:
                 for works in unreachable:
                     self.progress.say(f"{works[0].row.id}: its server did not answer; trying once more")
                 await self._run_models(unreachable)
@@ -75,7 +119,7 @@ class Runner(RunContext):
                 self._tasks.append(group.create_task(self._last_tries[model].run()))
 
     def _sum_up(self) -> None:
-        self.summary.stopped = self.stop.reason
+        self.summary.stopped = self.control.stopped
         for model_run in self._last_tries.values():
             self.summary.open += model_run.open
             self.summary.failures.update(model_run.failures)
@@ -87,9 +131,9 @@ class Runner(RunContext):
         while self.control.may_send():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), _CHECK_SECONDS)
-        ctrl_c = "a second Ctrl-C" if self.stop.reason == CTRL_C else "Ctrl-C"
+        ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
         self.progress.say(
-            f"{self.stop.reason}: finishing what is in flight ({self._in_flight()}), for at most"
+            f"{self.control.stopped}: finishing what is in flight ({self._in_flight()}), for at most"
             f" {self.stop_seconds:g} s; what is finished is kept; {ctrl_c} stops at once"
         )
         clock = asyncio.get_running_loop().time

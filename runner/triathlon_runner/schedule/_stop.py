@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from triathlon_runner.errors import InfrastructureError, UserError
@@ -22,24 +22,6 @@ _DURATION = re.compile(
     r"\s*(?:(\d+(?:\.\d+)?)\s*s(?:ec)?)?"
 )
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
-
-
-@dataclass(slots=True)
-class Stop:
-    """Once set, no request is sent and no unit begun; requests in flight and programs are finished."""
-
-    asked: bool = False
-    reason: str = ""
-    on_stop: list[Callable[[], None]] = field(default_factory=list)
-    """Called once, when a stop is requested, to end waits for servers."""
-
-    def ask(self, reason: str) -> None:
-        """Sets it; the first reason counts."""
-        if self.asked:
-            return
-        self.asked, self.reason = True, reason
-        for call in self.on_stop:
-            call()
 
 
 @dataclass(slots=True)
@@ -69,56 +51,42 @@ class Account:
         return self.usd / self.stats.answered * self.stats.in_flight if self.stats.answered else 0.0
 
 
-@dataclass(slots=True)
-class Bounds:
-    """Money and time that a run may take, and what it has taken."""
-
-    budget_usd: float | None = None
-    deadline: datetime | None = None
-    accounts: list[Account] = field(default_factory=list)
-    _ends: float = field(init=False, default=math.inf)
-    """The deadline on the monotonic clock, which stays when the system's clock is changed."""
-
-    def __post_init__(self) -> None:
-        """Converts the deadline to the monotonic clock."""
-        if self.deadline is not None:
-            self._ends = time.monotonic() + (self.deadline - datetime.now(UTC)).total_seconds()
-
-    @property
-    def spent(self) -> float:
-        """USD, the judge's part included."""
-        return sum(account.usd for account in self.accounts)
-
-    def reached(self) -> str:
-        """Which bound does not allow new work, in words; empty while both do."""
-        # By either clock: one may be set back, the other stops while the machine sleeps.
-        if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
-            local = self.deadline.astimezone()
-            return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
-        if self.budget_usd is None:
-            return ""
-        committed = sum(account.usd_in_flight for account in self.accounts)
-        if self.spent + committed >= self.budget_usd:
-            return (
-                f"the budget of {money(self.budget_usd)} USD is used up ({money(self.spent)} USD spent,"
-                f" about {money(committed)} for requests in flight)"
-            )
-        return ""
-
-
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
 
 
 class Control:
-    """Lets requests of a run through until it is stopped; all its models and the judge share it."""
+    """Lets requests through until the run is to stop; all its models and the judge share it.
 
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        """`bounds`: money and time that the run may take."""
-        self.bounds = bounds or Bounds()
-        self.stop = Stop()
+    Once it is to stop no request is sent and no unit begun; requests in flight and programs are finished.
+    """
+
+    def __init__(self, budget_usd: float | None = None, deadline: datetime | None = None) -> None:
+        """Takes the money and time that the run may take."""
+        self.budget_usd, self.deadline = budget_usd, deadline
+        self.accounts: list[Account] = []
+        self.stopped = ""
+        """Why the run is to stop; empty while it goes on."""
+        self.on_stop: list[Callable[[], None]] = []
+        """Called once, when it is to stop, to end waits for servers."""
+        self._ends = math.inf
+        """The deadline on the monotonic clock, which stays when the system's clock is changed."""
+        if deadline is not None:
+            self._ends = time.monotonic() + (deadline - datetime.now(UTC)).total_seconds()
         self._calls: dict[Asking, asyncio.Timeout] = {}
         self._released = asyncio.Event()
+
+    def stop(self, reason: str) -> None:
+        """Has the run stop; the first reason counts."""
+        if not self.stopped:
+            self.stopped = reason
+            for call in self.on_stop:
+                call()
+
+    @property
+    def spent(self) -> float:
+        """USD, the judge's part included."""
+        return sum(account.usd for account in self.accounts)
 
     @property
     def in_flight(self) -> int:
@@ -132,9 +100,25 @@ class Control:
 
     def may_send(self) -> bool:
         """Whether one more request may be sent. The first that a bound does not allow stops the run."""
-        if not self.stop.asked and (why := self.bounds.reached()):
-            self.stop.ask(why)
-        return not self.stop.asked
+        if not self.stopped and (why := self._bound_reached()):
+            self.stop(why)
+        return not self.stopped
+
+    def _bound_reached(self) -> str:
+        """Which bound does not allow new work, in words; empty while both do."""
+        # By either clock: one may be set back, the other stops while the machine sleeps.
+        if self.deadline and (time.monotonic() >= self._ends or datetime.now(UTC) >= self.deadline):
+            local = self.deadline.astimezone()
+            return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
+        if self.budget_usd is None:
+            return ""
+        committed = sum(account.usd_in_flight for account in self.accounts)
+        if self.spent + committed < self.budget_usd:
+            return ""
+        return (
+            f"the budget of {money(self.budget_usd)} USD is used up ({money(self.spent)} USD spent,"
+            f" about {money(committed)} for requests in flight)"
+        )
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -144,7 +128,7 @@ class Control:
             RunStoppedError: the run stops, and this call has no request in flight. Raised only
                 after all requests in flight are answered: else a unit with several would lose the others.
         """
-        if self.stop.asked:
+        if self.stopped:
             await self._released.wait()
             raise RunStoppedError(_STOPPED)
         with asking() as call:
@@ -169,6 +153,18 @@ class Control:
                 scope.reschedule(now)
 
 
+def seconds(option: str, text: str) -> float:
+    """Returns the seconds of `90s`, `10m`, `1h30m` or `2d 12h`.
+
+    Raises:
+        UserError: no such text, or no time at all; names the option.
+    """
+    span = _span(text)
+    if not span:
+        raise UserError(f"expected {option} as 90s, 10m or 1h30m, got {text!r}")
+    return span
+
+
 def deadline(text: str, now: datetime | None = None) -> datetime:
     """A moment from `8h`, `2d 12h`, `90m`, `10s`, `07:00` (the next one, local time) or an ISO date and time.
 
@@ -176,36 +172,31 @@ def deadline(text: str, now: datetime | None = None) -> datetime:
         UserError: none of these, or it lies in the past.
     """
     now, text = now or datetime.now().astimezone(), text.strip()
-    moment = _moment(text, now)
-    if moment is None:
+    try:
+        moment = _moment(text, now)
+    except (ValueError, OverflowError):  # no date; beyond the year 9999
         raise UserError(
             f"expected --deadline as 8h, 2d12h, 90m, 10s, 07:00 or 2026-01-31T07:00, got {text!r}"
-        )
+        ) from None
     if moment <= now:
         raise UserError(f"expected --deadline in the future, got {text!r}; it is {now:%Y-%m-%d %H:%M} now")
     return moment.astimezone(UTC)
 
 
-def span_seconds(text: str) -> float | None:
-    """Seconds of a span of time as `90s`, `10m`, `1h30m` or `2d 12h`; None where it is no such text."""
+def _span(text: str) -> float | None:
+    """Returns the seconds of a span of time; None where it is no such text."""
     match = _DURATION.fullmatch(text.strip())
     if match is None or not any(match.groups()):
         return None
-    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    days, hours, minutes, rest = (float(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + rest
 
 
-def _moment(text: str, now: datetime) -> datetime | None:
+def _moment(text: str, now: datetime) -> datetime:
     if (clock := _CLOCK.fullmatch(text)) is not None:
         today = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return today if today > now else today + timedelta(days=1)
-    if (seconds := span_seconds(text)) is not None:
-        try:
-            return now + timedelta(seconds=seconds)
-        except OverflowError:  # beyond the year 9999
-            return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
+    if (span := _span(text)) is not None:
+        return now + timedelta(seconds=span)
+    moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)

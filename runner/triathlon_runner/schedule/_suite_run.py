@@ -5,20 +5,22 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.llm import ModelUnavailableError
 from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
-from triathlon_runner.schedule._context import RunContext
 from triathlon_runner.schedule._identity import difference, with_weights
 from triathlon_runner.schedule._manifest import differs, is_finished, write_manifest
-from triathlon_runner.schedule._model_wrappers import ControlledModel, OpenModel
+from triathlon_runner.schedule._models import ControlledModel, OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import RunStoppedError
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import ResultsFile, Unit, archive
 from triathlon_runner.terminal import counted, shortened
+
+if TYPE_CHECKING:
+    from triathlon_runner.schedule._run import Runner
 
 ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
 """Errors after which a model cannot be asked anything more."""
@@ -30,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 class SuiteRun:
     """One work with its results file and the units that are left."""
 
-    context: RunContext
+    runner: "Runner"
     work: Work
     file: ResultsFile[UnitRecord]
     left: Sequence[Unit]
@@ -54,10 +56,10 @@ class SuiteRun:
         Returns:
             Whether units may be asked: not where the lines were made with other weights than are served now.
         """
-        before = self.context.folder.read_manifest(self.model, self.suite)
+        before = self.runner.folder.read_manifest(self.model, self.suite)
         now = with_weights(self.work.identity, opened.weights)
         if before and self.file.units and (changed := difference(before.identity, now)):
-            if not put_aside(self.context, self.work, self.file, f"another model: {changed}"):
+            if not put_aside(self.runner, self.work, self.file, f"another model: {changed}"):
                 self.left = ()
                 return False
             self.left = self.work.open_units(())
@@ -71,23 +73,23 @@ class SuiteRun:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        context, work, model = self.context, self.work, ControlledModel(opened, self.context.control)
+        runner, work, model = self.runner, self.work, ControlledModel(opened, self.runner.control)
         self.tried.add(unit[0])
         record = None
         try:
             suite = work.built.suite
-            record = await suite.run(*unit, model, context.grader, work.protocol, work.judge)
+            record = await suite.run(*unit, model, runner.grader, work.protocol, work.judge)
             record = _scrubbed(record, opened.scrub_evidence)
             self.file.append(record)
         except Exception as error:
             record = None
             self._leave_open(unit, error)
         else:
-            context.summary.finished += 1
-            context.summary.asked += model.server_answered
-            context.progress.finished(record, from_earlier_run=not model.server_answered)
-        if context.pace is not None:
-            context.pace.finished(self.model, self.suite, unit, record)
+            runner.summary.finished += 1
+            runner.summary.asked += model.server_answered
+            runner.progress.finished(record, from_earlier_run=not model.server_answered)
+        if runner.pace is not None:
+            runner.pace.finished(self.model, self.suite, unit, record)
 
     def _leave_open(self, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
@@ -106,29 +108,30 @@ class SuiteRun:
             self.broken.add((self.suite, unit))
             _LOG.error("%s %s %s, sample %d", self.model, self.suite, *unit, exc_info=error)
         self.failures[reason] += 1
-        self.context.progress.failed(self.model, self.suite, reason)
+        self.runner.progress.failed(self.model, self.suite, reason)
 
     def close(self, opened: OpenModel | None) -> int:
         """Sorts the file and writes the manifest; returns how many units stay open."""
-        if f"{self.model} {self.suite}" in self.context.summary.other_protocol:
+        if f"{self.model} {self.suite}" in self.runner.summary.other_protocol:
             return 0
-        if self.context.pace is not None:  # it may have stopped before all planned tasks
+        if self.runner.pace is not None:  # it may have stopped before all planned tasks
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
             self._write_manifest(opened)
         else:
             self.file.remove()
-            self.context.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
-            self.context.folder.remove_empty_folders(self.model, self.suite)
+            self.runner.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
+            self.runner.folder.remove_empty_folders(self.model, self.suite)
         return len(self.work.open_units(self.file.units))
 
     def _write_manifest(self, opened: OpenModel | None, *, begins: bool = False) -> None:
         write_manifest(
-            self.context.folder,
+            self.runner.folder,
             self.work,
             self.file,
-            conditions=self.context.conditions,
+            profile=self.runner.profile,
+            sandbox_level=self.runner.grader.sandbox.level,
             opened=opened,
             failures=self.failures,
             begins=begins,
@@ -136,7 +139,7 @@ class SuiteRun:
 
 
 def open_suite(
-    context: RunContext, work: Work, broken: set[tuple[str, Unit]], stack: ExitStack
+    runner: "Runner", work: Work, broken: set[tuple[str, Unit]], stack: ExitStack
 ) -> SuiteRun | None:
     """Opens the results file, which `stack` closes; None where it is finished or of other conditions.
 
@@ -144,36 +147,36 @@ def open_suite(
         UnreadableManifestError: nothing can be known of the lines; likewise DamagedLineError.
     """
     model, suite, planned = work.row.id, work.suite_id, work.built.count
-    before = context.folder.read_manifest(model, suite)
-    is_unchanged = not context.folder.changed_since_manifest(model, suite)
-    if is_unchanged and is_finished(work, before, context.folder.size(model, suite)):
-        context.progress.plan(model, suite, planned=planned, done=planned)
+    before = runner.folder.read_manifest(model, suite)
+    is_unchanged = not runner.folder.changed_since_manifest(model, suite)
+    if is_unchanged and is_finished(work, before, runner.folder.size(model, suite)):
+        runner.progress.plan(model, suite, planned=planned, done=planned)
         return None
-    path = context.folder.lines(model, suite)
-    file = stack.enter_context(ResultsFile(path, work.built.entry.record, context.progress.say))
-    if (why := differs(work, file, before)) and not put_aside(context, work, file, why):
+    path = runner.folder.lines(model, suite)
+    file = stack.enter_context(ResultsFile(path, work.built.entry.record, runner.progress.say))
+    if (why := differs(work, file, before)) and not put_aside(runner, work, file, why):
         return None
     if before is None and file.units:
         lines = counted(len(file.units), "line")
-        context.progress.say(
+        runner.progress.say(
             f"{model} {suite}: no manifest beside {str(path)!r}: the conditions that its {lines} were made"
             " under are unknown. They count, and this run writes a new manifest; put them aside with"
-            f" {context.folder.archive_command(model, suite)} if they may be another model's"
+            f" {runner.folder.archive_command(model, suite)} if they may be another model's"
         )
     left = work.open_units(file.units)
-    context.progress.plan(model, suite, planned=planned, done=planned - len(left))
-    return SuiteRun(context, work, file, [unit for unit in left if (suite, unit) not in broken], broken)
+    runner.progress.plan(model, suite, planned=planned, done=planned - len(left))
+    return SuiteRun(runner, work, file, [unit for unit in left if (suite, unit) not in broken], broken)
 
 
-def put_aside(context: RunContext, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
+def put_aside(runner: "Runner", work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
     """Archives lines of other conditions if the user wants that; else notes that they stay as they are."""
     model, suite = work.row.id, work.suite_id
-    if not context.ask_again:
-        context.summary.other_protocol[f"{model} {suite}"] = why
+    if not runner.ask_again:
+        runner.summary.other_protocol[f"{model} {suite}"] = why
         return False
-    target = archive(context.folder, model, suite)
+    target = archive(runner.folder, model, suite)
     file.restart()
-    context.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
+    runner.progress.say(f"{model} {suite}: results of {why} are archived: {target.lines}")
     return True
 
 

@@ -126,11 +126,7 @@ def inherited_variables(*prefixes: str) -> dict[str, str]:
 async def run_step(
     command: Sequence[str | Path], log: Path, failure: str, *, env: Mapping[str, str] | None = None
 ) -> None:
-    """Runs a command, offline for Hugging Face's libraries; `env`: further variables.
-
-    Raises:
-        ServingError: it failed: `failure` and the last lines of the log.
-    """
+    """Runs a command, offline for Hugging Face's libraries; `env`: further variables."""
     variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
     if status := await run([str(part) for part in command], env=variables, log=log):
         raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}")

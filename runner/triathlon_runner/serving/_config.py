@@ -5,17 +5,10 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from triathlon_runner.config_errors import matching
 from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.yaml_file import matching
 
 
 class ServingError(UserError):
@@ -50,10 +43,9 @@ class WheelMember(_Strict):
 
     @model_validator(mode="after")
     def _numbers_have_places(self) -> Self:
-        if self.count > 1:
-            for pattern in (self.package, self.file):
-                if "{n" not in pattern or not re.fullmatch(r"([^{}]|\{n(:0\d)?\})*", pattern):
-                    raise ValueError(f"expected '{{n}}' or '{{n:02}}' because of count, got {pattern!r}")
+        for pattern in (self.package, self.file) if self.count > 1 else ():
+            if not re.fullmatch(r"[^{}]*(\{n(:0\d)?\}[^{}]*)+", pattern):
+                raise ValueError(f"expected '{{n}}' or '{{n:02}}' because of count, got {pattern!r}")
         return self
 
     def members(self) -> list[Self]:

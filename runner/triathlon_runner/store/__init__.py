@@ -1,16 +1,25 @@
-"""The results folder: one JSONL file a model and suite, appended line by line, resumed by default."""
+"""The results folder: one JSONL file a model and suite, appended line by line, resumed by default.
 
-from triathlon_runner.store._archive import Archived, archive, archived
-from triathlon_runner.store._faults import fault_of_record
+What cannot be read or written is a `UserError` that names file and line; what was there stays as it was.
+"""
+
 from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
     IMPORTED,
     VERIFIED,
+    Archived,
     ResultsFolder,
     UnreadableManifestError,
+    archive,
+    archived,
     manifest_or_fault,
 )
-from triathlon_runner.store._graded_again import GradedAgain, how_to_grade_again, read_graded_again
+from triathlon_runner.store._graded_again import (
+    GradedAgain,
+    graded_again_statement,
+    how_to_grade_again,
+    read_graded_again,
+)
 from triathlon_runner.store._lines import (
     MAKE_MISSING,
     RUN_AGAIN,
@@ -47,7 +56,7 @@ __all__ = [
     "archived",
     "compare_files",
     "count_lines",
-    "fault_of_record",
+    "graded_again_statement",
     "how_to_grade_again",
     "manifest_or_fault",
     "read_graded_again",

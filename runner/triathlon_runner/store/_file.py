@@ -10,14 +10,12 @@ from typing import IO, Final, Generic, Self
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import ProtocolHashes, UnitRecord, Usage
-from triathlon_runner.store._faults import fault_of_record
 from triathlon_runner.store._lines import (
     RUN_AGAIN,
     ContradictingLineError,
     DamagedLineError,
     R,
     Unit,
-    damaged,
     parsed_lines,
     rewrite_file,
     set_torn_line_aside,
@@ -42,6 +40,9 @@ class ResultsFile(Generic[R]):
         self._record = record
         self._say = say
         self._opened = False
+        self._forget()
+
+    def _forget(self) -> None:
         self._positions: dict[Unit, tuple[int, int]] = {}
         self.size = 0
         """Bytes."""
@@ -83,30 +84,24 @@ class ResultsFile(Generic[R]):
         return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def scan(self) -> None:
-        """Reads which units the file has, without opening it for writing; a torn last line is left out.
-
-        Raises:
-            DamagedLineError: a line that is no record or contradicts itself, or a unit that stands twice.
-        """
-        error: DamagedLineError | None = None
-        more: list[str] = []
+        """Reads which units the file has, without opening it for writing; a torn last line is left out."""
+        faults: list[tuple[int, DamagedLineError]] = []
         for number, line, parsed in parsed_lines(self.path, self._record):
-            fault = parsed if isinstance(parsed, str) else fault_of_record(parsed)
-            if not isinstance(parsed, str) and not fault:
-                self._count(parsed, len(line))
-            elif error is not None:
-                more.append(f"{number}")
-            elif isinstance(parsed, str):
-                error = damaged(self.path, number, fault)
+            place = f"{self.path}, line {number}"
+            if isinstance(parsed, str):
+                faults.append((number, DamagedLineError(f"{place}: {parsed}")))
+            elif fault := parsed.fault():
+                message = f"{place}: {fault}; it does not count; {RUN_AGAIN}"
+                faults.append((number, ContradictingLineError(message)))
             else:
-                error = ContradictingLineError(
-                    f"{self.path}, line {number}: {fault}; it does not count; {RUN_AGAIN}"
-                )
-        if error is not None and more:
-            lines = ", ".join(first_of(more, _NAMED))
+                self._count(parsed, len(line))
+        if not faults:
+            return
+        (_, error), *more = faults
+        if more:
+            lines = ", ".join(first_of([str(number) for number, _ in more], _NAMED))
             raise type(error)(f"{error}; {counted(len(more), 'further line')} with a fault: {lines}")
-        if error is not None:
-            raise error
+        raise error
 
     @property
     def units(self) -> Collection[Unit]:
@@ -121,9 +116,7 @@ class ResultsFile(Generic[R]):
     def restart(self) -> None:
         """Starts an empty file after the old one was archived."""
         self.__exit__(None, None, None)
-        self._positions, self.size = {}, 0
-        self.outcomes, self._usage = Counter(), Counter()
-        self.protocols, self.models_and_suites = set(), set()
+        self._forget()
         self.__enter__()
 
     def remove(self) -> None:
@@ -132,40 +125,27 @@ class ResultsFile(Generic[R]):
         self.path.unlink(missing_ok=True)
 
     def append(self, record: R) -> None:
-        """Adds one finished unit.
-
-        Raises:
-            UserError: the disk is full or the file cannot be written; what was there stays whole.
-        """
+        """Adds one finished unit."""
         assert self._opened, "append outside `with`"
         line = (record.model_dump_json(by_alias=True) + "\n").encode()
         try:
-            self._write(line)
+            descriptor, left = self._for_appending(), memoryview(line)
+            try:
+                while left:  # one call may write less than it is given
+                    left = left[os.write(descriptor, left) :]
+            except OSError:
+                os.ftruncate(descriptor, self.size)
+                raise
+            finally:
+                os.close(descriptor)
         except OSError as error:
             raise UserError(
                 f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"
             ) from None
         self._count(record, len(line))
 
-    def _write(self, line: bytes) -> None:
-        """Writes the whole line or nothing."""
-        descriptor = self._for_appending()
-        try:
-            left = memoryview(line)
-            while left:  # one call may write less than it is given
-                left = left[os.write(descriptor, left) :]
-        except OSError:
-            os.ftruncate(descriptor, self.size)
-            raise
-        finally:
-            os.close(descriptor)
-
     def sort(self, order: Sequence[Unit]) -> None:
-        """Puts the lines into the suite's order, so that the same replies give the same bytes.
-
-        Raises:
-            UserError: the disk is full; the file stays as it was.
-        """
+        """Puts the lines into the suite's order, so that the same replies give the same bytes."""
         place = {unit: number for number, unit in enumerate(order)}
         units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
         if units_in_order == list(self._positions):

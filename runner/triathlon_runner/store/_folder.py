@@ -1,12 +1,15 @@
-"""The results folder: where the lines of each model and suite lie, and who may write them."""
+"""The results folder: where the lines of each model and suite lie, who may write them, and its archive."""
 
 import json
 import os
+import re
 import shlex
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -14,10 +17,11 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import why_not_plain
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
-from triathlon_runner.store._faults import fault_of_manifest, validation_fault
-from triathlon_runner.store._lines import Head, Unit, read_records, replace_file
+from triathlon_runner.store._lines import Head, Unit, read_records, replace_file, validation_fault
 
-DEFAULT_ROOT: Final = Path("results")
+M = TypeVar("M", bound=Manifest)
+_DEFAULT_ROOT: Final = Path("results")
+_ARCHIVE: Final = "archive"
 IMPORTED: Final = "imported"
 """Folder inside the results folder; below it everything lies as in the results folder itself."""
 
@@ -52,7 +56,7 @@ class ResultsFolder:
     @property
     def option(self) -> str:
         """The option with which a command uses this folder: ` --results FOLDER`; empty for the default."""
-        return "" if self.root == DEFAULT_ROOT else f" --results {shlex.quote(str(self.root))}"
+        return "" if self.root == _DEFAULT_ROOT else f" --results {shlex.quote(str(self.root))}"
 
     def archive_command(self, model: str, suite: str) -> str:
         """The command that archives the results of one model and suite."""
@@ -71,11 +75,7 @@ class ResultsFolder:
             )
 
     def check_writable(self) -> None:
-        """Checks that the folder can be written, before money is spent.
-
-        Raises:
-            UserError: the folder cannot be made or written.
-        """
+        """Checks that the folder can be written, before money is spent."""
         probe = self.root / "runs" / f".probe-{os.getpid()}"
         try:
             probe.parent.mkdir(parents=True, exist_ok=True)
@@ -88,11 +88,7 @@ class ResultsFolder:
 
     @contextmanager
     def locked(self, model: str) -> Iterator[None]:
-        """Locks the files of this model against a second runner.
-
-        Raises:
-            UserError: another runner holds them.
-        """
+        """Locks the files of this model against a second runner."""
         from filelock import FileLock, Timeout  # noqa: PLC0415  few commands lock
 
         path = self.root / ".locks" / f"{model}.lock"
@@ -115,11 +111,7 @@ class ResultsFolder:
             lock.release()
 
     def units(self, model: str, suite: str) -> set[Unit]:
-        """Returns the units of a results file.
-
-        Raises:
-            DamagedLineError: a line that is no record; names file and line.
-        """
+        """Returns the units of a results file."""
         return {(head.task_id, head.sample) for head in read_records(self.lines(model, suite), Head)}
 
     def remove_empty_folders(self, model: str, suite: str) -> None:
@@ -142,34 +134,25 @@ class ResultsFolder:
 
     def size(self, model: str, suite: str) -> int:
         """Bytes of a results file; 0 where there is none."""
-        try:
-            return self.lines(model, suite).stat().st_size
-        except FileNotFoundError:
-            return 0
+        path = self.lines(model, suite)
+        return path.stat().st_size if path.exists() else 0
 
     def manifests(self) -> Iterator[Manifest]:
         """Yields every manifest that can be read."""
-        for model, suite in self.files():
-            with suppress(UnreadableManifestError):
-                if (manifest := self.read_manifest(model, suite)) is not None:
-                    yield manifest
+        found = (manifest_or_fault(self.manifest(*names), *names) for names in self.files())
+        yield from (manifest for manifest in found if isinstance(manifest, Manifest))
 
     def files(self, *, skip_others: bool = False) -> Iterator[tuple[str, str]]:
-        """Yields (model, suite) of every results file, in order.
-
-        Raises:
-            UserError: a link, folder or pipe has the name of one, and `skip_others` is not set.
-        """
+        """Yields (model, suite) of every results file, in order."""
         runs = self.root / "runs"
         start = self.root.parent if self.root.name == IMPORTED else self.root
         for path in sorted(runs.glob("*/**/*.jsonl")):
             model, *suite = path.relative_to(runs).with_suffix("").parts
             why = why_not_plain(path, start) or ("" if path.is_file() else "a folder")
-            if why and not skip_others:
+            if not why:
+                yield model, "/".join(suite)
+            elif not skip_others:
                 raise UserError(f"expected a plain file of results at {str(path)!r}, got {why}; move it away")
-            if why:
-                continue
-            yield model, "/".join(suite)
 
     def write_manifest(self, manifest: Manifest) -> None:
         replace_file(
@@ -178,11 +161,7 @@ class ResultsFolder:
         )
 
     def read_manifest(self, model: str, suite: str) -> Manifest | None:
-        """Returns the manifest of a results file; None where there is none.
-
-        Raises:
-            UnreadableManifestError: there is one that is damaged, or that a newer version wrote.
-        """
+        """Returns the manifest of a results file; None where there is none."""
         path = self.manifest(model, suite)
         found = manifest_or_fault(path, model, suite)
         if isinstance(found, str):
@@ -198,27 +177,91 @@ def manifest_or_fault(path: Path, model: str, suite: str) -> Manifest | str | No
     """Returns the manifest in a file, or why it cannot be used, in words; None where there is no file."""
     if not os.path.lexists(path):
         return None
-    if path.is_symlink() or not path.is_file():  # a link leads anywhere, reading a pipe would wait for ever
-        return "it is no plain file"
+    return read_manifest_file(path, path.parent, model, suite, Manifest)
+
+
+def read_manifest_file(path: Path, root: Path, model: str, suite: str, schema: type[M]) -> M | str:
+    """Returns the manifest in a file of a folder, or why it cannot be used, in words."""
+    # a link leads anywhere, and reading a pipe would wait for ever
+    if why := why_not_plain(path, root) or ("a folder" if path.is_dir() else ""):
+        return f"it is no plain file ({why})"
     try:
         content = path.read_bytes()
-        version = _schema_of(content)
-        if version != SCHEMA_VERSION:
-            return f"it has schema {version!r}, this version of the program reads {SCHEMA_VERSION}"
-        manifest = Manifest.model_validate_json(content)
-        fault = fault_of_manifest(manifest, model, suite)
+        document = parse_json(content)
+        manifest = schema.model_validate_json(content) if _schema_of(document) == SCHEMA_VERSION else None
     except OSError as error:
         fault = f"it cannot be read ({error.strerror})"
     except ValidationError as error:
         fault = validation_fault(error)
     except ValueError as error:
         fault = f"it is no JSON object ({error})"
-    return fault or manifest
+    else:
+        if manifest is not None and (manifest.model, manifest.suite) == (model, suite):
+            return manifest
+        fault = f"it has schema {_schema_of(document)!r}, this version of the program reads {SCHEMA_VERSION}"
+        if manifest is not None:
+            fault = f"it is that of {manifest.model!r} on {manifest.suite!r}"
+    return fault
 
 
-def _schema_of(content: bytes) -> object:
+def _schema_of(document: object) -> object:
     """Returns the schema that a manifest names; the current one where it names none."""
-    manifest = parse_json(content)
-    if not isinstance(manifest, dict):
-        raise ValueError(f"got {str(manifest)[:40]!r}")
-    return manifest.get("schema", manifest.get("schema_version", SCHEMA_VERSION))
+    if not isinstance(document, dict):
+        raise ValueError(f"got {str(document)[:40]!r}")
+    return document.get("schema", document.get("schema_version", SCHEMA_VERSION))
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """One results file in the archive: it stays listed, but no run continues it and no page shows it."""
+
+    model: str
+    suite: str
+    lines: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.lines.with_suffix(".manifest.json")
+
+
+def archive(folder: ResultsFolder, model: str, suite: str, *, copy: bool = False) -> Archived:
+    """Moves a results file and its manifest to `archive/<model>/<suite>/<protocol>-<number>.jsonl`.
+
+    No file in the archive is replaced. The caller holds the model's lock. `copy`: both files stay in place as
+    well.
+    """
+    source, manifest = folder.lines(model, suite), folder.manifest(model, suite)
+    if not source.exists():
+        raise UserError(
+            f"no results of {model!r} on {suite!r} in {str(folder.root)!r}; see `triathlon results list`"
+        )
+    target = Archived(model, suite, _unused_path(folder, model, suite))
+    try:
+        target.lines.parent.mkdir(parents=True, exist_ok=True)
+        move_or_copy = shutil.copy2 if copy else os.rename
+        if manifest.exists():
+            move_or_copy(manifest, target.manifest)
+        move_or_copy(source, target.lines)
+    except OSError as error:
+        raise UserError(f"cannot move {str(source)!r} to {str(target.lines)!r}: {error.strerror}") from None
+    return target
+
+
+def _unused_path(folder: ResultsFolder, model: str, suite: str) -> Path:
+    """Returns an unused path in the archive: its number is one above the highest in use."""
+    manifest = manifest_or_fault(folder.manifest(model, suite), model, suite)
+    stem = str(manifest.protocol) if isinstance(manifest, Manifest) else "unknown"
+    target_folder = folder.root / _ARCHIVE / model / suite
+    names = re.compile(re.escape(stem) + r"-(\d+)\.(jsonl|manifest\.json)")
+    files = target_folder.iterdir() if target_folder.is_dir() else ()
+    numbers = [int(name[1]) for path in files if (name := names.fullmatch(path.name))]
+    return target_folder / f"{stem}-{max(numbers, default=0) + 1}.jsonl"
+
+
+def archived(folder: ResultsFolder) -> Iterator[Archived]:
+    """Yields all archived files, in order."""
+    root = folder.root / _ARCHIVE
+    for path in sorted(root.glob("*/**/*.jsonl")):
+        if not why_not_plain(path, folder.root):
+            model, *suite = path.relative_to(root).parent.parts
+            yield Archived(model, "/".join(suite), path)

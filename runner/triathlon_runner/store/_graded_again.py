@@ -1,13 +1,12 @@
-"""`runs/<model>/verified.json`: which results files `triathlon submit check` graded again."""
+"""`runs/<model>/verified.json`: the statement of which files `triathlon submit check` graded again."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-
-from pydantic import ValidationError
+from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import GradedStatement
-from triathlon_runner.store._faults import validation_fault
+from triathlon_runner.foreign_files import why_not_plain
+from triathlon_runner.json_text import parse_json
 from triathlon_runner.store._folder import VERIFIED, ResultsFolder
 
 
@@ -20,32 +19,59 @@ class GradedAgain:
     """Of each suite's file, as it was then."""
 
 
-def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
-    """Returns what a model's `verified.json` says; None where there is none.
+def graded_again_statement(
+    model: str, engine_version: int, sha256: Mapping[str, str], passed: Collection[str], *, result: bool
+) -> dict[str, Any]:
+    """Returns an unsigned in-toto Statement (version 1) with a `test-result` predicate (version 0.1).
 
-    Raises:
-        UserError: it cannot be used. The message does not name the file.
+    `sha256`: of the file of each suite. `passed`: suites that are whole and have no problem. `result`:
+    whether the whole submission is so.
     """
+    subject = [
+        {"name": f"runs/{model}/{suite}.jsonl", "digest": {"sha256": digest}}
+        for suite, digest in sha256.items()
+    ]
+    engine = {"name": "triathlon-engine", "annotations": {"version": str(engine_version)}}
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": subject,
+        "predicateType": "https://in-toto.io/attestation/test-result/v0.1",
+        "predicate": {
+            "result": "PASSED" if result else "FAILED",
+            "configuration": [engine],
+            "passedTests": [suite for suite in sha256 if suite in passed],
+            "failedTests": [suite for suite in sha256 if suite not in passed],
+        },
+    }
+
+
+def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
+    """Returns what a model's `verified.json` says; None where there is none."""
     path = folder.verified(model)
     if not path.exists():
         return None
-    if path.is_symlink() or not path.is_file():  # a link leads anywhere, reading a pipe would wait for ever
+    if why_not_plain(path, path.parent) or path.is_dir():  # a link leads anywhere, reading a pipe would wait
         raise _unusable(model, "something that is no plain file")
     try:
-        statement = GradedStatement.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise _unusable(model, f"a file that cannot be read ({error.strerror})") from None
-    except ValidationError as error:
-        got = f"{str(error.errors()[0]['input'])[:60]!r} ({validation_fault(error)})"
-        raise _unusable(model, got) from None
-    sha256: dict[str, str] = {}
-    for file in statement.subject:
-        suite = file.name.removeprefix(f"runs/{model}/").removesuffix(".jsonl")
-        if file.name != f"runs/{model}/{suite}.jsonl":
-            raise _unusable(model, f"{file.name!r}, a file of another folder")
-        if suite in statement.predicate.passed:
-            sha256[suite] = file.digest.sha256
-    return GradedAgain(int(statement.predicate.configuration[0].annotations.version), sha256)
+        document = parse_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise _unusable(model, f"a file that cannot be read ({error})") from None
+    try:
+        predicate, prefix = document["predicate"], f"runs/{model}/"
+        version = int(predicate["configuration"][0]["annotations"]["version"])
+        for file in document["subject"]:
+            if not file["name"].startswith(prefix):
+                raise _unusable(model, f"{file['name']!r}, a file of another folder")
+        sha256 = {
+            file["name"].removeprefix(prefix).removesuffix(".jsonl"): file["digest"]["sha256"]
+            for file in document["subject"]
+        }
+        passed, result = predicate["passedTests"], predicate["result"] == "PASSED"
+        if document != graded_again_statement(model, version, sha256, passed, result=result):
+            raise ValueError
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+        raise _unusable(model, f"{document!r:.60}") from None
+    return GradedAgain(version, {suite: sha256[suite] for suite in passed})
 
 
 def how_to_grade_again(model: str) -> str:

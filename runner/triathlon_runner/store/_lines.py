@@ -1,7 +1,6 @@
-"""Reading and writing JSON lines so that a line is complete or not there."""
+"""Reading and writing JSON lines so that a line is complete or not there, and their faults in words."""
 
 import json
-import mmap
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -13,7 +12,6 @@ from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
-from triathlon_runner.store._faults import fault_in_words, fault_of_record
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
@@ -48,25 +46,11 @@ class Head(UnitRecord):
 
 
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
-    """Yields the records of one file, in its order; none where there is no file.
-
-    Raises:
-        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
-    """
-    for _, parsed in read_lines(path, record):
-        yield parsed
-
-
-def read_lines(path: Path, record: type[R]) -> Iterator[tuple[bytes, R]]:
-    """Yields each line with its record; a torn last line is skipped.
-
-    Raises:
-        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
-    """
-    for number, line, parsed in parsed_lines(path, record):
+    """Yields the records of one file, in its order; a torn last line is skipped, no file has no lines."""
+    for number, _, parsed in parsed_lines(path, record):
         if isinstance(parsed, str):
-            raise damaged(path, number, parsed)
-        yield line, parsed
+            raise DamagedLineError(f"{path}, line {number}: {parsed}")
+        yield parsed
 
 
 def read_undamaged_records(
@@ -94,7 +78,7 @@ def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
     return {
         (parsed.task_id, parsed.sample)
         for _, _, parsed in parsed_lines(path, record)
-        if not isinstance(parsed, str) and not fault_of_record(parsed)
+        if not isinstance(parsed, str) and not parsed.fault()
     }
 
 
@@ -112,9 +96,12 @@ def parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | 
             except ValidationError as error:
                 yield number, line, fault_of_line(line, error)
                 continue
-            unit = (parsed.task_id, parsed.sample)
-            first = first_lines.setdefault(unit, number)
-            yield number, line, parsed if first == number else fault_of_second(unit, first)
+            first = first_lines.setdefault((parsed.task_id, parsed.sample), number)
+            if first == number:
+                yield number, line, parsed
+                continue
+            unit = f"{parsed.task_id!r}, sample {parsed.sample}: the other is line {first}"
+            yield number, line, f"expected one line of each unit, got a second of {unit}; delete one of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +115,7 @@ class Change:
 
 
 def compare_files(first: Path, second: Path) -> list[Change]:
-    """Returns the units that differ, in the order of the first file, then of the second.
-
-    Raises:
-        DamagedLineError: a line that is no record, or a unit that stands twice; names file and line.
-    """
+    """Returns the units that differ, in the order of the first file, then of the second."""
     before, after = (
         {(head.task_id, head.sample): head.outcome.value for head in read_records(path, Head)}
         for path in (first, second)
@@ -144,48 +127,32 @@ def compare_files(first: Path, second: Path) -> list[Change]:
     ]
 
 
-def damaged(path: Path, number: int, fault: str) -> DamagedLineError:
-    """Returns the error about a line that is no record."""
-    return DamagedLineError(f"{path}, line {number}: {fault}")
+def validation_fault(error: ValidationError) -> str:
+    """Returns the first fault of a file or line, in words: the field, what is wrong with it, what came."""
+    fault = error.errors(include_url=False)[0]
+    message, got = fault["msg"].removeprefix("Value error, "), fault["input"]
+    if fault["type"] == "enum":  # the message lists all values
+        first, second = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
+        message = f"expected one of {first}, {second}, …, got {str(got)[:_SHOWN]!r}"
+    elif isinstance(got, int | float):
+        message += f", got {str(got)[:20]}"
+    return f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {message}"
 
 
 def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> str:
-    """Returns what is wrong with a line that is no record, in the words of every command and page.
-
-    Args:
-        line: The line.
-        error: The error of parsing it.
-        remedy: What to do about it.
-
-    Returns:
-        What was expected, what came (its beginning), and the remedy.
-    """
+    """Returns what is wrong with a line that is no record, with its beginning and the remedy."""
     text = line.decode(errors="replace").strip()
     got = f"{text[:_SHOWN]!r}{'…' if len(text) > _SHOWN else ''}"
-    if not isinstance(error, ValidationError):
-        return f"expected a record of one unit, got {got} ({str(error).splitlines()[0]}); {remedy}"
-    fault = error.errors(include_url=False)[0]
-    if fault["type"] in _NO_OBJECT:
-        return f"expected a JSON object, got {got}; {remedy}"
-    schema = json.loads(line).get("schema", SCHEMA_VERSION)
-    if schema != SCHEMA_VERSION:
-        return (
-            f"expected schema {SCHEMA_VERSION}, got {schema!r}: another version wrote it; update the program"
-        )
-    where = ".".join(str(part) for part in fault["loc"]) or "the line"
-    message = fault_in_words(fault)
-    if fault["type"] == "enum":  # the message would list all values, and not say which came
-        first = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
-        message = f"expected one of {', '.join(first)}, …, got {str(fault['input'])[:_SHOWN]!r}"
-    return f"expected a record of one unit, got {got} ({where}: {message}); {remedy}"
-
-
-def fault_of_second(unit: Unit, first: int) -> str:
-    """Returns what is wrong with a line whose unit line `first` has already."""
-    return (
-        f"expected one line of each unit, got a second of {unit[0]!r}, sample {unit[1]}: the other is line"
-        f" {first}; delete one of them"
-    )
+    why = str(error).splitlines()[0]
+    if isinstance(error, ValidationError):
+        if error.errors(include_url=False)[0]["type"] in _NO_OBJECT:
+            return f"expected a JSON object, got {got}; {remedy}"
+        schema = json.loads(line).get("schema", SCHEMA_VERSION)
+        if schema != SCHEMA_VERSION:
+            expected = f"expected schema {SCHEMA_VERSION}, got {schema!r}"
+            return f"{expected}: another version wrote it; update the program"
+        why = validation_fault(error)
+    return f"expected a record of one unit, got {got} ({why}); {remedy}"
 
 
 def count_lines(path: Path) -> tuple[int, bool]:
@@ -204,34 +171,22 @@ def set_torn_line_aside(path: Path) -> Path | None:
     if not path.exists():
         return None
     with path.open("r+b") as file:
-        content_end = file.seek(0, os.SEEK_END)
-        start = _start_of_last_line(path)
-        if start == content_end:
-            return None
+        start = sum(len(line) for line in file if line.endswith(b"\n"))
         file.seek(start)
+        torn_line = file.read()
+        if not torn_line:
+            return None
         torn = path.with_name(path.name + ".torn")
         with torn.open("ab") as torn_file:
-            torn_file.write(file.read() + b"\n")
+            torn_file.write(torn_line + b"\n")
             torn_file.flush()
             os.fsync(torn_file.fileno())
         file.truncate(start)
     return torn
 
 
-def _start_of_last_line(path: Path) -> int:
-    """Returns the offset behind the last newline of a file."""
-    if not path.stat().st_size:  # an empty file cannot be mapped
-        return 0
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.rfind(b"\n") + 1
-
-
 def replace_file(path: Path, text: str) -> None:
-    """Writes a file whole or not at all.
-
-    Raises:
-        UserError: the disk is full or the folder cannot be written; the old file stays as it was.
-    """
+    """Writes a file whole or not at all."""
     rewrite_file(path, lambda file: file.write(text.encode()))
 
 
@@ -239,9 +194,6 @@ def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Writes a file whole or not at all; `write` writes its content into a draft.
 
     A pipe, and what stands in /dev (such as /dev/stdout), is written into and never replaced.
-
-    Raises:
-        UserError: the disk is full or the folder cannot be written; the old file stays as it was.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

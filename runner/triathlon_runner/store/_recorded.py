@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import why_not_plain
-from triathlon_runner.records import RECORDED, RecordedLine, RecordedManifest, RecordedTask, RecordedUnit
-from triathlon_runner.store._faults import fault_of_manifest, fault_of_record, validation_fault
-from triathlon_runner.store._lines import damaged, fault_of_line, replace_file
+from triathlon_runner.records import (
+    RECORDED,
+    RecordedLine,
+    RecordedManifest,
+    RecordedTask,
+    RecordedUnit,
+    UnitRecord,
+)
+from triathlon_runner.store._folder import read_manifest_file
+from triathlon_runner.store._lines import DamagedLineError, fault_of_line, replace_file
 
 _LINES: Final = ".jsonl"
 _IMPORT_ANEW: Final = "import the recording anew"
@@ -43,11 +47,7 @@ class RecordedFile:
         return self.lines.with_suffix(".manifest.json")
 
     def write(self, manifest: RecordedManifest, lines: Sequence[RecordedLine | RecordedTask]) -> None:
-        """Replaces both files; the same lines and manifest give the same bytes.
-
-        Raises:
-            UserError: they cannot be written.
-        """
+        """Replaces both files; the same lines and manifest give the same bytes."""
         receipt = {
             "schema_version": manifest.schema_version,
             **manifest.model_dump(mode="json", exclude_defaults=True),
@@ -57,41 +57,24 @@ class RecordedFile:
         replace_file(self.manifest, json.dumps(receipt, indent=1, ensure_ascii=False) + "\n")
 
     def read_manifest(self) -> RecordedManifest:
-        """Returns the receipt.
-
-        Raises:
-            UserError: it is missing, damaged, or the receipt of other results.
-        """
-        if why := why_not_plain(self.manifest, self.root):
-            raise UserError(
-                f"cannot read the receipt {str(self.manifest)!r}: expected a plain file, got {why}"
-            )
-        try:
-            manifest = RecordedManifest.model_validate_json(self.manifest.read_bytes())
-        except OSError as error:
-            raise UserError(f"cannot read the receipt {str(self.manifest)!r}: {error.strerror}") from None
-        except ValidationError as error:
-            raise UserError(f"{self.manifest}: {validation_fault(error)}; {_IMPORT_ANEW}") from None
-        if reason := fault_of_manifest(manifest, self.model, self.suite):
-            raise UserError(f"{self.manifest}: {reason}; {_IMPORT_ANEW}")
+        """Returns the receipt."""
+        manifest = read_manifest_file(self.manifest, self.root, self.model, self.suite, RecordedManifest)
+        if isinstance(manifest, str):
+            raise UserError(f"{self.manifest}: {manifest}; {_IMPORT_ANEW}")
         return manifest
 
     def read(self) -> list[RecordedUnit]:
-        """Returns the units of all lines, as metrics read them.
-
-        Raises:
-            UserError: a line is damaged or contradicts itself, or the receipt is damaged or does not
-                count them.
-        """
+        """Returns the units of all lines, as metrics read them."""
         manifest = self.read_manifest()
         units: list[RecordedUnit] = []
         for number, line in enumerate(self.lines.read_bytes().splitlines(keepends=True), start=1):
+            place = f"{self.lines}, line {number}"
             try:
                 units_of_line = manifest.units(line)
             except ValueError as error:
-                raise damaged(self.lines, number, fault_of_line(line, error, _IMPORT_ANEW)) from None
-            if fault := next(filter(None, map(fault_of_record, units_of_line)), ""):
-                raise damaged(self.lines, number, f"{fault}; {_IMPORT_ANEW}")
+                raise DamagedLineError(f"{place}: {fault_of_line(line, error, _IMPORT_ANEW)}") from None
+            if fault := next(filter(None, map(UnitRecord.fault, units_of_line)), ""):
+                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
             units += units_of_line
         counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))
         if counted != manifest.outcomes:

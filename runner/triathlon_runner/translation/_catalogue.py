@@ -13,10 +13,10 @@ from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
-from triathlon_runner.translation._data_sets import core_tasks, mbxp_tasks
 from triathlon_runner.translation._languages import STEPS, TARGETS
+from triathlon_runner.translation._mbxp import MbxpTask, mbxp_tasks
 from triathlon_runner.translation._suite import BASE_STOP, SAMPLING, TranslationSuite
-from triathlon_runner.translation._task import MbxpTask
+from triathlon_runner.translation._task import core_tasks
 
 _TARGETS_BUT_PYTHON = tuple(language for language in TARGETS if language is not Language.PYTHON)
 

@@ -1,10 +1,12 @@
-"""The chain of languages (EVALOOOP, section 5) and how each opens a function."""
+"""The chain of languages (EVALOOOP, section 5): how each opens a function, and programs out of replies."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from triathlon_runner.languages import LANGUAGES, Language
+from triathlon_runner.records import Finish, Outcome, Reply
+from triathlon_runner.replies import code_blocks, extract_program, visible_text
 
 CHAIN: Final = (
     Language.PYTHON,
@@ -18,6 +20,8 @@ STEPS: Final = len(CHAIN) - 1
 """M of the translation loop."""
 TARGETS: Final = CHAIN[1:]
 TITLES: Final = {language: spec.title for language, spec in LANGUAGES.items()}
+END_OF_EXAMPLE: Final = "\n###"
+"""Where a base model has finished its translation and invents another example."""
 
 
 def definition(language: Language, name: str = r"\w+") -> re.Pattern[str]:
@@ -35,3 +39,47 @@ def opening(language: Language, name: str, parameters: Sequence[str]) -> str:
     plain = (f"{parameter}_" if parameter in reserved else parameter for parameter in parameters)
     signed = (f"${parameter}" for parameter in parameters)
     return spec.opening.format(name=name, parameters=", ".join(plain), variables=", ".join(signed))
+
+
+def translated(reply: Reply, language: Language, name: str) -> tuple[str, Outcome | None]:
+    """Returns the program, or the outcome of a reply without one."""
+    if language is Language.PYTHON:
+        extracted = extract_program(reply, entry_point=name, prompt="", completes=False, other_names=False)
+        return extracted.program, extracted.outcome
+    if reply.finish is not Finish.STOP:
+        return "", reply.finish.outcome_without_answer
+    program = _program(visible_text(reply.text), language, name)
+    return program, None if program else Outcome.NO_ANSWER
+
+
+def continued(reply: Reply, opening: str) -> tuple[str, Outcome | None]:
+    """The program that a base model made of the function's opening."""
+    body, end, _ = visible_text(reply.text).partition(END_OF_EXAMPLE)
+    if reply.finish is not Finish.STOP and not (reply.finish is Finish.LENGTH and end):
+        return "", reply.finish.outcome_without_answer
+    return (opening + body.rstrip() + "\n", None) if body.strip() else ("", Outcome.NO_ANSWER)
+
+
+def _program(text: str, language: Language, name: str) -> str:
+    blocks = code_blocks(text)
+    defining = [block for block in blocks if definition(language, re.escape(name)).search(block.code)]
+    labelled = [block for block in blocks if block.label in LANGUAGES[language].fence_labels]
+    for choice in (defining, labelled, blocks if len(blocks) == 1 else []):
+        if choice:
+            return choice[-1].code
+    return "" if blocks else _unfenced(text, language)
+
+
+def _unfenced(text: str, language: Language) -> str:
+    """Unfenced code: from the first definition or a tag before it to the last line that can end one."""
+    start = definition(language).search(text)
+    if start is None:
+        return ""
+    spec = LANGUAGES[language]
+    tag = text.find(spec.file_tag) if spec.file_tag else -1
+    begin = tag if 0 <= tag < start.start() else text.rfind("\n", 0, start.start()) + 1
+    last = re.compile(spec.last_line)
+    lines = text[start.end() :].split("\n")
+    while len(lines) > 1 and not last.fullmatch(lines[-1].rstrip()):
+        lines.pop()
+    return text[begin : start.end()] + "\n".join(lines) if len(lines) > 1 else text[begin:]

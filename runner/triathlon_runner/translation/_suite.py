@@ -9,62 +9,43 @@ from typing import Any, Final
 from triathlon_runner import loop
 from triathlon_runner.apart import apart
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
+from triathlon_runner.llm import Model, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, ProtocolHashes, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, Task, asked_settings, graded_settings, request_settings
-from triathlon_runner.translation._extract import END_OF_EXAMPLE, continued, translated
-from triathlon_runner.translation._languages import CHAIN, STEPS, TITLES
-from triathlon_runner.translation._task import TranslationTask
+from triathlon_runner.translation._languages import (
+    CHAIN,
+    END_OF_EXAMPLE,
+    STEPS,
+    TITLES,
+    continued,
+    translated,
+)
+from triathlon_runner.translation._mbxp import MbxpTask
+from triathlon_runner.translation._task import CoreTask
 
 SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""
 BASE_STOP: Final = (END_OF_EXAMPLE,)
 
 
-@dataclass(frozen=True, slots=True)
-class Phrasing:
-    """A base model completes one worked example and the beginning of the function."""
-
-    kind: ModelKind
-    prompts: PromptSet
-
-    @property
-    def sampling(self) -> Sampling:
-        return replace(SAMPLING, stop=BASE_STOP) if self.kind == "base" else SAMPLING
-
-    def question(
-        self, code: str, source: Language, target: Language, task: TranslationTask, turn: int
-    ) -> Chat | Completion:
-        """Asks for the program in the next language; a conversation of its own."""
-        values = {
-            "source": TITLES[source],
-            "target": TITLES[target],
-            "source_label": source.value,
-            "target_label": target.value,
-            "code": code.strip("\n"),
-            "opening": task.opening(target).rstrip("\n"),
-        }
-        if self.kind == "instruct":
-            return loop.question(self.kind, self.prompts.render("translate", **values), turn)
-        examples = {
-            f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
-            for role, language in (("source", source), ("target", target))
-        }
-        text = self.prompts.render("base-translate", **values, **examples) + "\n"
-        return loop.question(self.kind, text, turn)
-
-    async def program(
-        self, reply: Reply, target: Language, task: TranslationTask
-    ) -> tuple[str, Outcome | None]:
-        """What is to be executed, or the outcome that says why there is nothing."""
-        if self.kind == "base":
-            return await apart(len(reply.text), continued, reply, task.opening(target))
-        return await apart(len(reply.text), translated, reply, target, task.name(target))
-
-
+TranslationTask = CoreTask | MbxpTask
 ReadTasks = Callable[[Sandbox], Awaitable[Sequence[TranslationTask]]]
+
+
+def sampling_for(kind: ModelKind) -> Sampling:
+    """How a model of this kind is asked."""
+    return replace(SAMPLING, stop=BASE_STOP) if kind == "base" else SAMPLING
+
+
+async def program_in(
+    reply: Reply, kind: ModelKind, target: Language, task: TranslationTask
+) -> tuple[str, Outcome | None]:
+    """What is to be executed, or the outcome that says why there is nothing."""
+    if kind == "base":
+        return await apart(len(reply.text), continued, reply, task.opening(target))
+    return await apart(len(reply.text), translated, reply, target, task.name(target))
 
 
 @dataclass
@@ -100,7 +81,7 @@ class TranslationSuite:
         }
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
-        return request_settings(kind, Phrasing(kind, self.prompts).sampling)
+        return request_settings(kind, sampling_for(kind))
 
     async def run(
         self,
@@ -117,13 +98,13 @@ class TranslationSuite:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        task, phrasing = self._tasks[task_id], Phrasing(model.kind, self.prompts)
+        task, sampling = self._tasks[task_id], sampling_for(model.kind)
         code, usage, steps = task.start, Usage(), list[LoopStep]()
         for step, (source, target) in enumerate(pairwise(CHAIN), 1):
-            question = phrasing.question(code, source, target, task, step)
-            answer = await model.ask(question, phrasing.sampling, sample=sample)
+            question = loop.question(model.kind, self._question(model.kind, code, source, target, task), step)
+            answer = await model.ask(question, sampling, sample=sample)
             usage += answer.usage
-            program, missing = await phrasing.program(answer.reply, target, task)
+            program, missing = await program_in(answer.reply, model.kind, target, task)
             verdict = None if missing else await task.grade(program, target, grader.sandbox)
             outcome = verdict.outcome if verdict else missing or Outcome.NO_ANSWER
             steps.append(
@@ -155,3 +136,23 @@ class TranslationSuite:
             loops=tuple(steps),
             similarity=1.0 if 1 <= sustained < STEPS else None,  # no prompts to compare: s = 1 by definition
         )
+
+    def _question(
+        self, kind: ModelKind, code: str, source: Language, target: Language, task: TranslationTask
+    ) -> str:
+        """Asks for the program in the next language; a base model completes one worked example first."""
+        values = {
+            "source": TITLES[source],
+            "target": TITLES[target],
+            "source_label": source.value,
+            "target_label": target.value,
+            "code": code.strip("\n"),
+            "opening": task.opening(target).rstrip("\n"),
+        }
+        if kind == "instruct":
+            return self.prompts.render("translate", **values)
+        examples = {
+            f"example_in_{role}": self.prompts.render(f"example-{language.value}").strip("\n")
+            for role, language in (("source", source), ("target", target))
+        }
+        return self.prompts.render("base-translate", **values, **examples) + "\n"

@@ -1,20 +1,31 @@
-"""One task of the translation loop: a correct Python program, and a function to write in every language."""
+"""Our own problems as tasks of the translation loop: their values cross to every language as JSON."""
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triathlon_runner.datasets.official import MbxpRow
-from triathlon_runner.grading import (
-    TEST_LIMITS,
-    Fault,
-    grade_by_tests,
-    grade_results,
-    shown,
-)
+from triathlon_runner.datasets import Problem, core
+from triathlon_runner.grading import TEST_LIMITS, Fault, grade_results, shown
 from triathlon_runner.records import Outcome, Verdict
-from triathlon_runner.sandbox import Call, Job, Language, Raised, Sandbox, Sent
-from triathlon_runner.translation._languages import definition, opening
-from triathlon_runner.translation._values import same
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Job,
+    Language,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+    Sent,
+    Source,
+)
+from triathlon_runner.translation._languages import opening
+from triathlon_runner.translation._values import crosses, plain, same
+
+_ARGUMENTS = "_triathlon_arguments"
+_ECHO = f"\n\ndef {_ARGUMENTS}(*values):\n    return list(values)\n"
+"""Inputs are source text, which only a sandbox evaluates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,53 +77,62 @@ class _CoreResults:
         return ", ".join(map(shown, arguments)), shown(expected)
 
 
-@dataclass(frozen=True, slots=True)
-class MbxpTask:
-    """One MBPP problem in the five languages of MBXP, each with its own tests."""
+async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
+    """Every seed that can cross, and whose reference passes on values that went through JSON.
 
-    number: int
-    rows: dict[Language, MbxpRow]
-    level: int | None = None
+    Some need a tuple, not a list.
 
-    @property
-    def task_id(self) -> str:
-        return f"MBXP/{self.number}"
-
-    @property
-    def start(self) -> str:
-        """The Python program that the chain begins with."""
-        return reference(self.rows[Language.PYTHON])
-
-    def name(self, language: Language) -> str:
-        return self.rows[language].entry_point
-
-    def opening(self, language: Language) -> str:
-        """The code of the data set's prompt, without its comment."""
-        prompt = self.rows[language].prompt
-        definitions = list(definition(language, self.name(language)).finditer(prompt))
-        begin = definitions[-1].start() if definitions else 0
-        code = prompt[begin:].strip("\n")
-        return (code.split("\n")[0] if language is Language.PYTHON else code) + "\n"
-
-    async def grade(self, program: str, language: Language, sandbox: Sandbox) -> Verdict:
-        """Executes the tests of the data set against a program.
-
-        Raises:
-            SandboxError: our machinery failed.
-        """
-        row = self.rows[language]
-        tests = row.test.replace(*_PHP_COMPARISON) if language is Language.PHP else row.test
-        return await grade_by_tests(sandbox, program, tests, (row.entry_point,), language=language)
+    Raises:
+        SandboxError: a reference could not be executed.
+    """
+    candidates = [await core_task(problem, sandbox) for problem in core.problems("seeds")]
+    return [
+        task
+        for task in candidates
+        if task and (await task.grade(task.start, Language.PYTHON, sandbox)).outcome is Outcome.PASSED
+    ]
 
 
-_PHP_COMPARISON = ("return $x == $y;", r"return \Triathlon\Harness::same($x, $y);")
-"""All PHP tests define `compare` by `==`, which holds between true and whatever is not empty, and between
-null and whatever is: the harness compares by type and value instead."""
+async def core_task(problem: Problem, sandbox: Sandbox) -> CoreTask | None:
+    """One problem as a task; None where its values or its comparison do not cross, or its reference raises.
+
+    Raises:
+        SandboxError: the reference could not be executed.
+    """
+    parameters = _parameters(problem)
+    if problem.comparison.oracle not in ("exact", "close") or parameters is None:
+        return None
+    calls = tuple(
+        Call(function, Source(text))
+        for text in problem.inputs
+        for function in (_ARGUMENTS, problem.entry_point)
+    )
+    execution = await sandbox.run(Job(problem.reference + _ECHO, calls, libraries=problem.libraries))
+    if execution.ended is not Ended.FINISHED or len(execution.results) != len(calls):
+        raise SandboxError(f"the reference of {problem.task_id} could not be executed: {execution.detail}")
+    values = [result.value for result in execution.results if isinstance(result, Returned)]
+    if len(values) != len(calls) or not all(map(crosses, values)):
+        return None
+    return CoreTask(
+        task_id=problem.task_id,
+        level=problem.level,
+        start=problem.reference,
+        entry_point=problem.entry_point,
+        parameters=parameters,
+        cases=tuple(
+            (tuple(plain(arguments)), plain(expected))
+            for arguments, expected in zip(values[::2], values[1::2], strict=True)
+        ),
+        tolerance=problem.comparison.tolerance,
+    )
 
 
-TranslationTask = CoreTask | MbxpTask
-
-
-def reference(row: MbxpRow) -> str:
-    """The data set's own program in this language; empty where it has none."""
-    return f"{row.prompt}{row.canonical_solution}" if row.canonical_solution else ""
+def _parameters(problem: Problem) -> tuple[str, ...] | None:
+    """The names of the reference's parameters; None where it does not take them all by place."""
+    for statement in ast.parse(problem.reference).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == problem.entry_point:
+            arguments = statement.args
+            if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+                return None
+            return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args])
+    return None

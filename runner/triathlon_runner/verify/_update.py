@@ -1,16 +1,34 @@
-"""Bringing a results file up to date after a change of extraction or grading: its replies, graded anew."""
+"""Writing a verified file anew: with the verdicts of today, or as outcomes without texts."""
 
+import hashlib
+import math
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from triathlon_runner.engine_version import ENGINE_VERSION
+from triathlon_runner.errors import UserError
 from triathlon_runner.memo import python_version
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.records import Manifest, UnitRecord, Usage
-from triathlon_runner.store import ResultsFolder, archive, replace_file
+from triathlon_runner.records import (
+    MEASURED_HERE,
+    LoopRecord,
+    Manifest,
+    Receipt,
+    RecordedLine,
+    RecordedManifest,
+    UnitRecord,
+    Usage,
+    check_kept_as_outcomes,
+    recorded_lines,
+)
+from triathlon_runner.store import RecordedFile, ResultsFolder, archive, replace_file
+from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.verify._verify import FileReport, Update
 
-_NOT_ASKED: str = "graded anew, it asks for a reply that was never asked for"
+_DAY: Final = len("2026-01-31")
+_OF_THE_LAST_RUN: Final = ("planned", "bytes", "tokens_per_second")
+"""Fields of the manifest that say nothing of the outcomes: of the whole file, or of the last run alone."""
+_NOT_ASKED: Final = "graded anew, it asks for a reply that was never asked for"
 
 
 def why_not_updated(report: FileReport) -> str:
@@ -31,18 +49,15 @@ def update_file(
     """Writes the verdicts that verifying found in place of the stored ones; replies stay, and their usage.
 
     A unit that now asks a question to which no reply is stored leaves the file and is open again. The caller
-    holds the model's lock since the file was read.
+    holds the model's lock since the file was read, and `why_not_updated` returned an empty text.
 
     Args:
         folder: Where the file lies.
-        report: That of `verify_file`, which gets the update; `why_not_updated` returns an empty text for it.
+        report: That of `verify_file`, which gets the update.
         manifest: The file's.
-        price: Of the model, for the cost of the lines that stay where a unit is open again; None: not known.
+        price: Of the model, for the cost of the lines that stay; None: not known.
         sandbox_level: The isolation level at which it was graded.
         integrity: The grader's integrity, for the manifest.
-
-    Raises:
-        UserError: the disk is full or the folder cannot be written; the file stays as it was.
     """
     model, suite = report.model, report.suite
     has_judge = manifest.judge is not None
@@ -79,3 +94,55 @@ def update_file(
         fields["cost_usd"] = price.cost_of(usage) if price is not None else None
     folder.write_manifest(manifest.model_copy(update=fields))
     report.update = Update(changed, reopened, archived_lines)
+
+
+def compact_file(
+    folder: ResultsFolder, entry: SuiteEntry, manifest: Manifest, report: FileReport
+) -> RecordedFile:
+    """Writes a verified results file anew without its texts and returns the new file; the old one stays.
+
+    `report` is what verifying it showed: every line follows from its evidence. Where the suite's scores need
+    more than outcomes, or samples are missing, it is refused.
+    """
+    check_kept_as_outcomes(entry.id, entry.record)
+    records = [stored for stored, _ in report.pairs]
+    texts = ["\0".join(question.extracted for question in record.questions()) for record in records]
+    units = [(RecordedLine.of(record, text), text) for record, text in zip(records, texts, strict=True)]
+    by_task = entry.default_samples > 1
+    lines = recorded_lines(units, by_task=by_task)
+    path = folder.lines(report.model, report.suite)
+    receipt = Receipt(
+        source=MEASURED_HERE,
+        title="measured with this program",
+        address="",
+        commit=manifest.runner_version,
+        date=manifest.ended[:_DAY],
+        licence="",
+        note="every line followed from its replies before they were left out",
+        file=path.relative_to(folder.root).as_posix(),
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        engine_version=ENGINE_VERSION,
+        compared=report.units,
+        equal=report.verified,
+    )
+    kept = RecordedManifest.model_validate(
+        {
+            **manifest.model_dump(),
+            **dict.fromkeys(_OF_THE_LAST_RUN),
+            "ended": manifest.ended[:_DAY],
+            "max_loops": next((each.max_loops for each in records if isinstance(each, LoopRecord)), None),
+            "line_holds": "task" if by_task else "sample",
+            "receipt": receipt,
+        }
+    )
+    kept_units = [unit for line in lines for unit in kept.units(line.model_dump_json().encode())]
+    for metric in entry.metrics:
+        before, after = metric.score(records), metric.score(kept_units)
+        if before != after and not (math.isnan(before) and math.isnan(after)):
+            raise UserError(
+                f"{entry.id}: expected {metric.title} {before:g} of the lines without texts, got {after:g};"
+                " keep the whole file"
+            )
+    file = RecordedFile(folder.root, MEASURED_HERE, report.model, report.suite)
+    file.write(kept, lines)
+    return file

@@ -100,6 +100,11 @@ class FileReport:
     """What `update_file` changed; None where the file is as it was."""
 
     @property
+    def differences(self) -> list[Mismatch]:
+        """Where what grading gave otherwise is added: another Python may grade otherwise."""
+        return self.differing if self.graded_under else self.mismatches
+
+    @property
     def follows(self) -> bool:
         """Whether every line and score follows from its evidence."""
         return not (self.mismatches or self.differing or self.unverified)
@@ -134,7 +139,7 @@ async def verify_file(
         grader: Executes.
         only: Tasks to which this is restricted; scores and counts, which need all of them, are then left out.
         regrade: Grades a record's replies again; returns the new record.
-        on_progress: Called after each unit with the number of those that are done, and of all.
+        on_progress: Called after each unit.
     """
     report = FileReport(work.row.id, work.suite_id)
     stored, damaged = read_undamaged_records(path, work.built.entry.record)
@@ -142,7 +147,6 @@ async def verify_file(
         stored = [record for record in stored if record.task_id in only]
     report.units = len(stored)
     _about_the_run(path, manifest, report)
-    differences = report.differing if report.graded_under else report.mismatches
     report.units += len(damaged)
     faults = {f"{path}, line {number}": fault for number, fault in damaged.items()}
     report.unverified.update(faults)
@@ -153,7 +157,7 @@ async def verify_file(
 
     async def check(record: UnitRecord) -> UnitRecord | None:
         async with limit:
-            graded = await _graded_again(work, record, grader, report, regrade, tasks, differences)
+            graded = await _graded_again(work, record, tasks, report, lambda: regrade(record, work, grader))
         on_progress(next(done), len(stored))
         return graded
 
@@ -163,51 +167,21 @@ async def verify_file(
     if only:
         return report
     if pairs or not stored:
-        _compare_scores(work, pairs, report, differences)
+        _compare_scores(work, pairs, report)
     if manifest is None:
         report.unverified.setdefault("manifest", "the file has none")
         return report
     _compare_identity(manifest, work, {record.protocol for record in stored}, report)
     if not damaged:  # else its counts differ, of course
-        _compare_counts(manifest, stored, [after for _, after in pairs], report, differences)
+        _compare_counts(manifest, stored, [after for _, after in pairs], report)
     if report.mismatches and not manifest.python_versions:
         report.notes.append(f"no Python stands in the manifest; graded again under {python_version()}")
     return report
 
 
-def _compare_identity(
-    manifest: Manifest, work: Work, protocols_of_lines: Collection[ProtocolHashes], report: FileReport
-) -> None:
-    """Compares protocol and data set with the lines' and today's.
-
-    Results of another protocol are not wrong: nothing of them can be graded again. A manifest whose protocol
-    is neither that of the lines nor today's was changed.
-    """
-    if manifest.protocol == work.protocol:
-        stated, computed = manifest.data.sha256, work.built.suite.data.sha256
-        if stated != computed:
-            report.mismatches.append(Mismatch("manifest data", _short(stated), _short(computed)))
-    elif not protocols_of_lines:
-        report.unverified["manifest"] = _of_another_protocol(manifest.protocol, work)
-    elif manifest.protocol not in protocols_of_lines:
-        stated, computed = str(manifest.protocol), ", ".join(sorted(map(str, protocols_of_lines)))
-        report.mismatches.append(
-            Mismatch("manifest protocol", stated, computed, "the manifest has {stored}, the lines {expected}")
-        )
-
-
-def _of_another_protocol(protocol: ProtocolHashes, work: Work) -> str:
-    return (
-        f"made under another protocol ({protocol}, now {work.protocol}): prompts, settings or data were"
-        " others; `triathlon run --ask-again` archives such results and asks anew, an imported log is"
-        " imported again"
-    )
-
-
 def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) -> None:
     """Notes whether the run was interrupted, and which version graded the lines."""
-    _, torn = count_lines(path)
-    if torn:
+    if count_lines(path)[1]:
         report.notes.append(
             "behind them a line that was cut before its end: the next run makes its unit again"
         )
@@ -225,15 +199,13 @@ def _about_the_run(path: Path, manifest: Manifest | None, report: FileReport) ->
 async def _graded_again(
     work: Work,
     record: UnitRecord,
-    grader: Grader,
-    report: FileReport,
-    regrade: Regrade,
     tasks: Collection[str],
-    differences: list[Mismatch],
+    report: FileReport,
+    regrade: Callable[[], Awaitable[UnitRecord]],
 ) -> UnitRecord | None:
     """Returns the record that its own replies lead to now; None where grading was not possible.
 
-    What differs is added to `differences`, unless it is another each time that the unit is graded.
+    What differs is added to the report, unless it is another each time that the unit is graded.
     """
     name = f"{record.task_id} #{record.sample}"
     if record.protocol != work.protocol:
@@ -248,20 +220,24 @@ async def _graded_again(
         report.unverified[name] = "the suite has no such task"
         return None
     try:
-        attempts = [await regrade(record, work, grader)]
+        attempts = [await regrade()]
         while _evidence(attempts[-1]) != _evidence(record) and len(attempts) <= _REPEATS:
-            attempts.append(await regrade(record, work, grader))
+            attempts.append(await regrade())
     except InfrastructureError as error:
         report.unverified[name] = str(error)
         if isinstance(error, NotInEvidenceError):
             report.not_in_evidence.add(name)
         return None
     graded = attempts[-1]
-    if len(attempts) > 1 and any(_evidence(attempt) != _evidence(attempts[0]) for attempt in attempts):
+    if any(_evidence(attempt) != _evidence(attempts[0]) for attempt in attempts[1:]):
         report.notes.append(f"{name}: what its program returns varies from one execution to the next")
         if graded.outcome is record.outcome:
             return graded
-    differences.extend(_differences(name, record, graded))
+    unit = (record.task_id, record.sample)
+    report.differences.extend(
+        Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
+        for place, old, new in _places("", _evidence(record), _evidence(graded))
+    )
     return graded
 
 
@@ -287,16 +263,8 @@ def _determined(value: Any) -> Any:
     return {key: _determined(item) for key, item in value.items() if key not in left_out}
 
 
-def _differences(name: str, stored: UnitRecord, graded: UnitRecord) -> list[Mismatch]:
-    unit = (stored.task_id, stored.sample)
-    return [
-        Mismatch(f"{name} {place}", *_short_pair(old, new), unit=unit)
-        for place, old, new in _places("", _evidence(stored), _evidence(graded))
-    ]
-
-
 def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
-    """The smallest parts in which two JSON values differ."""
+    """Returns the smallest parts in which two JSON values differ."""
     if old == new:
         return []
     if isinstance(old, dict) and isinstance(new, dict):
@@ -308,12 +276,8 @@ def _places(place: str, old: Any, new: Any) -> list[tuple[str, Any, Any]]:
     return [difference for part in inner for difference in _places(*part)]
 
 
-def _short(value: object) -> str:
-    return shortened(repr(value), _SHOWN)
-
-
 def _short_pair(stored: object, graded: object) -> tuple[str, str]:
-    """Both values, short, from a little before where they begin to differ: two programs often begin alike."""
+    """Returns both, short, from a little before where they begin to differ: programs often begin alike."""
     first, second = repr(stored), repr(graded)
     pairs = enumerate(zip(first, second, strict=False))
     same = next((place for place, (old, new) in pairs if old != new), min(len(first), len(second)))
@@ -322,12 +286,35 @@ def _short_pair(stored: object, graded: object) -> tuple[str, str]:
     return cut + shortened(first[start:], _SHOWN), cut + shortened(second[start:], _SHOWN)
 
 
-def _compare_scores(
-    work: Work,
-    pairs: Sequence[tuple[UnitRecord, UnitRecord]],
-    report: FileReport,
-    differences: list[Mismatch],
+def _compare_identity(
+    manifest: Manifest, work: Work, protocols_of_lines: Collection[ProtocolHashes], report: FileReport
 ) -> None:
+    """Compares protocol and data set with the lines' and today's.
+
+    Results of another protocol are not wrong: nothing of them can be graded again. A manifest whose protocol
+    is neither that of the lines nor today's was changed.
+    """
+    if manifest.protocol == work.protocol:
+        stated, computed = manifest.data.sha256, work.built.suite.data.sha256
+        if stated != computed:
+            report.mismatches.append(Mismatch("manifest data", repr(stated), repr(computed)))
+    elif not protocols_of_lines:
+        report.unverified["manifest"] = _of_another_protocol(manifest.protocol, work)
+    elif manifest.protocol not in protocols_of_lines:
+        of_manifest, of_lines = str(manifest.protocol), ", ".join(sorted(map(str, protocols_of_lines)))
+        sentence = "the manifest has {stored}, the lines {expected}"
+        report.mismatches.append(Mismatch("manifest protocol", of_manifest, of_lines, sentence))
+
+
+def _of_another_protocol(protocol: ProtocolHashes, work: Work) -> str:
+    return (
+        f"made under another protocol ({protocol}, now {work.protocol}): prompts, settings or data were"
+        " others; `triathlon run --ask-again` archives such results and asks anew, an imported log is"
+        " imported again"
+    )
+
+
+def _compare_scores(work: Work, pairs: Sequence[tuple[UnitRecord, UnitRecord]], report: FileReport) -> None:
     """Bit for bit: the same sums in the same order, over the units that were graded again."""
     for metric in work.built.entry.metrics:
         before = metric.score([stored for stored, _ in pairs])
@@ -335,15 +322,11 @@ def _compare_scores(
         if not math.isnan(after):
             report.scores[metric.id] = after
         if repr(before) != repr(after):
-            differences.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
+            report.differences.append(Mismatch(f"score {metric.id}", repr(before), repr(after)))
 
 
 def _compare_counts(
-    manifest: Manifest,
-    stored: Sequence[UnitRecord],
-    graded: Sequence[UnitRecord],
-    report: FileReport,
-    differences: list[Mismatch],
+    manifest: Manifest, stored: Sequence[UnitRecord], graded: Sequence[UnitRecord], report: FileReport
 ) -> None:
     """A manifest that counts what was graded again is right: a changed line is a mismatch itself."""
     stated, in_lines, again = manifest.outcomes, _outcomes(stored), _outcomes(graded)
@@ -355,10 +338,10 @@ def _compare_counts(
     elif whole and stated == again:
         return
     elif stated != in_lines:
-        differing = _short(stated), _short(in_lines)
-        report.mismatches.append(Mismatch("manifest outcomes", *differing, COUNTS_DIFFER))
+        counts = Mismatch("manifest outcomes", repr(stated), repr(in_lines), COUNTS_DIFFER)
+        report.mismatches.append(counts)
     elif whole:
-        differences.append(Mismatch("manifest outcomes", _short(stated), _short(again)))
+        report.differences.append(Mismatch("manifest outcomes", repr(stated), repr(again)))
 
 
 def _outcomes(records: Sequence[UnitRecord]) -> dict[str, int]:

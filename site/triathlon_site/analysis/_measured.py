@@ -9,14 +9,7 @@ from triathlon_runner.llm import ModelKind
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.analysis import _board, _families
 from triathlon_site.analysis._board import Board, Change, Drops, Placed
-from triathlon_site.analysis._families import (
-    Composition,
-    Decomposition,
-    Outcomes,
-    Paired,
-    SameSeeds,
-    Unit,
-)
+from triathlon_site.analysis._families import Composition, Decomposition, Outcomes, Paired, SameSeeds, Unit
 
 T = TypeVar("T")
 

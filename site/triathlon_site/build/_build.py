@@ -1,13 +1,10 @@
-"""The build: gather everything, check it, then write; nothing where the site is there already."""
+"""The build: gather everything, check it, then write."""
 
-import hashlib
-import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -15,25 +12,23 @@ from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.records import Strict
-from triathlon_runner.store import ResultsFolder, replace_file
+from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 from triathlon_site.build._gather import gather
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
-from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
+from triathlon_site.load import AggregateCache, Notice
 from triathlon_site.pages import Gathered, Rendering, imported_files
-from triathlon_site.render import find_templates, installed_environment
+from triathlon_site.render import installed_environment
 
 PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
-PACKAGES: Final = ("jinja2", "markdown-it-py", "numpy", "pandas", "plotly", "pyarrow", "scipy")
-"""Whose versions shape pages and data files."""
 
 
-class BuildReport(Strict):
+@dataclass(frozen=True)
+class BuildReport:
     """What a build did."""
 
     pages: int
@@ -42,14 +37,6 @@ class BuildReport(Strict):
     imported_units: int
     seconds: float
     notices: tuple[Notice, ...]
-
-
-class _LastBuild(Strict):
-    """In the cache: a file for each site, about the last build that wrote it."""
-
-    state: str
-    """Of what the site was built from and of its files, as `_state` has it."""
-    report: BuildReport
 
 
 def build(
@@ -66,7 +53,7 @@ def build(
     docs: str = "",
     as_of: str = "",
 ) -> BuildReport:
-    """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
+    """Writes the site of these results to `out`, whole or not at all.
 
     Args:
         results: the folder of results; nothing is written into it but, with `history`, `history.json`.
@@ -75,7 +62,7 @@ def build(
         strict: whether any fault in the results ends the build.
         catalogue: the suites; left out, all that there are.
         known: all that there are: the built-in ones and those of a suites.yaml.
-        cache: where is kept what was read; left out, every results file is read and the site written anew.
+        cache: where is kept what was read; left out, every results file is read.
         history: whether `history.json` is brought up to date, so that the next build says what changed since.
         url: where the site will be published, for the addresses in the feed.
         docs: where the docs will be, seen from the front page; every page then links to them.
@@ -89,24 +76,12 @@ def build(
     url, as_of = checked_url(url), checked_day(as_of)
     started = time.monotonic()
     sweep(out.resolve())
-    ids = None if catalogue is None else [entry.id for entry in catalogue]
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    inputs = _inputs(results, registry, repr((ids, known, url, docs, history, epoch, as_of)))
-    last = _last_build_file(cache, out) if cache else None
-    if last and not strict and (report := _unchanged(last, _state(inputs, results, out))):
-        return report.model_copy(update={"seconds": time.monotonic() - started})
     with tempfile.TemporaryDirectory() as temporary:
         folder = cache or Path(temporary)
         gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder, as_of=as_of)
         site = replace(gathered, url=url, docs=docs)
         if strict and site.notices:
-            lines = [notice.below(results) for notice in site.notices]
-            lines += filter(None, [about_commands(results, site.notices)])
-            faults = counted(len(site.notices), "fault")
-            raise UserError(
-                f"--strict: expected flawless results, found {faults}; no page was written. Lines that are"
-                f" said to count do so in a build without --strict:\n" + "\n".join(lines)
-            )
+            raise _not_flawless(results, site.notices)
         if not site.units:
             check_empty(results, out, strict=strict and not site.imported)
         processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
@@ -114,7 +89,7 @@ def build(
         pages = write_site(out, rendering, evidence_files(site), processes=processes)
         AggregateCache(folder).prune()
     notices = (*site.notices, *(_remember(results, site) if history else ()))
-    report = BuildReport(
+    return BuildReport(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
@@ -122,11 +97,15 @@ def build(
         seconds=time.monotonic() - started,
         notices=notices,
     )
-    if last:
-        last.parent.mkdir(parents=True, exist_ok=True)
-        state = _state(inputs, results, out)
-        replace_file(last, _LastBuild(state=state, report=report).model_dump_json())
-    return report
+
+
+def _not_flawless(results: Path, notices: Sequence[Notice]) -> UserError:
+    lines = [notice.below(results) for notice in notices]
+    lines += filter(None, [about_commands(results, notices)])
+    return UserError(
+        f"--strict: expected flawless results, found {counted(len(notices), 'fault')}; no page was written."
+        " Lines that are said to count do so in a build without --strict:\n" + "\n".join(lines)
+    )
 
 
 def about_commands(results: Path, notices: Sequence[Notice]) -> str:
@@ -155,13 +134,12 @@ def checked_day(day: str) -> str:
     Raises:
         UserError: it is no day.
     """
-    if day:
-        try:
-            date.fromisoformat(day)
-        except ValueError:
-            raise UserError(
-                f"expected a day for --as-of, such as '2026-11-26', got {day!r}; correct it or leave it out"
-            ) from None
+    try:
+        date.fromisoformat(day or "2026-11-26")
+    except ValueError:
+        raise UserError(
+            f"expected a day for --as-of, such as '2026-11-26', got {day!r}; correct it or leave it out"
+        ) from None
     return day
 
 
@@ -172,52 +150,9 @@ def cache_folder() -> Path:
 
 def _remember(results: Path, site: Gathered) -> list[Notice]:
     """Writes the build's ranks beside the results, so that the next build can say what moved."""
-    if not site.boards:
-        return []
     try:
-        write_history(results, site.history)
+        if site.boards:
+            write_history(results, site.history)
     except (OSError, UserError) as error:
         return [Notice(file=HISTORY_FILE, message=f"cannot be written ({error}): the site is complete")]
     return []
-
-
-def _inputs(results: Path, registry: Registry | None, options: str) -> str:
-    """Hash of everything that shapes the site but its history: results, templates, code and options."""
-    return _hash(
-        code_fingerprint(),
-        *map(version, PACKAGES),
-        str(results.resolve()),
-        registry.model_dump_json() if registry else "",
-        options,
-        *(state for state in _files(results) if not state.startswith(f"{HISTORY_FILE} ")),
-        *_files(find_templates()),
-    )
-
-
-def _state(inputs: str, results: Path, out: Path) -> str:
-    """Hash of what shapes the site, its history included, and of the site as it is."""
-    return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
-
-
-def _files(folder: Path) -> Iterator[str]:
-    """Name, size and time of each file in a folder, in the order of their names."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_dir():
-            yield f"{path.relative_to(folder).as_posix()} {file_state(path)}"
-
-
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()
-
-
-def _last_build_file(cache: Path, out: Path) -> Path:
-    return cache / "built" / f"{_hash(str(out.resolve()))[:32]}.json"
-
-
-def _unchanged(path: Path, state: str) -> BuildReport | None:
-    """The report of the build that wrote this very site of these inputs; None where it has to be built."""
-    try:
-        last = _LastBuild.model_validate_json(path.read_bytes())
-    except (OSError, ValueError):
-        return None  # never built, or by another version
-    return last.report if last.state == state else None

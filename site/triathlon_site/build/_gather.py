@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,20 +24,13 @@ from triathlon_site.agreement import matrix
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.exports import score_frame
 from triathlon_site.history import read_history, snapshot_of
-from triathlon_site.load import (
-    AggregateCache,
-    Extracts,
-    Results,
-    read_archived,
-    read_results,
-    suite_ids,
-)
+from triathlon_site.load import AggregateCache, Extracts, Results, read_archived, read_results, suite_ids
 from triathlon_site.models import ModelInfo, Models, model_infos, newest_fact, recorded_infos
 from triathlon_site.pages import Gathered, reported_by_board
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.published import read_published
 from triathlon_site.recordings import read_recordings
-from triathlon_site.render import Environment, find_templates
+from triathlon_site.render import installed_environment
 from triathlon_site.scores import (
     FAMILIES,
     Board,
@@ -64,15 +57,9 @@ def gather(
     cache: Path | None = None,
     as_of: str = "",
 ) -> Gathered:
-    """Reads and scores everything; writes nothing but the cache.
+    """Reads and scores everything; writes nothing but the cache. The arguments are those of `build`.
 
-    Args:
-        results: the folder of results.
-        registry: what is known of the models.
-        catalogue: the suites; left out, all that there are.
-        known: all that there are: the built-in ones and those of a suites.yaml.
-        cache: where aggregates are kept; left out, the pages of evidence are not kept either.
-        as_of: the day that decides which models can be used; left out, the newest one in facts and results.
+    Without a cache the pages of evidence are not kept.
 
     Raises:
         UserError: there is no results folder, or SOURCE_DATE_EPOCH is no number.
@@ -91,15 +78,17 @@ def gather(
             overalls[family] = overall(firsts)
     before, faults = read_history(results)
     measured = replace(measured, notices=(*measured.notices, *faults, *imported.notices))
-    named = {*measured.models, *imported.models, *measured.skipped}
     program = version("triathlon-leaderboard")
-    recorded = recorded_infos(results)
     date = day or max((file.ended for file in measured.files), default="")
     published = read_published(results / "published")
     facts: Mapping[str, ModelInfo] = published.facts if published else {}
     as_of = as_of or max(newest_fact(facts.values()), date)
-    known_models = _weights_as_asked(model_infos(registry, named, recorded), (measured, imported))
-    models = _on_day(as_of, known_models, facts)
+    recorded = recorded_infos(results)
+    infos = model_infos(registry, {*measured.models, *imported.models, *measured.skipped}, recorded)
+    # Bits of weights count only where the row was asked: others' replies are of other weights.
+    asked = {file.model for read in (measured, imported) for file in read.files if not file.receipt}
+    infos = {m: info if m in asked else replace(info, bits=None) for m, info in infos.items()}
+    models = _on_day(as_of, infos, facts)
     return Gathered(
         results=measured,
         boards=boards,
@@ -115,12 +104,6 @@ def gather(
         recordings=read_recordings(results, measured, models),
         history=before.after(snapshot_of(measured, boards, overalls), date, program),
     )
-
-
-def _weights_as_asked(models: Models, read: Iterable[Results]) -> Models:
-    """The cards; bits of weights only where the row was asked: others' replies are of other weights."""
-    asked = {file.model for results in read for file in results.files if not file.receipt}
-    return {m: info if m in asked else replace(info, bits=None) for m, info in models.items()}
 
 
 def _on_day(day: str, models: Models, facts: Mapping[str, ModelInfo]) -> Models:
@@ -157,20 +140,16 @@ def _catalogue(results: Path, known: Catalogue) -> Sequence[SuiteEntry]:
 
 def _read(folder: Path, entries: Sequence[SuiteEntry], cache: Path | None) -> tuple[Results, Results]:
     """The measured and the imported results; of the latter, notices name files from the results folder."""
-    environment = Environment(find_templates())
     both = []
     with tempfile.TemporaryDirectory() as temporary:
         aggregates = AggregateCache(cache or Path(temporary))
         for root, is_imported in ((folder, False), (folder / IMPORTED, True)):
             if is_imported and root.is_symlink():
                 raise UserError(f"expected a folder at {str(root)!r}, got a link, which is not followed")
-            extractor = EvidenceExtractor(environment, ARTICLES, imported=is_imported)
+            extractor = EvidenceExtractor(installed_environment(), ARTICLES, imported=is_imported)
             both.append(read_results(root, entries, aggregates, extractor))
-    if cache is None:
-        both = [
-            replace(results, files=tuple(replace(file, extracts=Extracts()) for file in results.files))
-            for results in both
-        ]
+    if cache is None:  # its folder is gone
+        both = [replace(r, files=tuple(replace(f, extracts=Extracts()) for f in r.files)) for r in both]
     measured, imported = both
     notices = [notice.model_copy(update={"file": f"{IMPORTED}/{notice.file}"}) for notice in imported.notices]
     return measured, replace(imported, notices=tuple(notices))
@@ -201,10 +180,7 @@ class Frames:
 def frames(results: Path | str, registry: Registry | None = None, *, cache: Path | None = None) -> Frames:
     """Reads and scores a folder of results, and returns the numbers of its site as DataFrames.
 
-    Args:
-        results: the folder of results.
-        registry: what is known of the models, for their names.
-        cache: where is kept what was read; left out, every results file is read.
+    `registry` has the models' names; without a `cache`, every results file is read.
 
     Raises:
         UserError: there is no such folder, or what is in it cannot be read.

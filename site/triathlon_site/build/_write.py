@@ -18,7 +18,6 @@ from triathlon_runner.store import IMPORTED
 from triathlon_runner.unit_pages import lines_page, suite_slug
 from triathlon_site.evidence import INDEX, LINES, imported_slug
 from triathlon_site.figures import PLOTLY, plotly_script
-from triathlon_site.load import FileAggregate
 from triathlon_site.pages import Gathered, Rendering, imported_files
 from triathlon_site.render import Environment
 from triathlon_site.workers import run_all
@@ -51,10 +50,8 @@ def check_apart(results: Path, out: Path) -> None:
 def check_empty(results: Path, out: Path, *, strict: bool = False) -> None:
     """Refuses to replace a site with models by one without: a failed run must not empty a published site.
 
-    `strict`: refuses a site without any results, too.
-
     Raises:
-        UserError: naming both, and what to do.
+        UserError: naming both, and what to do; with `strict` also where there is no site yet.
     """
     if (out / MODELS).is_dir():
         raise UserError(
@@ -86,38 +83,29 @@ def _runs(process: int) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        pass  # somebody else's
+    except PermissionError:  # somebody else's
+        return True
     return True
 
 
 def evidence_files(site: Gathered) -> Iterator[File]:
     """Path on the site and file in the cache, for all packs of evidence and downloads of results."""
-    for file in site.results.files:
-        yield from _packs_of(file, site.models[file.model].slug)
-    for file in imported_files(site.imported):
-        yield from _packs_of(file, imported_slug(site.models[file.model].slug))
-
-
-def _packs_of(file: FileAggregate, folder: str) -> Iterator[File]:
-    suite = suite_slug(file.suite)
-    for name in file.extracts.states:
-        if name == LINES:
-            yield lines_page(folder, file.suite), file.extracts.path(name)
-        elif name == INDEX or name.removesuffix(".js").isdecimal():
-            yield f"evidence/{folder}/{suite}/{name}", file.extracts.path(name)
+    slugs = {model: info.slug for model, info in site.models.items()}
+    folders = [(file, slugs[file.model]) for file in site.results.files]
+    folders += [(file, imported_slug(slugs[file.model])) for file in imported_files(site.imported)]
+    for file, folder in folders:
+        for name in file.extracts.states:
+            if name == LINES:
+                yield lines_page(folder, file.suite), file.extracts.path(name)
+            elif name == INDEX or name.removesuffix(".js").isdecimal():
+                yield f"evidence/{folder}/{suite_slug(file.suite)}/{name}", file.extracts.path(name)
 
 
 def write_site(out: Path, rendering: Rendering, files: Iterable[File] = (), *, processes: int = 1) -> int:
     """Replaces `out` by a rendered site and says how many pages it has.
 
-    All is written to a new folder first: a page that cannot be made leaves `out` as it is.
-
-    Args:
-        out: the folder of the site.
-        rendering: what makes its pages.
-        files: what is there already, read-only: it gets a second name in the site.
-        processes: how many render and write at a time.
+    All is written to a new folder first: a page that cannot be made leaves `out` as it is. `files`, which are
+    there already and read-only, get a second name in the site.
 
     Raises:
         UserError: `out` holds something else than a site, or cannot be written.
@@ -169,12 +157,9 @@ def _link(draft: Path, files: Sequence[File]) -> list[str]:
 
 def _write_assets(draft: Path, environment: Environment) -> list[str]:
     """Writes what pages are shown with and returns the paths."""
-    assets = {
-        MARK: b"",
-        ".nojekyll": b"",  # GitHub Pages: publish the files as they are
-        **{path: environment.asset_contents[name] for name, path in environment.assets.items()},
-        f"assets/{PLOTLY}": plotly_script(),
-    }
+    assets = {path: environment.asset_contents[name] for name, path in environment.assets.items()}
+    assets |= {f"assets/{PLOTLY}": plotly_script(), MARK: b""}
+    assets[".nojekyll"] = b""  # GitHub Pages: publish the files as they are
     return [_write(draft, path, content) for path, content in assets.items()]
 
 

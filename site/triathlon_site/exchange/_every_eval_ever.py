@@ -1,22 +1,25 @@
 """Every Eval Ever 0.3: one file of scores a model and suite, and one with a line a sample.
 
 The fields are those of the project's JSON Schemas `eval.schema.json` and `instance_level_eval.schema.json`.
+A line is a question that a model was asked, or a conversation.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from triathlon_runner.records import sampling_of
-from triathlon_site.exchange._instances import VERSION, instances
+from triathlon_runner.records import Outcome, Question, Reply, UnitRecord, sampling_of
 from triathlon_site.exchange._source import Source, folder_name, uuid_of
 from triathlon_site.load import Parts
 from triathlon_site.scores import Column, Score
 
+VERSION: Final = "0.3.0"
 _AVAILABILITY: Final = {True: "open_weights", False: "closed_weights", None: "unknown"}
+_WITHOUT_TEXTS: Final = Question("", Reply(text=""))
+_Row = dict[str, Any]
 
 
 def fault(source: Source) -> str:
@@ -26,7 +29,7 @@ def fault(source: Source) -> str:
 
 def files(source: Source) -> Iterator[tuple[str, str]]:
     """The scores and, beside them, the samples."""
-    lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in instances(source))
+    lines = "".join(json.dumps(row, ensure_ascii=True) + "\n" for row in _samples(source))
     path = f"{_stem(source)}_samples.jsonl"
     yield path, lines
     samples = {
@@ -36,16 +39,12 @@ def files(source: Source) -> Iterator[tuple[str, str]]:
         "checksum": hashlib.sha256(lines.encode()).hexdigest(),
         "total_rows": lines.count("\n"),
     }
-    yield _as_file(source, _scores(source) | {"detailed_evaluation_results": samples})
+    yield from score_files(source, detailed_evaluation_results=samples)
 
 
-def score_files(source: Source) -> Iterator[tuple[str, str]]:
+def score_files(source: Source, **more: Any) -> Iterator[tuple[str, str]]:
     """The scores without samples: no line of the results is read."""
-    yield _as_file(source, _scores(source))
-
-
-def _as_file(source: Source, content: dict[str, Any]) -> tuple[str, str]:
-    return f"{_stem(source)}.json", json.dumps(content) + "\n"
+    yield f"{_stem(source)}.json", json.dumps(_scores(source) | more) + "\n"
 
 
 def _stem(source: Source) -> str:
@@ -55,20 +54,27 @@ def _stem(source: Source) -> str:
     return f"data/{collection}/{folder_name(developer)}/{folder_name(name)}/{uuid_of(source.id)}"
 
 
-def _scores(source: Source) -> dict[str, Any]:
-    manifest = source.manifest
+def _scores(source: Source) -> _Row:
+    manifest, receipt = source.manifest, source.file.receipt
     details = {
         "protocol": str(manifest.protocol),
         "engine_versions": list(manifest.engine_versions),
         "sandbox": manifest.sandbox_level,
         "grader_integrity": manifest.grader_integrity,
     }
+    origin = receipt.model_dump(mode="json") if receipt else {}
     return {
         "schema_version": VERSION,
         "evaluation_id": source.id,
         "evaluation_timestamp": manifest.ended,
         "retrieved_timestamp": source.time,
-        "source_metadata": _origin(source),
+        "source_metadata": {
+            "source_name": receipt.title if receipt else "Triathlon",
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "third_party",
+            "additional_details": _texts({"grade": "recorded" if receipt else "measured", **origin}),
+        },
         "eval_library": {
             "name": "triathlon",
             "version": manifest.runner_version or "unknown",
@@ -79,19 +85,7 @@ def _scores(source: Source) -> dict[str, Any]:
     }
 
 
-def _origin(source: Source) -> dict[str, Any]:
-    receipt = source.file.receipt
-    facts = receipt.model_dump(mode="json") if receipt else {}
-    return {
-        "source_name": receipt.title if receipt else "Triathlon",
-        "source_type": "evaluation_run",
-        "source_organization_name": "unknown",
-        "evaluator_relationship": "third_party",
-        "additional_details": _texts({"grade": "recorded" if receipt else "measured", **facts}),
-    }
-
-
-def _model(source: Source) -> dict[str, Any]:
+def _model(source: Source) -> _Row:
     info, manifest = source.info, source.manifest
     deployed = "externally_managed" if manifest.served_by.startswith("api") else "self_deployed"
     facts = {
@@ -112,7 +106,7 @@ def _model(source: Source) -> dict[str, Any]:
     return {"name": info.name, "id": source.repository, **developer, "additional_details": details}
 
 
-def _result(source: Source, column: Column, score: Score) -> dict[str, Any]:
+def _result(source: Source, column: Column, score: Score) -> _Row:
     _, metric = column.parts[0]
     data = source.manifest.data
     data_facts = {"version": data.version, "sha256": data.sha256, "tasks": source.manifest.tasks_in_suite}
@@ -171,7 +165,7 @@ def standard_error(parts: Parts, scale: float) -> float:
     return float(scale * np.sqrt(clusters / (clusters - 1) * np.square(rest).sum()) / total)
 
 
-def _generation(source: Source) -> dict[str, Any]:
+def _generation(source: Source) -> _Row:
     """Sampling in the schema's fields, all other settings as text.
 
     What the model's row calls unsupported was not sent, and is left out.
@@ -184,8 +178,7 @@ def _generation(source: Source) -> dict[str, Any]:
         for name in ("temperature", "top_p", "max_tokens")
         if sampling.get(name) is not None
     }
-    details = _texts(settings)
-    return ({"generation_args": known} if known else {}) | {"additional_details": details}
+    return ({"generation_args": known} if known else {}) | {"additional_details": _texts(settings)}
 
 
 def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -194,4 +187,120 @@ def _texts(facts: Mapping[str, Any]) -> dict[str, str]:
         key: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
         for key, value in facts.items()
         if value not in (None, "")
+    }
+
+
+def _samples(source: Source) -> Iterator[_Row]:
+    """A line for each record, or for each question of a record whose questions have names.
+
+    Prompts and replies stand in it only where they may be handed on.
+    """
+    headline = next(metric for metric in source.entry.metrics if metric.headline)
+    common = {
+        "schema_version": VERSION,
+        "evaluation_id": source.id,
+        "model_id": source.repository,
+        "evaluation_name": source.entry.id,
+        "evaluation_result_id": f"{source.id}#{headline.id}",
+        "sample_hash": None,
+        "error": None,
+    }
+    for record in source.records():
+        for row in _rows(record, with_texts=source.with_texts):
+            yield common | row
+
+
+def _rows(record: UnitRecord, *, with_texts: bool) -> Iterator[_Row]:
+    facts = {"outcome": record.outcome.value, "sample": str(record.sample), "task_id": record.task_id}
+    whole = {
+        "sample_id": f"{record.task_id}#{record.sample}",
+        "evaluation": _evaluation(record.outcome),
+        "token_usage": _tokens(record),
+        "performance": {"latency_ms": record.seconds * 1000} if record.seconds else None,
+        "metadata": facts,
+    }
+    sustained = getattr(record, "sustained_loops", None)
+    if sustained is not None:
+        facts |= {"sustained_loops": str(sustained), "max_loops": str(getattr(record, "max_loops", ""))}
+    questions = list(record.questions()) if with_texts else []
+    if record.conversation and questions:
+        yield whole | _conversation(record.outcome, questions)
+        return
+    for question in questions or [_WITHOUT_TEXTS]:
+        yield whole | _single(question) | (_alone(question, whole) if question.name else {})
+
+
+def _evaluation(outcome: Outcome, turns: int | None = None) -> _Row:
+    passed = outcome is Outcome.PASSED
+    return {"score": float(passed), "is_correct": passed, "num_turns": turns}
+
+
+def _tokens(record: UnitRecord) -> _Row | None:
+    """None where the server did not count them."""
+    usage = record.usage
+    if not usage.requests or usage.uncounted:
+        return None
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "total_tokens": usage.input_tokens + usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }
+
+
+def _single(question: Question) -> _Row:
+    """One question, one reply, and what was taken out of it."""
+    text, reasoning = question.reply.text, question.reply.reasoning
+    return {
+        "interaction_type": "single_turn",
+        "input": {"raw": question.text, "reference": list(question.expected)},
+        "output": {"raw": [text] if text else [], "reasoning_trace": [reasoning] if reasoning else None},
+        "messages": None,
+        "answer_attribution": _attribution(question.extracted, "output.raw"),
+    }
+
+
+def _attribution(extracted: str, source: str, turn: int = 0) -> list[_Row]:
+    if not extracted:
+        return []
+    attribution = {"turn_idx": turn, "source": source, "extracted_value": extracted}
+    return [attribution | {"extraction_method": "custom", "is_terminal": True}]
+
+
+def _alone(question: Question, whole: _Row) -> _Row:
+    """One of several questions. Tokens and time are known for all of them together only."""
+    outcome = question.outcome or Outcome(whole["metadata"]["outcome"])
+    return {
+        "sample_id": f"{whole['sample_id']}#{question.name}",
+        "evaluation": _evaluation(outcome),
+        "token_usage": None,
+        "performance": None,
+        "metadata": whole["metadata"] | {"question": question.name, "outcome": outcome.value},
+    }
+
+
+def _conversation(outcome: Outcome, questions: Sequence[Question]) -> _Row:
+    """Every question and reply in turn, though each was asked in a fresh conversation."""
+    told: list[tuple[str, str, str]] = []
+    for question in questions:
+        told += [("user", question.text, "")] if question.text else []
+        told.append(("assistant", question.reply.text, question.reply.reasoning))
+    messages: list[_Row] = [
+        {
+            "turn_idx": place,
+            "role": role,
+            "content": text,
+            "reasoning_trace": reasoning or None,  # one text here, where `output` has a list
+        }
+        for place, (role, text, reasoning) in enumerate(told)
+    ]
+    last = next((question.extracted for question in reversed(questions) if question.text), "")
+    turn = next((m["turn_idx"] for m in reversed(messages) if m["content"] and m["role"] == "assistant"), 0)
+    return {
+        "interaction_type": "multi_turn",
+        "input": {"raw": questions[0].text, "reference": []},
+        "output": None,
+        "messages": messages,
+        "answer_attribution": _attribution(last, f"messages[{turn}].content", turn),
+        "evaluation": _evaluation(outcome, len(messages)),
     }

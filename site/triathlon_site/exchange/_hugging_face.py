@@ -31,7 +31,7 @@ def _data_set(source: Source) -> str | None:
 
 def fault(source: Source) -> str:
     """Why there is no file for the hub; empty where there is one."""
-    if not source.on_hub:
+    if not source.hub_repository:
         return "the model's `link` in models.yaml is no repository of huggingface.co"
     if not _data_set(source):
         return f"the hub has no data set for {source.entry.id!r}"

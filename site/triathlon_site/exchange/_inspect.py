@@ -15,7 +15,6 @@ from inspect_ai.model import ChatMessageUser, ContentReasoning, ContentText, Gen
 from inspect_ai.scorer import Score
 
 from triathlon_runner.records import Outcome, ProgramRecord, sampling_of
-from triathlon_site.exchange._samples import programs
 from triathlon_site.exchange._source import EARLIEST, Source, uuid_of
 
 _SCORER: Final = "triathlon"
@@ -24,7 +23,7 @@ _NEVER: Final = "1970-01-01T00:00:00+00:00"
 
 def files(source: Source) -> Iterator[tuple[str, bytes]]:
     """One log: a sample for each reply, an epoch for each sample of a task."""
-    records = list(programs(source))
+    records = list(source.programs())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.eval"
         inspect_log.write_eval_log(_log(source, records), path, format="eval")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from triathlon_runner.records import Manifest, UnitRecord
+from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.load import FileAggregate, read_units
 from triathlon_site.models import ModelInfo, Models
@@ -52,24 +52,28 @@ class Source:
         return self.file.kept is None and self.manifest.origin is None and not private
 
     @property
-    def repository(self) -> str:
-        """`owner/name` on the Hugging Face hub where models.yaml links there, else organisation and id."""
-        if match := _HUB_REPOSITORY.match(self.info.link or ""):
-            return match[1]
-        return f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
+    def hub_repository(self) -> str:
+        """`owner/name` on the Hugging Face hub, where the model's link leads there; else empty."""
+        match = _HUB_REPOSITORY.match(self.info.link or "")
+        return match[1] if match else ""
 
     @property
-    def on_hub(self) -> bool:
-        """Whether the model's link leads to a model of the Hugging Face hub, or to a page of it."""
-        return bool(_HUB_REPOSITORY.match(self.info.link or ""))
+    def repository(self) -> str:
+        """`owner/name` on the hub, else organisation and id."""
+        made_up = f"{folder_name(self.info.organization or 'unknown')}/{self.info.id}"
+        return self.hub_repository or made_up
 
     @property
     def time(self) -> str:
         """When the last result came, in seconds since 1970; of recorded results the day of the source.
 
-        No clock is read: the same results give the same files.
+        `0` where that is not known. No clock is read: the same results give the same files.
         """
-        return epoch(self.manifest.ended or self.manifest.started)
+        moment = self.manifest.ended or self.manifest.started
+        if not moment:
+            return "0"
+        time = datetime.fromisoformat(moment + "-01" if len(moment) == len("2025-10") else moment)
+        return str(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
 
     @property
     def id(self) -> str:
@@ -87,13 +91,9 @@ class Source:
             if record.protocol == self.file.protocol:
                 yield record
 
-
-def epoch(moment: str) -> str:
-    """Seconds since 1970 of `YYYY-MM`, a day or a time in UTC; "0" where there is none."""
-    if not moment:
-        return "0"
-    time = datetime.fromisoformat(moment + "-01" if len(moment) == len("2025-10") else moment)
-    return str(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
+    def programs(self) -> Iterator[ProgramRecord]:
+        """The records that are single programs."""
+        return (record for record in self.records() if isinstance(record, ProgramRecord))
 
 
 def uuid_of(name: str) -> str:
@@ -125,8 +125,7 @@ def sources_of(
             scores = tuple(
                 (column.column, column.scores[file.model])
                 for column in columns
-                if file.model in column.scores
-                and all(suite == file.suite for suite, _ in column.column.parts)
+                if file.model in column.scores and set(column.column.suites) == {file.suite}
             )
             sources.append(Source(models[file.model], entry, file, file.manifest, scores, root, url))
     return sorted(sources, key=lambda source: (source.info.id, source.entry.id))

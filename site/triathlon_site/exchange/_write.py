@@ -1,6 +1,7 @@
 """The formats of `triathlon export`, what a call writes, and the zips of scores that the site offers."""
 
 import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
-from triathlon_site.exchange import _every_eval_ever, _hugging_face, _samples
+from triathlon_runner.records import ProgramRecord
+from triathlon_site.exchange import _every_eval_ever, _hugging_face
 from triathlon_site.exchange._source import EARLIEST, Source, sources_of
 from triathlon_site.load import Results
 from triathlon_site.models import Models
@@ -34,6 +36,21 @@ class Export:
     """Why the format cannot hold a source, in words; empty where it can."""
     score_files: Callable[[Source], Iterator[tuple[str, str]]] | None = None
     """The files without samples, which need no line of results; None where the format has no such files."""
+
+
+def _no_programs(source: Source) -> str:
+    """Why there are no programs to export; empty where there are."""
+    if not source.with_texts:
+        return "its programs are others' work, or its tasks are private"
+    is_program = issubclass(source.entry.record, ProgramRecord)
+    return "" if is_program else "its units are no single programs, as those of evolved and translation are"
+
+
+def _evalplus(source: Source) -> Iterator[tuple[str, Iterator[str]]]:
+    """One file: `task_id` and `solution` (a whole program) a line; a task's samples one after another."""
+    rows = ({"task_id": record.task_id, "solution": record.program} for record in source.programs())
+    lines = (json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
+    yield f"{source.info.slug}/{source.entry.id}.jsonl", lines
 
 
 def _inspect_logs(source: Source) -> Iterator[tuple[str, bytes]]:
@@ -65,8 +82,8 @@ EXPORTS: Final[Mapping[str, Export]] = {
         _hugging_face.fault,
         _hugging_face.files,
     ),
-    "evalplus": Export("EvalPlus samples: task_id, solution", _samples.evalplus, _samples.fault),
-    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _samples.fault),
+    "evalplus": Export("EvalPlus samples: task_id, solution", _evalplus, _no_programs),
+    "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _no_programs),
 }
 """By the name that the command takes."""
 
@@ -95,8 +112,8 @@ def write_export(
 
     Args:
         name: one of `EXPORTS`.
-        site: the results with their scores, as `triathlon_site.build.gather` returns them.
-        root: the results folder that they were read from.
+        site: the results with their scores, read from the folder `root`.
+        root: the results folder.
         out: a folder that is new or empty.
         wanted: left out, all results.
         known: the suites that there are.

@@ -1,8 +1,14 @@
 """What the site writes for others to compute with or to show: data files, tables for papers, badges."""
 
-from triathlon_site.exports._badges import Badge, badge_files, badges_of
-from triathlon_site.exports._core import core_files
-from triathlon_site.exports._files import csv_file, data_files, published_files, section_path, table_files
+from triathlon_site.exports._embedded import Badge, badge_files, badges_of, latex_table
+from triathlon_site.exports._files import (
+    core_files,
+    csv_file,
+    data_files,
+    published_files,
+    section_path,
+    table_files,
+)
 from triathlon_site.exports._frames import (
     Reported,
     ReportedScore,
@@ -11,7 +17,6 @@ from triathlon_site.exports._frames import (
     records,
     score_frame,
 )
-from triathlon_site.exports._latex import latex_table
 from triathlon_site.exports._schema import DATA_SCHEMA, DataFormat, data_formats
 
 __all__ = [

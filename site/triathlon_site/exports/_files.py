@@ -1,14 +1,17 @@
-"""DataFrames as data files of the site: CSV, JSON, Parquet; which of them there are."""
+"""The data files of the site: which there are, as CSV, JSON, Parquet and LaTeX; and our own problems."""
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Final
 
 import pandas as pd
 
+from triathlon_runner.datasets import core
+from triathlon_site.exports._embedded import board_table, latex_table, overall_table
 from triathlon_site.exports._frames import Reported, overall_frame, records, score_frame
-from triathlon_site.exports._latex import board_table, latex_table, overall_table
 from triathlon_site.exports._schema import DATA_SCHEMA, schema_files
 from triathlon_site.load import Notice
 from triathlon_site.models import Models
@@ -18,6 +21,7 @@ from triathlon_site.scores import Board, Overall
 
 _FORMULA: Final = tuple("=+-@＝＋－＠")
 """Signs, the last four full-width, at the beginning of a formula."""
+CORE_LINES: Final = "data/core/problems.jsonl"
 
 
 def data_files(
@@ -131,3 +135,47 @@ def _digits(value: float | None) -> float | None:
     if value is None or isinstance(value, int):
         return value
     return None if math.isnan(value) else float(f"{value:.6g}") + 0.0  # no -0.0
+
+
+def core_files(url: str = "") -> Iterator[Page]:
+    """Yields the prompts of our own problems as JSON lines, and their Croissant metadata.
+
+    References and inputs stay in the package: whoever collects texts for training would take them along.
+    `url`: where the site will be published, with a slash at its end; empty where that is not known.
+    """
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _problems())
+    yield Page(CORE_LINES, lines)
+    croissant = _croissant(lines, url)
+    yield Page("data/core/croissant.json", json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
+
+
+def _problems() -> Iterator[dict[str, str | int]]:
+    for name in core.SETS:
+        for problem in core.problems(name):
+            yield {
+                "task_id": problem.task_id,
+                "set": name,
+                "entry_point": problem.entry_point,
+                "level": problem.level or 0,
+                "topics": ", ".join(problem.topics),
+                "parents": ", ".join(problem.parents),
+                "prompt": problem.prompt,
+                "inputs": len(problem.inputs),
+                "canary": core.CANARY,
+            }
+
+
+def _croissant(lines: str, url: str) -> dict[str, Any]:
+    """`croissant.json` beside this file, with what depends on the problems and the address filled in.
+
+    There, `datePublished` is the day of the version's card; a new version needs a new day.
+    """
+    text = files("triathlon_site.exports").joinpath("croissant.json").read_text("utf-8")
+    croissant: dict[str, Any] = json.loads(text)
+    (file,) = croissant["distribution"]
+    croissant["version"] = f"{core.VERSION}.0"
+    file["sha256"] = hashlib.sha256(lines.encode()).hexdigest()
+    if url:
+        croissant["url"] = f"{url}core.html"
+        file["contentUrl"] = f"{url}{CORE_LINES}"
+    return croissant

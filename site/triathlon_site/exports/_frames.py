@@ -46,12 +46,9 @@ Reported = Mapping[str, Sequence[ReportedScore]]
 
 
 def score_frame(boards: Sequence[Board], models: Models, reported: Reported | None = None) -> pd.DataFrame:
-    """Every score of every board; the columns are those of `schema.BoardRow`.
+    """Every score of every board, and the figures of others that stand there.
 
-    Args:
-        boards: measured and recorded scores.
-        models: what is known of the models that have them.
-        reported: figures of others that stand on the boards; left out, the frame has none.
+    The columns are those of the schema's `BoardRow`.
     """
     figures = reported or {}
     return _frame(
@@ -95,24 +92,24 @@ def imported_records(boards: Sequence[Board], models: Models) -> list[dict[str, 
 
 def noise_records(files: Sequence[FileAggregate]) -> list[dict[str, Any]]:
     """The noise budget of each model and suite with several samples a task, on the score's own scale."""
-    return records(
-        _frame(
-            {
-                "model": noise.model,
-                "suite": noise.suite,
-                "metric": noise.metric,
-                "tasks": noise.budget.tasks,
-                "samples": noise.budget.samples,
-                "variance_between_tasks": noise.budget.between,
-                "variance_within_tasks": noise.budget.within,
-                "sampling_share": noise.budget.sampling_share,
-                "half_width_one_sample": noise.budget.half_width(noise.budget.tasks, 1),
-                "half_width": noise.budget.half_width(noise.budget.tasks, noise.budget.samples),
-                "sentence": noise.sentence,
-            }
-            for noise in score_noise(files)
-        )
+    rows = (
+        {
+            "model": noise.model,
+            "suite": noise.suite,
+            "metric": noise.metric,
+            "tasks": budget.tasks,
+            "samples": budget.samples,
+            "variance_between_tasks": budget.between,
+            "variance_within_tasks": budget.within,
+            "sampling_share": budget.sampling_share,
+            "half_width_one_sample": budget.half_width(budget.tasks, 1),
+            "half_width": budget.half_width(budget.tasks, budget.samples),
+            "sentence": noise.sentence,
+        }
+        for noise in score_noise(files)
+        for budget in [noise.budget]
     )
+    return records(_frame(rows))
 
 
 def _frame(rows: Iterator[dict[str, Any]]) -> pd.DataFrame:

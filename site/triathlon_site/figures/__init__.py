@@ -1,36 +1,36 @@
 """Figures as static SVG: they work without JavaScript, from a file, in print, in the page's colours."""
 
-from triathlon_site.figures._badge import badge
-from triathlon_site.figures._bars import bars
-from triathlon_site.figures._degradation_curve import (
+from triathlon_site.figures._base import PALETTE, round_ticks
+from triathlon_site.figures._lines import (
+    FEWEST_AXES,
+    PLOTLY,
     Series,
     curve_path,
     curves,
     curves_frame,
     interactive_curve,
     interactive_curves_layout,
-)
-from triathlon_site.figures._grid import grid
-from triathlon_site.figures._pairs import Axis, interactive_pair_scatter, pair_scatter
-from triathlon_site.figures._plotly import (
-    PLOTLY,
-    plotly_script,
-    plotly_styles,
-)
-from triathlon_site.figures._price_score import PricePoint, price_score
-from triathlon_site.figures._radar import (
-    FEWEST_AXES,
     interactive_radar,
     interactive_radar_layout,
+    plotly_script,
+    plotly_styles,
     radar,
     radar_frame,
     radar_path,
 )
-from triathlon_site.figures._rank_shift import RankLine, rank_shift
-from triathlon_site.figures._rows import DotRow, arrows, dots
-from triathlon_site.figures._scatter import Border, Point, scatter
-from triathlon_site.figures._score_by_tokens import TokenPoint, score_by_tokens
-from triathlon_site.figures._template import PALETTE, round_ticks
+from triathlon_site.figures._planes import (
+    Axis,
+    Border,
+    Point,
+    PricePoint,
+    TokenPoint,
+    interactive_pair_scatter,
+    pair_scatter,
+    price_score,
+    scatter,
+    score_by_tokens,
+)
+from triathlon_site.figures._rows import DotRow, RankLine, arrows, badge, bars, dots, grid, rank_shift
 
 __all__ = [
     "FEWEST_AXES",

@@ -1,7 +1,7 @@
 """What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,9 @@ from triathlon_runner.records import (
     Manifest,
     ProtocolHashes,
     Receipt,
+    RecordedLoop,
     RecordedManifest,
+    RecordedUnit,
     UnitRecord,
     Usage,
 )
@@ -129,8 +131,8 @@ class FileAggregate:
 
     @property
     def task_counts(self) -> tuple[int, int]:
-        """How many tasks there are units of, and how many the suite has (0 where that is not known)."""
-        return self.frame["task"].nunique(), self.manifest.tasks_in_suite if self.manifest else 0
+        """How many tasks have a line, and how many the suite has (0 where that is not known)."""
+        return self.tasks_answered, self.manifest.tasks_in_suite if self.manifest else 0
 
     @property
     def units(self) -> int:
@@ -190,11 +192,6 @@ class FileAggregate:
         """How many of the suite's tasks have a line, whatever the manifest says was planned."""
         return self.frame["task"].nunique()
 
-    @property
-    def partial(self) -> bool:
-        """True where some of the suite's tasks have no line."""
-        return self.manifest is not None and self.tasks_answered < self.manifest.tasks_in_suite
-
     def usd(self, price: tuple[float, float] | None) -> float | None:
         """What its lines' tokens cost at a price of input and output, in USD a million.
 
@@ -210,18 +207,34 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     """A row a record, as `FileAggregate.frame` has them."""
     names_parents = bool(records) and PARENTS in type(records[0]).model_fields
     finishes = [[question.reply.finish for question in record.questions()] for record in records]
+    kinds = [_kind(place, record) for place, record in enumerate(records)]
+    first = dict(zip(reversed(kinds), reversed(records), strict=True))
     columns: dict[str, list[Any]] = {
         "task": [record.task_id for record in records],
         "sample": [record.sample for record in records],
         "outcome": [str(record.outcome) for record in records],
         **({PARENTS: [parents_of(record) for record in records]} if names_parents else {}),
-        **{metric.id: [metric.score([record]) for record in records] for metric in metrics},
+    }
+    for metric in metrics:
+        values = {kind: metric.score([record]) for kind, record in first.items()}
+        columns[metric.id] = [values[kind] for kind in kinds]
+    columns |= {
         **{name: [getattr(record.usage, name) for record in records] for name in Usage.model_fields},
         "seconds": [record.seconds for record in records],
         "replies": [len(of_record) for of_record in finishes],
         "cut_replies": [of_record.count(Finish.LENGTH) for of_record in finishes],
     }
     return pd.DataFrame(columns)
+
+
+def _kind(place: int, record: UnitRecord) -> Hashable:
+    """Equal for recorded units of which every metric has the same value; else of this record alone."""
+    if not isinstance(record, RecordedUnit):
+        return place
+    if isinstance(record, RecordedLoop):
+        loops = record.max_loops, record.sustained_loops, record.loops_from_programs
+        return record.outcome, record.similarity, *loops
+    return record.outcome
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
@@ -232,11 +245,13 @@ def parents_of(record: UnitRecord) -> tuple[str, ...]:
 def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, tuple[float, ...]]:
     """Each metric's score in each sample by itself, over the tasks that have as many samples as any.
 
-    Nothing where every task has one sample. Tasks with fewer are left out: else the samples' scores would
-    differ by their tasks.
+    Tasks with fewer are left out: else the samples' scores would differ by their tasks. Nothing where every
+    task has one sample, and of recorded outcomes alone: their pass@k is over all samples of a task.
     """
+    if not records or type(records[0]) is RecordedUnit:
+        return {}
     counts = Counter(record.task_id for record in records)
-    most = max(counts.values(), default=0)
+    most = max(counts.values())
     if most < 2:
         return {}
     samples: dict[int, list[UnitRecord]] = {}
@@ -246,13 +261,6 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     return {
         metric.id: tuple(metric.score(samples[sample]) for sample in sorted(samples)) for metric in metrics
     }
-
-
-def current_protocol(records: Sequence[UnitRecord], manifest: Manifest | None) -> ProtocolHashes:
-    """The protocol whose lines count: the manifest's; without a manifest, that of the last line."""
-    if manifest:
-        return manifest.protocol
-    return records[-1].protocol if records else NO_PROTOCOL
 
 
 def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:

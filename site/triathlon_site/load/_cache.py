@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -26,11 +26,11 @@ DIGEST_BYTES: Final = hashlib.sha256().digest_size
 KEPT_SECONDS: Final = 30 * 24 * 3600
 
 
+@dataclass(frozen=True)
 class AggregateCache:
     """A folder an aggregate, named by a hash of everything that shapes it, with its extracts beside it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     def get(self, key: str) -> FileAggregate | None:
         """The aggregate of this key; None where it is not there or not whole."""
@@ -44,8 +44,8 @@ class AggregateCache:
         if digest != hashlib.sha256(pickled).digest():
             return None  # damaged: unpickling could fail in any way, or give other numbers
         aggregate: FileAggregate = pickle.loads(pickled)  # noqa: S301 (`put` wrote exactly this)
-        states = {name: file_state(folder / name) for name in aggregate.extracts.states}
-        if states != aggregate.extracts.states:
+        states = aggregate.extracts.states
+        if any(file_state(folder / name) != state for name, state in states.items()):
             return None  # a power cut left half of one, or somebody edited a page of the site
         return replace(aggregate, extracts=Extracts(folder, states))
 
@@ -64,10 +64,9 @@ class AggregateCache:
             pickled = pickle.dumps(replace(aggregate, extracts=Extracts(states=states)))
             _write(folder / AGGREGATE, hashlib.sha256(pickled).digest() + pickled)
         except OSError as error:
-            reason = error.strerror or str(error)
+            place = f"{str(self.folder)!r} ({error.strerror or error})"
             raise UserError(
-                f"cannot write to the cache {str(self.folder)!r} ({reason}); make room, or name another in"
-                " TRIATHLON_CACHE"
+                f"cannot write to the cache {place}; make room, or name another in TRIATHLON_CACHE"
             ) from None
 
     def _entry(self, key: str) -> Path:

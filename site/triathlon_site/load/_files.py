@@ -17,7 +17,6 @@ from triathlon_runner.store import (
     ResultsFolder,
     archived,
     count_lines,
-    fault_of_record,
     manifest_or_fault,
     read_undamaged_records,
     recorded_files,
@@ -67,8 +66,9 @@ class RunFile:
     @cached_property
     def path(self) -> Path:
         """The file of the lines."""
-        recorded = self.recorded
-        return recorded.lines if recorded else ResultsFolder(self.root).lines(self.model, self.suite)
+        if self.recorded:
+            return self.recorded.lines
+        return ResultsFolder(self.root).lines(self.model, self.suite)
 
     @cached_property
     def manifest(self) -> Path:
@@ -189,7 +189,7 @@ def _fault_of_record(file: RunFile, record: UnitRecord) -> str:
     if record.suite != file.suite:
         return f"a line of suite {record.suite!r} in the file of {file.suite!r}"
     rest = "`triathlon verify` shows what the rest of the line says"
-    fault = fault_of_record(record)
+    fault = record.fault()
     return fault and f"{fault}; it does not count; {RUN_AGAIN}; {rest}"
 
 
@@ -199,17 +199,11 @@ def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
     if isinstance(found, Manifest):
         return found, []
     unknown = "its lines count, under conditions that are unknown"
-    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}`"
+    archive = f"`triathlon results archive --models {file.model} --suites {file.suite}` puts them aside"
     if found is None:
-        message = (
-            f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive} puts the lines"
-            " aside"
-        )
+        message = f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive}"
     else:
-        message = (
-            f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or put both aside with"
-            f" {archive}"
-        )
+        message = f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or {archive}"
     return None, [Notice(file=file.name, message=message)]
 
 

@@ -6,28 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import Manifest, UnitRecord
-from triathlon_runner.store import (
-    VERIFIED,
-    GradedAgain,
-    ResultsFolder,
-    how_to_grade_again,
-    read_graded_again,
-)
+from triathlon_runner.records import Manifest, ProtocolHashes, UnitRecord
+from triathlon_runner.store import VERIFIED, GradedAgain, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor
-from triathlon_site.load._aggregate import (
-    FileAggregate,
-    current_protocol,
-    parents_of,
-    parts,
-    repeats,
-    unit_frame,
-)
+from triathlon_site.load._aggregate import NO_PROTOCOL, FileAggregate, parents_of, parts, repeats, unit_frame
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
     RUNS,
@@ -91,22 +78,21 @@ def read_results(
     reader = _Reader({entry.id: entry for entry in catalogue}, extractor, cache)
     files, beside, notices = find_files(root, reader.entries)
     keys = {file: reader.key(file) for file in (*files, *beside)}
-    aggregates = {file: cache.get(key) for file, key in keys.items()}
+    known = {file: cache.get(key) for file, key in keys.items()}
     changed: dict[str, list[RunFile]] = {}
-    for file, aggregate in aggregates.items():
-        if aggregate is None:
-            changed.setdefault(file.model, []).append(file)
+    for file in (file for file, aggregate in known.items() if aggregate is None):
+        changed.setdefault(file.model, []).append(file)
     jobs = [partial(reader.read_model, of_model, keys) for of_model in changed.values()]
     size = sum(file.path.stat().st_size for of_model in changed.values() for file in of_model)
     run_all(jobs, PROCESSES if size >= WORTH_A_PROCESS else 1)
-    read = {file: aggregates[file] or cache.get(key) for file, key in keys.items()}
-    whole = [aggregate for file in files if (aggregate := read[file])]
-    recordings = [aggregate for file in beside if (aggregate := read[file])]
-    if len(whole) + len(recordings) < len(read):
+    read = {file: known[file] or cache.get(key) for file, key in keys.items()}
+    aggregates = {file: aggregate for file, aggregate in read.items() if aggregate}
+    if len(aggregates) < len(read):
         raise UserError(f"the cache {str(cache.folder)!r} was changed during the build; build again")
-    marked, statement_notices = _mark_judged_again(root, whole)
+    marked, statement_notices = _mark_judged_again(root, [aggregates[file] for file in files])
     notices += [*statement_notices, *(notice for file in marked for notice in file.notices)]
-    return Results(tuple(marked), _skipped(root), tuple(notices), tuple(recordings))
+    recordings = tuple(aggregates[file] for file in beside)
+    return Results(tuple(marked), _skipped(root), tuple(notices), recordings)
 
 
 @dataclass(frozen=True)
@@ -132,38 +118,22 @@ class _Reader:
             seeds: dict[str, UnitRecord] = {}
             for seeds_file in self._seeds_of(file):
                 if seeds_file not in read:
-                    read[seeds_file] = self._first_samples(seeds_file)
+                    counted = self._content(seeds_file).counted
+                    read[seeds_file] = {record.task_id: record for record in counted if not record.sample}
                 seeds = read[seeds_file] | seeds
             self.cache.put(keys[file], *self._read(file, seeds))
-
-    def _first_samples(self, file: RunFile) -> dict[str, UnitRecord]:
-        """The first sample of each task, by its id."""
-        records, _, manifest, _ = self._content(file)
-        protocol = current_protocol(records, manifest)
-        return {
-            record.task_id: record for record in records if not record.sample and record.protocol == protocol
-        }
 
     def _read(
         self, file: RunFile, seeds: Mapping[str, UnitRecord]
     ) -> tuple[FileAggregate, Mapping[str, str | bytes]]:
         """The aggregate and the extracts; `seeds` has the model's first sample of each seed."""
-        entry = self.entries[file.suite]
-        records, notices, manifest, faults = self._content(file)
-        if manifest:
-            messages = contradictions(manifest, records, len(records) + len(notices))
-            faults = [Notice(file=file.name, message=message) for message in messages]
-        protocol = current_protocol(records, manifest)
-        current = [record for record in records if record.protocol == protocol]
-        parents = {
-            parent: seeds[parent]
-            for record in current
-            for parent in (parents_of(record) if seeds else ())
-            if parent in seeds
-        }
+        entry, content = self.entries[file.suite], self._content(file)
+        current, manifest, of_lines = content.counted, content.manifest, content.of_lines
+        named = {parent for record in current for parent in parents_of(record)} if seeds else set()
+        parents = {name: record for name, record in seeds.items() if name in named}
         private = _is_private(entry, manifest)
         if private:
-            notices = [notice.model_copy(update={"message": _HIDDEN}) for notice in notices]
+            of_lines = [notice.model_copy(update={"message": _HIDDEN}) for notice in of_lines]
             manifest = manifest and _without_reasons(manifest)
         extracts: dict[str, str | bytes] = {
             **self.extractor(current, file.model, file.suite, parents, private=private)
@@ -171,34 +141,30 @@ class _Reader:
         lines = file.path.read_bytes()
         if INDEX in extracts:
             extracts[LINES] = gzip.compress(lines, mtime=0)
-        sha256 = hashlib.sha256(lines).hexdigest()
-        if excluded := len(records) - len(current):
-            message = (
-                f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
-            )
-            faults.append(Notice(file=file.name, message=message))
         aggregate = FileAggregate(
             model=file.model,
             suite=entry.id,
             file=file.name,
-            sha256=sha256,
-            protocol=protocol,
+            sha256=hashlib.sha256(lines).hexdigest(),
+            protocol=content.protocol,
             manifest=manifest,
             frame=unit_frame(entry.metrics, current),
             metrics={metric.id: parts(metric, current) for metric in entry.metrics},
             repeats=repeats(entry.metrics, current),
-            notices=(*notices, *faults),
+            notices=(*of_lines, *content.of_manifest),
         )
         return aggregate, extracts
 
-    def _content(self, file: RunFile) -> tuple[list[UnitRecord], list[Notice], Manifest | None, list[Notice]]:
-        """The records, what is wrong with lines, the manifest, and what is wrong with that."""
+    def _content(self, file: RunFile) -> "_Content":
+        """The lines that count, the manifest, and what is wrong with either."""
         if file.recorded is not None:
             try:
-                return list(file.recorded.read()), [], file.recorded.read_manifest(), []
+                units, receipt = list(file.recorded.read()), file.recorded.read_manifest()
             except UserError as error:
-                return [], [Notice(file=file.name, message=f"{error}; none of its lines counts")], None, []
-        return *read_records(file, self.entries[file.suite].record), *read_manifest(file)
+                fault = Notice(file=file.name, message=f"{error}; none of its lines counts")
+                return _Content([], NO_PROTOCOL, None, [fault], [])
+            return _content(file, units, [], receipt, [])
+        return _content(file, *read_records(file, self.entries[file.suite].record), *read_manifest(file))
 
     def _seeds_of(self, file: RunFile) -> list[RunFile]:
         """The same model's files on the problems that this suite's were evolved from, its seeds first."""
@@ -210,13 +176,40 @@ class _Reader:
         return [found for found in files if not unreadable(found.path, found.root)]
 
 
+class _Content(NamedTuple):
+    """What one file of results says."""
+
+    counted: list[UnitRecord]
+    """The records of its protocol: the manifest's; without a manifest, that of the last line."""
+    protocol: ProtocolHashes
+    manifest: Manifest | None
+    of_lines: list[Notice]
+    of_manifest: list[Notice]
+
+
+def _content(
+    file: RunFile,
+    records: Sequence[UnitRecord],
+    of_lines: list[Notice],
+    manifest: Manifest | None,
+    of_manifest: list[Notice],
+) -> _Content:
+    if manifest:
+        messages = contradictions(manifest, records, len(records) + len(of_lines))
+        of_manifest = [Notice(file=file.name, message=message) for message in messages]
+        protocol = manifest.protocol
+    else:
+        protocol = records[-1].protocol if records else NO_PROTOCOL
+    # Lines of outcomes share one object: most comparisons end at the first `is`.
+    counted = [record for record in records if record.protocol is protocol or record.protocol == protocol]
+    if excluded := len(records) - len(counted):
+        message = f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
+        of_manifest.append(Notice(file=file.name, message=message))
+    return _Content(counted, protocol, manifest, of_lines, of_manifest)
+
+
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:
     """Reads the lines that an aggregate was made from again, as records; lines with faults are left out.
-
-    Args:
-        root: the results folder.
-        file: the aggregate.
-        entry: its suite's.
 
     Raises:
         UserError: recorded lines were damaged since the aggregate was made.
@@ -256,25 +249,20 @@ def _mark_judged_again(
     root: Path, files: Sequence[FileAggregate]
 ) -> tuple[list[FileAggregate], list[Notice]]:
     """The files, marked where a statement names their present SHA-256, and what is wrong with statements."""
-    measured = f"{RUNS}/"
     statements: dict[str, GradedAgain | None] = {}
     notices: list[Notice] = []
-    for model in sorted({file.model for file in files if file.file.startswith(measured)}):
+    for model in sorted({file.model for file in files if file.file.startswith(f"{RUNS}/")}):
         try:
             statements[model] = read_graded_again(ResultsFolder(root), model)
         except UserError as error:
             place = f"{RUNS}/{model}/{VERIFIED}"
             notices.append(Notice(file=place, message=f"{error}; until then nothing of it is marked"))
-    marked = [
-        _marked(file, statements.get(file.model) if file.file.startswith(measured) else None)
-        for file in files
-    ]
-    return marked, notices
+    return [_marked(file, statements.get(file.model)) for file in files], notices
 
 
 def _marked(file: FileAggregate, statement: GradedAgain | None) -> FileAggregate:
     graded = statement.sha256.get(file.suite) if statement else None
-    if statement is None or graded is None:
+    if statement is None or graded is None or not file.file.startswith(f"{RUNS}/"):
         return file
     if graded == file.sha256:
         return replace(file, judged_again=statement.engine_version)

@@ -1,15 +1,14 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
-from triathlon_site.published._columns import PublishedColumn, number_in
-from triathlon_site.published._facts import FactCounts
-from triathlon_site.published._models import JoinedModel, join_models
-from triathlon_site.published._read import Published, Snapshot, read_published
+from triathlon_site.published._columns import PublishedColumn, spread, sustained
+from triathlon_site.published._read import FactCounts, Published, Snapshot, read_published
 from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
-from triathlon_site.published._spread import Spread, spread, sustained
 from triathlon_site.published._tables import (
+    JoinedModel,
     PublishedRow,
     PublishedScore,
     PublishedTable,
+    join_models,
     published_boards,
     published_tables,
 )
@@ -26,9 +25,7 @@ __all__ = [
     "PublishedScore",
     "PublishedTable",
     "Snapshot",
-    "Spread",
     "join_models",
-    "number_in",
     "published_boards",
     "published_tables",
     "read_published",

@@ -1,13 +1,26 @@
-"""The columns of a published table, as its row in `sources.csv` lists them."""
+"""The columns of a published table, as its row in `sources.csv` lists them, and the spread of their scores.
+
+The spread is how far a published score could be from the true one, by the number of tasks behind it.
+"""
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
 from triathlon_site.csv_file import Record
+from triathlon_site.uncertainty import DRAWS, STEP, generator
+
+Array = NDArray[np.float64]
+ENDS: Final = ((0.5, 0.5), (0.5 - STEP, 0.5 + STEP), (0.5 + STEP, 0.5 - STEP))
+"""Pseudo-tasks added to the solved and to the unsolved tasks: for `draws`, `low` and `high`."""
+FROM_COUNTS: Final = "loops"
 
 Role = Literal["headline", "baseline", "column", "unranked", "text"]
 """headline: the score that the table ranks by. baseline: what shifts are counted from. column: another score.
@@ -40,11 +53,6 @@ class PublishedColumn:
     def ranked(self) -> bool:
         return self.role in {"headline", "baseline", "column"}
 
-    @property
-    def deviation(self) -> str:
-        """Name in the CSV file of the published standard deviation over repeats."""
-        return f"{self.id}_std"
-
     def value(self, record: Record) -> float:
         """Nan for an empty cell.
 
@@ -53,10 +61,7 @@ class PublishedColumn:
         """
         value = number_in(record, self.id)
         if not (math.isnan(value) or 0 <= value <= self.maximum):
-            raise UserError(
-                f"published figures of {record['model']!r}: expected {self.id} from 0 to {self.maximum:g},"
-                f" got {record[self.id]!r}; correct the table in results/published/"
-            )
+            raise wrong_cell(record, f"{self.id} from 0 to {self.maximum:g}", record[self.id])
         return value
 
     def shown(self, value: float) -> str:
@@ -64,48 +69,33 @@ class PublishedColumn:
         return f"{100 * value if self.maximum == 1 else value:.{self.decimals}f}"
 
 
-def number_in(record: Record, field: str) -> float:
-    """The number in a cell; nan for an empty one.
+def number_in(record: Record, field: str, *, whole: bool = False) -> float:
+    """The number in a cell, on demand a whole one; nan for an empty one that need not be whole.
 
     Raises:
         UserError: the cell holds something else.
     """
     text = record.get(field, "")
-    if not text:
-        return math.nan
-    value = _number(text)
-    if value is None:
-        raise UserError(
-            f"published figures of {record['model']!r}: expected a number in {field}, got {text!r};"
-            " correct the table in results/published/"
-        )
+    value = _number(text) if text else math.nan
+    if value is None or (whole and not value.is_integer()):
+        raise wrong_cell(record, f"a {'whole ' * whole}number in {field}", text)
     return value
 
 
-def whole_number(record: Record, field: str) -> int:
-    """The whole number in a cell.
-
-    Raises:
-        UserError: the cell holds something else.
-    """
-    value = number_in(record, field)
-    if not value.is_integer():
-        raise UserError(
-            f"published figures of {record['model']!r}: expected a whole number in {field}, got"
-            f" {record.get(field, '')!r}; correct the table in results/published/"
-        )
-    return int(value)
+def wrong_cell(record: Record, expected: str, got: str) -> UserError:
+    """The error that names a row's model, what was expected in a cell, and what came."""
+    return UserError(
+        f"published figures of {record['model']!r}: expected {expected}, got {got!r};"
+        " correct the table in results/published/"
+    )
 
 
 def columns_of(table: str, listed: str, rows: Sequence[Record]) -> tuple[PublishedColumn, ...]:
     """The columns of a table in the order in which they are shown.
 
-    Args:
-        table: its name.
-        listed: `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
-            one has its default. Where nothing is listed, every column of numbers is a score and the first is
-            the headline. A headline without a maximum has its largest number.
-        rows: of the table.
+    `listed` is `column|title|maximum|tasks|role`, with `; ` between columns; what is left out at the end of
+    one has its default. Where nothing is listed, every column of numbers is a score and the first is the
+    headline. A headline without a maximum has its largest number.
 
     Raises:
         UserError: a column that the table lacks, a maximum that is no number, an unknown role, two headlines.
@@ -165,3 +155,95 @@ def _decimals(column: PublishedColumn, rows: Sequence[Record]) -> int:
     counts = Counter(len(text.partition(".")[2]) for text in known)
     common = max(counts, key=lambda decimals: (counts[decimals], decimals), default=0)
     return max(0, common - 2 if column.maximum == 1 else common)
+
+
+class Spread(NamedTuple):
+    """Scores of one row under resampled tasks, as `uncertainty.draw` and `draw_ends` have them."""
+
+    draws: Array
+    low: Array
+    """For the lower end of the interval."""
+    high: Array
+
+
+def spread(column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record) -> Spread | None:
+    """Draws of a row's score; None where the tasks behind it are not known.
+
+    The column's `tasks` are a whole number; the name of a column that has one; several columns, as `a+b`,
+    whose mean this score is; or `loops`: the columns sustained_0, sustained_1 … count the tasks.
+    """
+    if not record.get(column.id) or not column.tasks:
+        return None
+    if column.tasks == FROM_COUNTS:
+        return _asl(column, record)
+    if "+" in column.tasks:
+        return _mean([spread(columns[name], columns, record) for name in column.tasks.split("+")])
+    known = column.tasks.isdecimal()
+    return _binomial(
+        column, int(column.tasks) if known else int(number_in(record, column.tasks, whole=True)), record
+    )
+
+
+def exact(column: PublishedColumn, columns: Mapping[str, PublishedColumn], record: Record) -> float:
+    """The score before it was rounded, where the number of solved tasks tells it: ranks go by it."""
+    if "+" in column.tasks:
+        parts = [columns[name] for name in column.tasks.split("+")]
+        return float(np.mean([exact(part, columns, record) for part in parts]))
+    value = column.value(record)
+    if not column.tasks.isdecimal() or math.isnan(value):
+        return value
+    tasks, half = int(column.tasks), 0.5 * 10.0**-column.decimals / (100 if column.maximum == 1 else 1)
+    solved = column.maximum * round(value / column.maximum * tasks) / tasks
+    tells = column.maximum / tasks > 4 * half  # else most numbers are near some count
+    return solved if tells and abs(solved - value) <= half * 1.001 else value
+
+
+def sustained(record: Record) -> tuple[int, ...]:
+    """n_0 … n_M of a row, empty where they are not published."""
+    fields = [f"sustained_{loops}" for loops in range(PAPER_LOOPS + 1)]
+    known = all(record.get(field) for field in fields)
+    return tuple(int(number_in(record, field, whole=True)) for field in fields) if known else ()
+
+
+def _binomial(column: PublishedColumn, tasks: int, record: Record) -> Spread:
+    """Of a pass@1: Beta distributions of the share solved."""
+    passed = column.value(record) / column.maximum * tasks
+    random = generator("published", column.id, record["model"])
+    shapes = ((passed + more, tasks - passed + less) for more, less in ENDS)
+    return Spread(*(column.maximum * random.beta(*shape, size=DRAWS) for shape in shapes))
+
+
+def _mean(parts: list[Spread | None]) -> Spread | None:
+    """The spread of a mean over sets whose tasks are correlated, as several come from one seed.
+
+    Which tasks were solved is not published, so the interval is the widest possible: that of sets whose
+    scores all rise and fall together.
+    """
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    low, high = (np.mean([np.sort(part[end]) for part in known], axis=0) for end in (1, 2))
+    return Spread(np.asarray(np.mean([part.draws for part in known], axis=0)), low, high)
+
+
+def _asl(column: PublishedColumn, record: Record) -> Spread | None:
+    """ASL from the published counts, s = 1, scaled to the published score (which had a judge)."""
+    counts = sustained(record)
+    if not counts:
+        return None
+    score = number_in(record, column.id)
+    random = generator("published", column.id, record["model"])
+    of_counts = asl_of_counts(counts, PAPER_LOOPS) if sum(counts) else 0.0
+    if score and not of_counts:
+        raise wrong_cell(record, f"{column.id} 0, since no task sustains a loop", record[column.id])
+    factor = score / of_counts if of_counts else 1.0
+
+    def scores(more: float, less: float) -> Array:
+        shapes = np.add(counts, [less, *[0.0] * (PAPER_LOOPS - 1), more])
+        weights = np.column_stack(
+            [random.gamma(shape, size=DRAWS) if shape else np.zeros(DRAWS) for shape in shapes]
+        )
+        squares = np.arange(PAPER_LOOPS + 1) ** 2
+        return np.asarray(factor * (weights @ squares / PAPER_LOOPS / weights.sum(axis=1)))
+
+    return Spread(*(scores(*ends) for ends in ENDS))

@@ -9,12 +9,37 @@ from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_site.csv_file import Record, read_table
-from triathlon_site.models import ModelInfo, read_facts
-from triathlon_site.published._facts import FactCounts, count_facts
+from triathlon_site.models import FACT_COLUMNS, FACTS_FILE, ModelInfo, read_facts
 
 PRODUCT_COLUMNS: Final = ("product", "model", "source", "name", "snapshot", "month")
 _MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 DOUBT_COLUMNS: Final = ("source", "name", "other_source", "other_name", "reason")
+FACT_SOURCES: Final = "fact_sources.csv"
+FACTS: Final = (
+    "organization",
+    "parameters_b",
+    "active_b",
+    "licence",
+    "open_weights",
+    "released",
+    "context",
+    "availability",
+    "price",
+)
+"""The kinds of facts, as the column `sources` names them; a price is five columns, an availability three."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactCounts:
+    """How many models have each kind of fact, and how many facts each source gave."""
+
+    models: int
+    complete: int
+    """Models with an organisation, a size or `undisclosed`, open weights or not, and a release month."""
+    known: Mapping[str, int]
+    """Number of models by kind of fact."""
+    sources: tuple[tuple[Record, int], ...]
+    """Each row of `fact_sources.csv` and the number of facts read there, the most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +97,8 @@ def read_published(folder: Path) -> Published | None:
     """None where there is no such folder.
 
     Raises:
-        UserError: a table that cannot be read or is missing, a row with cells too few or too many, a model
-            twice in a ranking, an alias or a product of a name that its table does not have, or a name in
-            two rows of the aliases or products.
+        UserError: a table that cannot be read or is missing, a model or a name in two rows, an alias or a
+            product of a name that its table does not have.
     """
     if not folder.is_dir():
         return None
@@ -101,20 +125,14 @@ def _products(path: Path, tables: Mapping[str, Sequence[Record]]) -> Mapping[tup
     """The rows of `products.csv`, by table and name there; none where there is no such file."""
     products: dict[tuple[str, str], Snapshot] = {}
     for row in read_table(path, PRODUCT_COLUMNS) if path.exists() else ():
-        key = row["source"], row["name"]
-        if row["name"] not in {record["model"] for record in tables.get(row["source"], ())}:
-            raise UserError(
-                f"{path}: expected a name of {row['source']}.csv, got {row['name']!r}; correct the row"
-            )
-        if key in products:
-            raise UserError(
-                f"{path}: expected {row['name']!r} of {row['source']!r} in one row, got it in two"
-            )
-        if row["month"] and not _MONTH.fullmatch(row["month"]):
-            raise UserError(
-                f"{path}: expected a month such as 2024-08 for {row['name']!r}, got {row['month']!r}"
-            )
-        products[key] = Snapshot(row["product"], row["model"], row["snapshot"], row["month"])
+        source, name, month = row["source"], row["name"], row["month"]
+        if name not in {record["model"] for record in tables.get(source, ())}:
+            raise UserError(f"{path}: expected a name of {source}.csv, got {name!r}; correct the row")
+        if (source, name) in products:
+            raise UserError(f"{path}: expected {name!r} of {source!r} in one row, got it in two")
+        if month and not _MONTH.fullmatch(month):
+            raise UserError(f"{path}: expected a month such as 2024-08 for {name!r}, got {month!r}")
+        products[source, name] = Snapshot(row["product"], row["model"], row["snapshot"], month)
     return products
 
 
@@ -125,3 +143,24 @@ def _refuse_repeated(path: Path, column: str, rows: Sequence[Record]) -> None:
             f"{path}: expected {repeated[0]!r} in one row of the column {column!r}, got it in"
             f" {counts[repeated[0]]}; remove it from the others, or make one row of them"
         )
+
+
+def count_facts(folder: Path) -> FactCounts | None:
+    """Counts facts by kind and by source; None where there are no facts.
+
+    Raises:
+        UserError: one of the files cannot be read or lacks a column.
+    """
+    if not (folder / FACTS_FILE).exists():
+        return None
+    rows = read_table(folder / FACTS_FILE, FACT_COLUMNS)
+    sources = read_table(folder / FACT_SOURCES, ("source", "read", "address"))
+    pairs = [pair.split("=", 1) for row in rows for pair in row["sources"].split()]
+    known, used = Counter(fact for fact, _ in pairs), Counter(source for _, source in pairs)
+    needed = ("organization", "parameters_b", "open_weights", "released")
+    return FactCounts(
+        models=len(rows),
+        complete=sum(all(row[fact] for fact in needed) for row in rows),
+        known={fact: known[fact] for fact in FACTS},
+        sources=tuple(sorted(((row, used[row["source"]]) for row in sources), key=lambda pair: -pair[1])),
+    )

@@ -1,19 +1,33 @@
-"""The published tables: rows in their source's order, ranks with ties, rank shifts, intervals."""
+"""The published tables: rows in their source's order, ranks with ties, rank shifts, intervals; and one model
+under the names that different tables give it.
+"""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from triathlon_runner.loop import PAPER_LOOPS, sensitivity
+from triathlon_runner.errors import UserError
+from triathlon_runner.loop import PAPER_LOOPS
 from triathlon_site.csv_file import Record
-from triathlon_site.published._columns import PublishedColumn, columns_of, number_in
-from triathlon_site.published._read import Published, Source
-from triathlon_site.published._spread import Array, Spread, exact, spread, sustained
+from triathlon_site.published._columns import (
+    Array,
+    PublishedColumn,
+    Spread,
+    columns_of,
+    exact,
+    number_in,
+    spread,
+    sustained,
+)
+from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
+from triathlon_site.sensitivity import sensitivity
 from triathlon_site.uncertainty import DRAWS, Interval, interval, rounded
 
 IN_PAPER: Final = "in_paper"
@@ -76,7 +90,7 @@ class Derived:
         return formats.shift(int(value)) if self.signed else f"{value:g}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PublishedTable:
     """One published table."""
 
@@ -125,7 +139,7 @@ class PublishedTable:
         chosen = [row for row in rows if not in_paper or row.record.get(IN_PAPER, "1") == "1"]
         return {row.name: exact(column, by_id, row.record) for row in chosen}
 
-    @property
+    @cached_property
     def derived(self) -> list[Derived]:
         """Rank shifts from the baseline to the headline; without a headline, mean ranks of the variants."""
         if self.baseline is None:
@@ -188,6 +202,7 @@ def _scores(
     column: PublishedColumn,
     columns: Sequence[PublishedColumn],
 ) -> list[PublishedScore | None]:
+    """By row; None where it has none."""
     if not records:
         return []
     by_id = {each.id: each for each in columns}
@@ -199,7 +214,7 @@ def _scores(
     intervals = _intervals(values, spreads)
     result: list[PublishedScore | None] = []
     for record, value, rank, ends in zip(records, values.tolist(), places, intervals, strict=True):
-        deviation = number_in(record, column.deviation)
+        deviation = number_in(record, f"{column.id}_std")
         known = None if math.isnan(deviation) else deviation
         score = PublishedScore(value, column.shown(value), rank, ends, known)
         result.append(None if math.isnan(value) else score)
@@ -227,3 +242,73 @@ def _intervals(values: Array, spreads: Sequence[Spread | None]) -> list[Interval
     ends = tuple(np.column_stack([getattr(each, end) for each in drawn]) for end in ("low", "high"))
     found = dict(zip(known, interval((ends[0], ends[1]), values[known]), strict=True))
     return [found.get(place) for place in range(len(values))]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedModel:
+    """A model with its row in each source that has it."""
+
+    name: str
+    rows: dict[str, PublishedRow]
+    """By board id."""
+    snapshot: Snapshot | None = None
+    """Of a product that the sources ran in several snapshots, or without naming one."""
+
+    def older_than(self, other: "JoinedModel") -> bool:
+        """Whether both are snapshots of one product, and one source distinguishes it from a newer one."""
+        if not (self.snapshot and other.snapshot and self.snapshot.product == other.snapshot.product):
+            return False
+        newer = bool(self.snapshot.month) and self.snapshot.month < other.snapshot.month
+        return newer and not self.rows.keys().isdisjoint(other.rows)
+
+    def score(self, board: str, column: str) -> PublishedScore | None:
+        """Its score in a column of a ranking; None where it has none."""
+        row = self.rows.get(board)
+        return row.scores.get(column) if row else None
+
+
+def join_models(published: Published, boards: Sequence[PublishedTable]) -> tuple[JoinedModel, ...]:
+    """Every model of every ranking once; each snapshot of a product is one of its own.
+
+    Reviewed aliases join names. A ranking that `aliases.csv` has no column for uses the names of its column
+    `model`, or a name that only one of the other rankings has.
+
+    Raises:
+        UserError: `products.csv` takes the names of one model for several snapshots.
+    """
+    named = set(published.aliases[0]) if published.aliases else set()
+    by_name = {board.id: {row.name: row for row in board.models} for board in boards}
+    joined = [
+        JoinedModel(alias["model"], {s: rows[alias[s]] for s, rows in by_name.items() if alias.get(s)})
+        for alias in published.aliases
+    ]
+    taken = {(source, row.name) for model in joined for source, row in model.rows.items()}
+    for board in sorted(boards, key=lambda board: board.id not in named):
+        known = Counter(model.name for model in joined)
+        for row in board.models:
+            if (board.id, row.name) in taken:
+                continue
+            if board.id not in named and known[row.name] == 1:
+                next(model for model in joined if model.name == row.name).rows[board.id] = row
+            else:
+                joined.append(JoinedModel(row.name, {board.id: row}))
+    return tuple(_as_product(model, published) for model in joined)
+
+
+def _as_product(model: JoinedModel, published: Published) -> JoinedModel:
+    """The model under its name as a snapshot of a product, where `products.csv` has it.
+
+    Raises:
+        UserError: some of its names are there and others are not, or they are of different snapshots.
+    """
+    found = {source: published.products.get((source, row.name)) for source, row in model.rows.items()}
+    first = next(filter(None, found.values()), None)
+    if first is None:
+        is_product = model.name in {one.product for one in published.products.values()}
+        return replace(model, snapshot=Snapshot(model.name, model.name, "", "")) if is_product else model
+    if wrong := [source for source, one in found.items() if one != first]:
+        raise UserError(
+            f"products.csv: expected all names of {model.name!r} to be one snapshot of {first.product!r}, got"
+            f" {model.rows[wrong[0]].name!r} of {wrong[0]!r} as {found[wrong[0]]!r}; correct one of the rows"
+        )
+    return JoinedModel(first.model, model.rows, first)

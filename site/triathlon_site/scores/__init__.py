@@ -1,19 +1,31 @@
 """Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
 from triathlon_site.scores._boards import FAMILIES, BoardPlan, Column, plan_boards, set_title
-from triathlon_site.scores._overall import Overall, OverallRow, overall, with_baselines
-from triathlon_site.scores._protocols import OTHER_PROTOCOL, UNITS_ARE_OPEN
+from triathlon_site.scores._overall import (
+    Overall,
+    OverallRow,
+    Variant,
+    overall,
+    variant_differences,
+    variants_of,
+    with_baselines,
+)
 from triathlon_site.scores._ranked_board import (
     Board,
     ColumnScores,
     Score,
     first_boards,
     known_share,
-    sample_of,
     score_board,
 )
-from triathlon_site.scores._seeds import seeds_of
-from triathlon_site.scores._variants import Variant, contributions, total, variant_differences, variants_of
+from triathlon_site.scores._samples import (
+    OTHER_PROTOCOL,
+    UNITS_ARE_OPEN,
+    contributions,
+    sample_of,
+    seeds_of,
+    total,
+)
 
 __all__ = [
     "FAMILIES",

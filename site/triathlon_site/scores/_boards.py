@@ -89,25 +89,18 @@ def plan_boards(catalogue: Sequence[SuiteEntry]) -> tuple[BoardPlan, ...]:
     """One board a suite; the suites of a discipline with `one_board` share one for each family of data.
 
     A data set of suites.yaml has boards of its own, except where it names its seeds: then it is a column of
-    their board.
-
-    Disciplines that are a kind of another one come last.
+    their board. Disciplines that are a kind of another one come last.
     """
     boards: list[BoardPlan] = []
     by_id = {suite.id: suite for suite in catalogue}
+    plain = [(suite, _root(suite, by_id)) for suite in catalogue if suite.variant_of is None]
     for discipline in sorted(runner_catalogue.DISCIPLINES, key=lambda entry: bool(entry.kind_of)):
         for family in FAMILIES:
-            suites = [
-                suite
-                for suite in catalogue
-                if suite.discipline == discipline.name
-                and family_of(_root(suite, by_id)) == family
-                and suite.variant_of is None
-            ]
             groups: dict[str, list[SuiteEntry]] = defaultdict(list)
-            for suite in suites:
-                shared = discipline.one_board and family != "added"
-                groups[family if shared else _root(suite, by_id).id].append(suite)
+            for suite, root in plain:
+                if suite.discipline == discipline.name and family_of(root) == family:
+                    shared = discipline.one_board and family != "added"
+                    groups[family if shared else root.id].append(suite)
             boards += [_plan(tuple(group), family, catalogue, discipline) for group in groups.values()]
     return tuple(boards)
 

@@ -1,12 +1,13 @@
-"""The board over all disciplines, and rank shifts between boards."""
+"""What is said over several boards: the order over all disciplines, rank shifts, and variants of suites."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from triathlon_runner.metrics import Metric
+from triathlon_runner.suites import SuiteEntry
 from triathlon_site.ranking import (
     DrawnRanks,
     Rank,
@@ -20,9 +21,8 @@ from triathlon_site.ranking import (
     wins_by_weighting,
 )
 from triathlon_site.scores._ranked_board import Board, ColumnScores, Score, known_share
-from triathlon_site.uncertainty import rounded
-
-Array = NDArray[np.float64]
+from triathlon_site.scores._samples import sample_of
+from triathlon_site.uncertainty import Difference, paired_difference, rounded
 
 
 def with_baselines(boards: Sequence[Board]) -> tuple[Board, ...]:
@@ -65,15 +65,15 @@ class OverallRow:
     """One model over the disciplines."""
 
     model: str
-    rank: Rank | None
-    """None where a discipline is missing."""
-    percentile: float | None
-    """Mean of the percentiles in the disciplines, 0 to 100."""
-    percentiles: tuple[float | None, ...]
-    first: float | None
-    """Share of all weightings of the disciplines in which the model is first."""
     scores: tuple[Score | None, ...]
     """The headline score in each discipline."""
+    percentiles: tuple[float | None, ...]
+    rank: Rank | None = None
+    """None where a discipline is missing."""
+    percentile: float | None = None
+    """Mean of the percentiles in the disciplines, 0 to 100."""
+    first: float | None = None
+    """Share of all weightings of the disciplines in which the model is first."""
     contrasts: tuple[RankShift | None, ...] = ()
     """From the overall rank to the rank in each discipline, among the models that are ranked."""
 
@@ -85,51 +85,45 @@ class Overall:
 
 
 def overall(boards: Sequence[Board]) -> Overall:
-    """Models with a result in every discipline are ranked by the mean of their percentiles."""
+    """Models with a result in every discipline are ranked by the mean of their percentiles.
+
+    The others follow: those of most disciplines first, then the better known scores.
+    """
     models = sorted({model for board in boards for model in board.models})
-    complete = [m for m in models if all(m in board.headline.scores for board in boards)]
-    shares = np.array([percentiles(board.headline.values(complete)) for board in boards])
-    shares = shares.T.reshape(len(complete), len(boards))
-    means = rounded(shares.mean(axis=1)) if complete else np.empty(0)
+    scores = {m: tuple(board.headline.scores.get(m) for board in boards) for m in models}
+    complete = [model for model in models if all(scores[model])]
+
+    def known_first(model: str) -> tuple[int, float, str]:
+        known = [board.headline for board in boards if model in board.headline.scores]
+        return -len(known), -known_share(model, known), model
+
+    others = sorted(set(models) - set(complete), key=known_first)
+    unranked = [OverallRow(model, scores[model], (None,) * len(boards)) for model in others]
+    if not complete:
+        return Overall(tuple(boards), tuple(unranked))
+    shares = np.array([percentiles(board.headline.values(complete)) for board in boards]).T
+    means, wins = rounded(shares.mean(axis=1)), wins_by_weighting(shares)
     drawn = [_among(board, complete) for board in boards]
     best, worst = (-np.mean([ends[end] for ends in drawn], axis=0) for end in (0, 1))
-    overall_ranks = ranks(means, better_in_draws(worst, best)) if complete else []
+    overall_ranks = ranks(means, better_in_draws(worst, best))
     overall_drawn = drawn_ranks(worst, None if np.array_equal(worst, best) else best)
     contrasts = [
         rank_shifts(board.headline.values(complete), ends, means, overall_drawn)
         for board, ends in zip(boards, drawn, strict=True)
     ]
-    wins = wins_by_weighting(shares) if complete else np.empty(0)
     rows = [
         OverallRow(
             model,
-            overall_ranks[position],
-            float(means[position]),
-            tuple(shares[position].tolist()),
-            float(wins[position]),
-            tuple(board.headline.scores[model] for board in boards),
-            tuple(shifts[position] for shifts in contrasts),
+            scores[model],
+            tuple(shares[place].tolist()),
+            overall_ranks[place],
+            float(means[place]),
+            float(wins[place]),
+            tuple(shifts[place] for shifts in contrasts),
         )
-        for position, model in enumerate(complete)
+        for place, model in enumerate(complete)
     ]
     rows.sort(key=lambda row: (row.rank.rank if row.rank else len(rows), row.model))
-
-    def known_first(model: str) -> tuple[int, float, str]:
-        """Most disciplines first, then the better known scores."""
-        known = [board.headline for board in boards if model in board.headline.scores]
-        return -len(known), -known_share(model, known), model
-
-    unranked = [
-        OverallRow(
-            model,
-            None,
-            None,
-            (None,) * len(boards),
-            None,
-            tuple(board.headline.scores.get(model) for board in boards),
-        )
-        for model in sorted(set(models) - set(complete), key=known_first)
-    ]
     return Overall(tuple(boards), (*rows, *unranked))
 
 
@@ -138,3 +132,41 @@ def _among(board: Board, models: Sequence[str]) -> DrawnRanks:
     chosen = np.isin(sorted(board.models), models)
     best, worst = ranks_among(board.headline.ranked, chosen)
     return DrawnRanks(best[:, chosen], worst[:, chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A suite that somebody ran beside another one: the same tasks under one other setting."""
+
+    entry: SuiteEntry
+    plain: SuiteEntry
+    """The suite that it differs from."""
+
+    @property
+    def kind(self) -> str:
+        return self.entry.variant_kind or ""
+
+    @property
+    def title(self) -> str:
+        """`detailed` of `loop/core@prompt-detailed`; `cot` of `runtime/core@cot`."""
+        return self.entry.id.partition("@")[2].removeprefix(f"{self.kind.removesuffix('s')}-")
+
+
+def variants_of(board: Board, *kinds: str) -> list[Variant]:
+    """Of these kinds, of all where none is named, in the catalogue's order."""
+    plain = {entry.id: entry for entry in board.plan.suites}
+    return [
+        Variant(entry, plain[entry.variant_of or ""])
+        for entry in board.plan.variants
+        if entry.id in board.variants and (not kinds or entry.variant_kind in kinds)
+    ]
+
+
+def variant_differences(board: Board, variant: Variant, metric: Metric) -> dict[str, Difference]:
+    """Variant minus plain for each model that has both, on the tasks that both have."""
+    plain, varied = board.of_suite(variant.plain.id), board.of_suite(variant.entry.id)
+    models = [model for model in plain if model in varied]
+    rows = {f"{name} {m}": of[m] for name, of in (("plain", plain), ("varied", varied)) for m in models}
+    sample = sample_of(variant.plain.id, metric, rows, list(rows))
+    pairs = ((model, paired_difference(sample, len(models) + row, row)) for row, model in enumerate(models))
+    return {model: difference for model, difference in pairs if difference}

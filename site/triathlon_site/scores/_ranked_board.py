@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
 from triathlon_site.scores._boards import BoardPlan, Column
-from triathlon_site.scores._protocols import OTHER_PROTOCOL, UNITS_ARE_OPEN, of_ranking
-from triathlon_site.scores._seeds import seeds_of
+from triathlon_site.scores._samples import OTHER_PROTOCOL, UNITS_ARE_OPEN, of_ranking, sample_of
 from triathlon_site.uncertainty import (
     Differences,
     Draws,
@@ -29,7 +28,7 @@ from triathlon_site.uncertainty import (
     score_intervals,
 )
 
-Files = dict[str, dict[str, FileAggregate]]
+Files = Mapping[str, Mapping[str, FileAggregate]]
 """By suite, then by model."""
 
 
@@ -84,9 +83,6 @@ class ColumnScores:
         return np.array([self.scores[m].middle if m in self.scores else math.nan for m in models])
 
 
-NO_DIFFERENCES: Final = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
     """One discipline on one set of data. Compared by identity: two objects are never equal."""
@@ -119,8 +115,7 @@ class Board:
             files = self.variants[suite]
             return {model: files[model] for model in self.models if model in files}
         return of_ranking(
-            suite,
-            {model: file for model in self.models for file in self.files[model] if file.suite == suite},
+            suite, {model: file for model in self.models for file in self.files[model] if file.suite == suite}
         )
 
     def open_units(self, model: str, suites: Collection[str] | None = None) -> int:
@@ -130,11 +125,9 @@ class Board:
 
     def part_run(self, model: str) -> str:
         """`20 of 142`: tasks that have a line, over all its suites; empty where that is all of them."""
-        if not any(file.partial for file in self.files[model]):
+        counts = [file.task_counts for file in self.files[model] if file.manifest]
+        if all(done >= whole for done, whole in counts):
             return ""
-        counts = [
-            (file.tasks_answered, file.manifest.tasks_in_suite) for file in self.files[model] if file.manifest
-        ]
         return f"{sum(done for done, _ in counts)} of {sum(whole for _, whole in counts)}"
 
     def samples_run(self, model: str) -> str:
@@ -185,29 +178,25 @@ def score_board(plan: BoardPlan, results: Results) -> Board | None:
         return None
     drawn = dict(zip(plan.columns, _draw_columns(plan.columns, by_suite, models), strict=True))
     apart = _apart(plan.columns, all_files, by_suite)
-    columns = tuple(
-        replace(scores, apart={m: score for m, score in other.items() if m not in scores.scores})
-        for column, other in zip(plan.columns, apart, strict=True)
-        for scores in [_column_scores(column, drawn, by_suite, models)]
-    )
-    headline = next(c for c in columns if c.column == plan.headline)
+    columns = []
+    for column, by_model in zip(plan.columns, apart, strict=True):
+        scores = _column_scores(column, drawn, by_suite, models)
+        others = {m: score for m, score in by_model.items() if m not in scores.scores}
+        columns.append(replace(scores, apart=others))
     files = {
         model: tuple(by_model[model] for by_model in all_files.values() if model in by_model)
         for model in models
     }
-    variants = {
-        entry.id: by_model
-        for entry in plan.variants
-        if (by_model := of_ranking(entry.id, results.of_suite(entry.id)))
-    }
+    of_variants = {entry.id: of_ranking(entry.id, results.of_suite(entry.id)) for entry in plan.variants}
+    variants = {suite: by_model for suite, by_model in of_variants.items() if by_model}
+    headline = next(c.scores for c in columns if c.column == plan.headline)
 
     def place(model: str) -> tuple[int, float, str]:
         """By the rank in the headline; unranked ones last, by their scores in the other columns."""
-        score = headline.scores.get(model)
-        rank = score.rank.rank if score and score.rank else len(models) + 1
-        return rank, -known_share(model, columns), model
+        rank = headline[model].rank if model in headline else None
+        return rank.rank if rank else len(models) + 1, -known_share(model, columns), model
 
-    return Board(plan, tuple(sorted(models, key=place)), columns, files, variants)
+    return Board(plan, tuple(sorted(models, key=place)), tuple(columns), files, variants)
 
 
 def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[str]) -> Iterator[_Drawn]:
@@ -236,47 +225,52 @@ def _draw_columns(columns: Sequence[Column], by_suite: Files, models: Sequence[s
 
 def _apart(columns: Sequence[Column], all_files: Files, by_suite: Files) -> list[dict[str, Score]]:
     """By column, the scores that models have by all their results, also those that share no ranking."""
-    others = {
-        model
-        for suite, files in all_files.items()
-        for model, file in files.items()
-        if file.units and model not in by_suite[suite]
-    }
-    if not others:
-        return [{} for _ in columns]
-    models = sorted(others)
-    files = {suite: {m: f for m, f in of.items() if m in others} for suite, of in all_files.items()}
-    drawn = _draw_columns(columns, files, models)
-    return [
+    models = sorted(
         {
-            model: replace(score, apart=_why_apart(column, files, model))
-            for model, score in _scores(column, each, files, models).items()
+            model
+            for suite, files in all_files.items()
+            for model, file in files.items()
+            if file.units and model not in by_suite[suite]
         }
-        for column, each in zip(columns, drawn, strict=True)
+    )
+    if not models:
+        return [{} for _ in columns]
+    files = {suite: {m: f for m, f in of.items() if m in models} for suite, of in all_files.items()}
+    drawn = zip(columns, _draw_columns(columns, files, models), strict=True)
+    return [
+        _scores(column, each, files, models, apart=[_why_apart(column, files, model) for model in models])
+        for column, each in drawn
     ]
 
 
-def _why_apart(column: Column, files: Files, model: str) -> str:
-    of_model = [files[suite][model] for suite in column.suites if model in files[suite]]
-    return UNITS_ARE_OPEN if any(file.open_units for file in of_model) else OTHER_PROTOCOL
+def _files_of(column: Column, by_suite: Files, model: str) -> list[FileAggregate]:
+    return [by_suite[suite][model] for suite in column.suites if model in by_suite[suite]]
 
 
-def _scores(column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str]) -> dict[str, Score]:
-    """The scores of the models that have one, without ranks."""
-    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0)
+def _why_apart(column: Column, by_suite: Files, model: str) -> str:
+    has_open = any(file.open_units for file in _files_of(column, by_suite, model))
+    return UNITS_ARE_OPEN if has_open else OTHER_PROTOCOL
+
+
+def _scores(
+    column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str], **fields: Sequence[Any]
+) -> dict[str, Score]:
+    """The scores of the models that have one; `fields`: the other fields of all models, by name."""
+    tasks = np.sum([sample.tasks() for sample in drawn.samples], axis=0).tolist()
     values, intervals = drawn.values.tolist(), drawn.intervals()
     uppers = (drawn.upper or drawn).values.tolist() if column.upper else [None] * len(models)
     scores: dict[str, Score] = {}
     for row, model in enumerate(models):
         if not math.isnan(values[row]):
-            grade, judged_again = _grade(column, by_suite, model)
+            files = _files_of(column, by_suite, model)
             scores[model] = Score(
                 value=values[row],
                 interval=intervals[row],
-                tasks=int(tasks[row]),
+                tasks=tasks[row],
                 upper=uppers[row],
-                grade=grade,
-                judged_again=judged_again,
+                grade=RECORDED if any(file.receipt for file in files) else MEASURED,
+                judged_again=all(file.judged_again == ENGINE_VERSION for file in files),
+                **{name: of_models[row] for name, of_models in fields.items()},
             )
     return scores
 
@@ -284,57 +278,26 @@ def _scores(column: Column, drawn: _Drawn, by_suite: Files, models: Sequence[str
 def _column_scores(
     column: Column, drawn_columns: Mapping[Column, _Drawn], by_suite: Files, models: Sequence[str]
 ) -> ColumnScores:
+    """The scores with ranks, tiers and shifts, among the models of one protocol without open units."""
     drawn = drawn_columns[column]
     headline = next((other for other in drawn_columns if other.headline), next(iter(drawn_columns)))
     baseline = next((other for other in drawn_columns if other.role == "baseline"), None)
-    upper = drawn.upper
-    unknown: list[None] = [None] * len(models)
-    upper_samples = upper.samples if upper else ()
+    upper_samples = drawn.upper.samples if drawn.upper else ()
+    no_differences = Differences(*(np.empty((0, 0), np.float32),) * 2, np.empty((0, 0), np.int32))
+    pairwise = no_differences if column.role == "curve" else differences(drawn.samples, upper_samples)
+    fields: dict[str, Sequence[Any]] = {}
+    if column.ranked:
+        fields["rank"] = ranks(drawn.middles, pairwise.better)
+    if column.ranked and not column.headline:
+        fields["contrast"] = drawn.shifts_from(drawn_columns[headline])
+    if column.headline and baseline:
+        fields["shift"] = drawn.shifts_from(drawn_columns[baseline])
     is_reference = column.role in {"headline", "baseline"}
-    pairwise = differences(drawn.samples, upper_samples) if column.role != "curve" else NO_DIFFERENCES
-    rank = ranks(drawn.middles, pairwise.better) if column.ranked else unknown
-    tier = tiers(drawn.samples, drawn.middles, upper_samples) if is_reference else unknown
-    shift = drawn.shifts_from(drawn_columns[baseline]) if baseline and column.headline else unknown
-    is_compared = column.ranked and not column.headline
-    contrast = drawn.shifts_from(drawn_columns[headline]) if is_compared else unknown
-    scores = _scores(column, drawn, by_suite, models)
-    for row, model in enumerate(models):
-        if model in scores:
-            scores[model] = replace(
-                scores[model],
-                rank=rank[row],
-                tier=tier[row],
-                shift=shift[row],
-                contrast=contrast[row],
-            )
+    if is_reference:
+        fields["tier"] = tiers(drawn.samples, drawn.middles, upper_samples)
+    scores = _scores(column, drawn, by_suite, models, **fields)
     no_ranks = DrawnRanks(*(np.empty((0, len(models)), dtype=np.int32),) * 2)
     return ColumnScores(column, scores, drawn.samples, pairwise, drawn.ranked if is_reference else no_ranks)
-
-
-def _grade(column: Column, by_suite: Files, model: str) -> tuple[Grade, bool]:
-    """`recorded` where one of the files is; whether each was measured, and graded again by this engine."""
-    files = [by_suite[suite][model] for suite in column.suites if model in by_suite[suite]]
-    grade: Grade = RECORDED if any(file.receipt for file in files) else MEASURED
-    return grade, all(file.judged_again == ENGINE_VERSION for file in files)
-
-
-def sample_of(
-    suite: str, metric: Metric, files: Mapping[str, FileAggregate], models: Sequence[str]
-) -> Sample:
-    """One metric of one suite: a row for each of `models`, zeros where it has no file."""
-    results = {model: file.metrics[metric.id] for model, file in files.items()}
-    clusters = tuple(sorted({cluster for parts in results.values() for cluster in parts.clusters}))
-    place = {cluster: position for position, cluster in enumerate(clusters)}
-    numerators, denominators = np.zeros((2, len(models), len(clusters)))
-    for row, model in enumerate(models):
-        if model in results:
-            columns = [place[cluster] for cluster in results[model].clusters]
-            numerators[row, columns] = results[model].numerators
-            denominators[row, columns] = results[model].denominators
-    seeds = seeds_of(clusters, files.values())
-    return Sample(
-        suite, tuple(models), clusters, numerators, denominators, metric.scale, metric.maximum, seeds
-    )
 
 
 def first_boards(boards: Sequence[Board]) -> list[Board]:

@@ -71,11 +71,9 @@ class Sample:
 
     def of_models(self, rows: Sequence[int]) -> "Sample":
         """With these rows alone."""
+        models = tuple(self.models[row] for row in rows)
         return replace(
-            self,
-            models=tuple(self.models[row] for row in rows),
-            numerators=self.numerators[rows],
-            denominators=self.denominators[rows],
+            self, models=models, numerators=self.numerators[rows], denominators=self.denominators[rows]
         )
 
     def tasks(self) -> NDArray[np.int64]:

@@ -89,14 +89,12 @@ def differences(
 ) -> Differences:
     """Every model minus every other in the mean score over `samples`.
 
-    Args:
-        samples: of one metric.
-        upper: where scores are only known as ranges, the samples of their upper ends; an interval then holds
-            every difference that is possible. The values are those of the lower ends.
-        draws: how many.
+    `upper`: where scores are only known as ranges, the samples of their upper ends; an interval then holds
+    every difference that is possible. The values are those of the lower ends.
     """
     shared = _shared(samples, draws)
-    low = _quantile(*_moments(samples, upper, draws), (1 - LEVEL) / 2) * samples[0].maximum
+    shapes = _shapes(*_moments(samples, upper, draws))
+    low = (2 * betaincinv(*shapes, (1 - LEVEL) / 2) - 1) * samples[0].maximum
     low = np.minimum(low, shared.values)
     return Differences(
         shared.values.astype(np.float32), low.astype(np.float32), shared.tasks.astype(np.int32)
@@ -108,15 +106,12 @@ def paired_p_values(samples: tuple[Sample, ...], upper: tuple[Sample, ...] = (),
 
     1 where the first does not have the higher mean score over `samples` on the tasks that both have. The tail
     is that of a distribution, so that p-values far below 1 / draws keep their order under a correction for
-    many comparisons.
-
-    Args:
-        samples: of one metric.
-        upper: where scores are only known as ranges, the samples of their upper ends: the first has to be
-            better with its lower end against the upper end of the second.
-        draws: how many.
+    many comparisons. With `upper`, the samples of upper ends, the first has to be better with its lower end
+    against the upper end of the second.
     """
-    return _p_values(*_moments(samples, upper, draws))
+    mean, variance = _moments(samples, upper, draws)
+    below = betainc(*_shapes(mean, variance), 0.5)
+    return np.asarray(np.where(mean > 0, np.minimum(1.0, 2 * below), 1.0))
 
 
 def paired_difference(sample: Sample, first: int, second: int, draws: int = DRAWS) -> Difference | None:
@@ -257,15 +252,6 @@ def _shapes(mean: Array, variance: Array) -> tuple[Array, Array]:
     mean = np.clip((mean + 1) / 2, 1e-9, 1 - 1e-9)
     size = np.maximum(mean * (1 - mean) / np.maximum(variance / 4, 1e-18) - 1, 1e-9)
     return mean * size, (1 - mean) * size
-
-
-def _quantile(mean: Array, variance: Array, share: float) -> Array:
-    return np.asarray(2 * betaincinv(*_shapes(mean, variance), share) - 1)
-
-
-def _p_values(mean: Array, variance: Array) -> Array:
-    below = betainc(*_shapes(mean, variance), 0.5)
-    return np.asarray(np.where(mean > 0, np.minimum(1.0, 2 * below), 1.0))
 
 
 def forget_weights() -> None:

@@ -1,14 +1,24 @@
 """What cannot run on this machine: named, it is a user's error; unnamed, it is left out with the reason."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner
 
 from support.model_server import model_server_process
 from support.small_run import ROWS, SmallRun
-from triathlon_runner import catalogue
+from triathlon_runner import catalogue, sandbox
+from triathlon_runner.cli import app
+from triathlon_runner.cli._run import notices
+from triathlon_runner.errors import UserError
 from triathlon_runner.languages import LANGUAGES, Language
+from triathlon_runner.sandbox import SandboxHealth
+from triathlon_runner.schedule import RunPlan, Work
 
 KEYLESS = """
   - id: keyless
@@ -82,16 +92,6 @@ def test_an_unnamed_model_without_its_key(place: SmallRun) -> None:
     assert "skipped model keyless: no key" in result.output
 
 
-def test_models_skipped_for_one_reason_share_a_line(place: SmallRun) -> None:
-    """Many models without a key leave room for the rest of the first screen."""
-    file = place.root / "models.yaml"
-    file.write_text(file.read_text() + KEYLESS.replace("keyless", "keyless-too").lstrip("\n"))
-    result = place.call("run", "--suites", "evolved/core-seeds", "--dry-run")
-    assert result.exit_code == 0, result.output
-    assert "skipped 2 models: keyless, keyless-too: no key: set the environment variable" in result.output
-    assert result.output.count("skipped") == 1
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_php")
 def test_suites_without_their_interpreter_are_skipped(
@@ -115,3 +115,62 @@ def test_a_named_suite_without_its_interpreter(place: SmallRun) -> None:
     assert "suite 'translation/core' was named and cannot run here: php is not installed" in str(
         result.exception
     )
+
+
+def test_a_results_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked (nobody is there), and the message names the folder, the reason and the way out."""
+    place = SmallRun(tmp_path)
+    (tmp_path / "models.yaml").write_text(ROWS.format(url="http://127.0.0.1:9/v1"))
+    write = Path.write_bytes
+
+    def refuse(path: Path, data: bytes) -> int:
+        if "results" in path.parts:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    result = place.call("run", "--suites", "evolved/core-seeds", "--limit", "1")
+    assert isinstance(result.exception, UserError)
+    assert "'results' (Read-only file system); pass --results" in str(result.exception)
+    assert not (tmp_path / "results" / "runs" / "m").exists()
+
+
+@pytest.mark.slow
+def test_a_kernel_without_a_sandbox_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 1, each level's reason, and what helps on kernels, in gVisor and in Apple's container."""
+
+    async def health() -> SandboxHealth:
+        refused = {"namespaces": "unshare: Operation not permitted", "lite": "this kernel has no Landlock"}
+        return SandboxHealth(level=None, refused=refused, jobs=2, languages=())
+
+    monkeypatch.setattr(sandbox, "doctor", health)
+    result = CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == 1
+    text = " ".join(result.output.split())
+    for said in ("unshare: Operation not permitted", "no Landlock", "Linux 5.13", "gVisor", "Apple"):
+        assert said in text
+    assert "every one is decided outside" not in text
+
+
+def said_of(left_out: dict[str, str]) -> str:
+    """What is said of a suite that leaves these programs out."""
+    settings: dict[str, Any] = {"questions": {"count": 3070, "left_out_programs": left_out}}
+    row = SimpleNamespace(id="m", serve=None, api=None)
+    work = SimpleNamespace(row=row, suite_id="runtime/dreval", settings=settings, asks_for_copies=False)
+    return "\n".join(notices(RunPlan(work={"m": [cast("Work", work)]})))
+
+
+def test_programs_that_lack_a_library_are_named() -> None:
+    """With their number of questions and what installs the libraries; others are not counted here."""
+    said = said_of({"D/117": "needs bs4, not installed here", "D/3": "no input with a question"})
+    assert said.startswith(
+        "runtime/dreval asks 3070 questions, not all that its data set has: D/117 needs bs4"
+    )
+    assert "pip install 'triathlon-leaderboard[official]'" in said
+    assert "D/3" not in said
+
+
+@pytest.mark.parametrize("left_out", [{}, {"core/12": "no input with a question"}])
+def test_programs_without_a_question_are_no_news(left_out: dict[str, str]) -> None:
+    """They are so by the rules that choose questions, on every machine."""
+    assert said_of(left_out) == ""

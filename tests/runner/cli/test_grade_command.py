@@ -1,7 +1,6 @@
 """`triathlon grade`: what is kept of an earlier call, what is missing, and pass@k."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -114,15 +113,6 @@ def test_a_torn_line_is_moved_aside(place: SmallRun, tmp_path: Path) -> None:
     refused = said(place, found, "--problems", problems, "--out", str(out))
     assert out.read_text() == "my notes"
     assert "expected a graded sample, got b'my notes'" in str(refused.exception)
-
-
-def test_a_pipe_for_out_is_refused(place: SmallRun, tmp_path: Path) -> None:
-    """It cannot be read again, and reading it would wait for ever."""
-    os.mkfifo(tmp_path / "pipe")
-    found = samples(tmp_path / "s.jsonl", (1, RIGHT))
-    problems = write(tmp_path / "p.jsonl", [problem(1)])
-    refused = said(place, found, "--problems", problems, "--out", str(tmp_path / "pipe"))
-    assert "--out expects a file that can be written" in str(refused.exception)
 
 
 def said(place: SmallRun, *arguments: str) -> Result:

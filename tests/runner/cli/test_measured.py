@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.small_run import KEY, SmallRun
+from support.small_run import SmallRun
 from triathlon_runner import catalogue
 from triathlon_runner.store import read_records, recorded_files
 
@@ -25,13 +25,6 @@ def test_run_says_what_it_did(finished: SmallRun) -> None:
     events = [json.loads(line) for line in (finished.root / "run.log").read_text().splitlines()]
     assert sum(event["event"] == "unit" for event in events) == 6
     assert (events[-1]["event"], events[-1]["exit_code"]) == ("end", 0)
-
-
-def test_the_key_is_nowhere(finished: SmallRun) -> None:
-    """No file of a run, its cache, log and screen included, holds the key that was sent."""
-    files = [path for path in finished.root.rglob("*") if path.is_file()]
-    assert len(files) > 8
-    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
 
 
 def test_dry_run_of_a_finished_run(finished: SmallRun) -> None:

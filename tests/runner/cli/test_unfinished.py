@@ -4,7 +4,6 @@ import asyncio
 import errno
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
 from support.small_run import KEY, ROWS, SmallRun
-from triathlon_runner import catalogue, terminal
+from triathlon_runner import catalogue
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
@@ -102,14 +101,6 @@ def test_a_torn_line_is_said(copy: SmallRun) -> None:
     assert row["units"] == count(copy) and "cut before its end; `triathlon run`" in row["state"]
 
 
-def test_nothing_finished_is_nothing_to_judge(copy: SmallRun) -> None:
-    """A run killed before its first line has no score: none is printed."""
-    (copy.results / LINES).write_bytes(b"")
-    result = copy.call("verify")
-    assert result.exit_code == 0
-    assert "nothing to grade" in result.output and "nan" not in result.output
-
-
 def test_lines_that_were_lost_do_not_follow(small: SmallRun) -> None:
     """An unfinished run never has fewer lines than when it began."""
     path = small.results / MANIFEST
@@ -162,13 +153,6 @@ def test_known_names_without_results_are_no_unknown_ones(small: SmallRun) -> Non
         assert said in str(small.call("verify", option, name).exception)
 
 
-def test_verify_says_its_progress(small: SmallRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a long file there is a line from time to time."""
-    monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
-    result = small.call("verify", "--suites", SUITE)
-    assert result.stderr == f"triathlon verify: m {SUITE}: 1 of 2 units\n"
-
-
 @pytest.mark.parametrize("ended", ["", "2026-01-01T00:00:00+00:00"])
 def test_a_smaller_run_that_asks_nothing_hides_no_open_units(small: SmallRun, ended: str) -> None:
     """What a larger run left open stays listed after a run whose own units were all there."""
@@ -213,17 +197,6 @@ def test_an_unreadable_manifest_stops_its_file(small: SmallRun, fault: str) -> N
     assert not path.exists() and not lines.exists()
 
 
-def test_an_unreadable_manifest_is_said_once(small: SmallRun) -> None:
-    """Where and when it was said stands at the end; the command names the folder that was given."""
-    shutil.move(small.results, small.root / "else where")
-    (small.root / "else where" / MANIFEST).write_text("{")
-    result = small.run("--results", "else where")
-    assert result.exit_code == 2, result.output
-    assert result.output.count("cannot be used") == 1
-    assert f"--models m --suites {SUITE} --results 'else where'" in result.output
-    assert re.search(f"not finished: m {SUITE}, see the error of .* above", result.output)
-
-
 def test_a_manifest_that_is_gone(small: SmallRun) -> None:
     """The run says once which file has none, that its lines count, and how to put them aside."""
     (small.results / MANIFEST).unlink()
@@ -233,22 +206,6 @@ def test_a_manifest_that_is_gone(small: SmallRun) -> None:
     assert "its 2 lines" in result.output and "They count" in result.output
     assert f"`triathlon results archive --models m --suites {SUITE}`" in result.output
     assert "no manifest" not in small.run().output
-
-
-def test_a_run_names_an_edited_outcome(small: SmallRun) -> None:
-    """Also where the file's size is as before: the line is named with what to do, and nothing is changed."""
-    lines = small.results / LINES
-    first, second = lines.read_text().splitlines()
-    found = json.loads(first)["outcome"]
-    other = {"passed": "failed", "failed": "passed"}[found]
-    lines.write_text(first.replace(f'"outcome":"{found}"', f'"outcome":"{other}"', 1) + f"\n{second}\n")
-    before = lines.read_bytes()
-    result = small.run()
-    assert result.exit_code == 2, result.output
-    assert f"core-seeds.jsonl, line 1: outcome: {other!r}" in result.output
-    assert f"`triathlon verify --models m --suites {SUITE}`" in result.output
-    assert "delete the line, and the next run makes its unit again" in result.output
-    assert lines.read_bytes() == before
 
 
 def damage(small: SmallRun) -> Path:
@@ -281,17 +238,6 @@ def test_a_damaged_line_is_named(small: SmallRun, command: str) -> None:
         f"results/{LINES}, line 2: expected a JSON object, got 'nonsense'; delete the line, and the next"
         " run makes its unit again: replies in the cache are graded again"
     ) in said
-
-
-def test_a_damaged_line_hides_no_other_file(small: SmallRun) -> None:
-    """`results list` and `verify` name it and go on with the others."""
-    damage(small)
-    listed = json.loads(small.call("results", "list", "--json").output)
-    assert [row["suite"] for row in listed if "line 2" in row["state"]] == [SUITE]
-    result = small.call("verify")
-    assert result.exit_code == 1
-    assert "core-seeds.jsonl, line 2: " in result.output.replace("\n", "")
-    assert result.output.count("units, follows") == 2
 
 
 @pytest.mark.parametrize("command", ["results list", f"run --suites {SUITE} --limit 2"])
@@ -400,21 +346,3 @@ def test_a_manifest_that_is_gone_is_listed(small: SmallRun) -> None:
     assert row["short"] == "no manifest"
     assert f"no manifest beside 'results/{LINES}'" in row["reasons"][0]
     assert f"`triathlon results archive --models m --suites {SUITE}`" in row["reasons"][0]
-
-
-def test_only_a_run_says_that_it_asked_nothing(small: SmallRun) -> None:
-    """`results list` and `verify` ask nobody in any case: they name the fault and what to do."""
-    (small.results / MANIFEST).write_text("{")
-    assert "nothing was asked or changed there" in small.run().output
-    for command in ("results list", f"verify --suites {SUITE}"):
-        output = small.call(*command.split()).output
-        assert "cannot be used" in output and "results archive --models m" in output
-        assert "nothing was asked" not in output
-
-
-def test_a_strict_build_says_that_it_wrote_nothing(small: SmallRun) -> None:
-    """The notice of a damaged manifest says that lines count: that is so without --strict only."""
-    (small.results / MANIFEST).write_text("{")
-    said = str(small.call("build", "--strict").exception)
-    assert "no page was written" in said and "in a build without --strict" in said
-    assert not (small.root / "_site").exists()

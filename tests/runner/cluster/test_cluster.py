@@ -1,7 +1,9 @@
 """Grading on a real Ray cluster of two nodes on this machine: the same results, also when a node is lost."""
 
 import asyncio
+import importlib
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 PROBLEMS = core.problems("seeds")[:6]
 TIMES = 20
 """How often each program is graded where a node is killed: work enough for the kill to fall into it."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head without CPUs, as large clusters keep it, and two nodes; who takes one away brings another."""
+    cluster_utils = importlib.import_module("ray.cluster_utils")
+    made = cluster_utils.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
+    )
+    made.add_node(num_cpus=1)
+    made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
 
 
 def programs() -> list[tuple[str, Problem]]:
@@ -88,7 +103,7 @@ async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.Monk
     def refuse(method: str, arguments: tuple[Any, ...], keys: Path | None) -> None:
         raise SandboxError("no isolation level works")
 
-    monkeypatch.setattr("triathlon_runner.cluster._worker.answer", refuse)
+    monkeypatch.setattr("triathlon_runner.cluster._driver.answer", refuse)
     with pytest.raises(ClusterError, match=r"node [\d.]+ cannot execute programs: no isolation.*doctor"):
         async with open_cluster(cluster.address, report=print):
             pass

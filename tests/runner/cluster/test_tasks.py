@@ -9,7 +9,7 @@ import pytest
 from triathlon_runner.sandbox import SandboxError
 
 pytest.importorskip("ray", reason="needs Ray: pip install -e '.[ray]'")
-tasks = importlib.import_module("triathlon_runner.cluster._tasks")
+driver = importlib.import_module("triathlon_runner.cluster._driver")
 NodeDiedError: Any = importlib.import_module("ray.exceptions").NodeDiedError
 
 
@@ -27,34 +27,34 @@ class FakeRemote:
 
 
 @pytest.fixture
-def node_tasks(monkeypatch: pytest.MonkeyPatch) -> Any:
-    made = tasks.NodeTasks(None, levels={"namespaces"})
+def grader(monkeypatch: pytest.MonkeyPatch) -> Any:
+    made = driver.ClusterGrader(None, levels={"namespaces"})
     monkeypatch.setattr(made, "_answer", FakeRemote())
     return made
 
 
-async def test_each_request_gets_its_own_result(node_tasks: Any) -> None:
+async def test_each_request_gets_its_own_result(grader: Any) -> None:
     """Of requests at the same time each gets its result, and only the one at fault fails."""
-    calls = (node_tasks.call("double", number) for number in range(100))
+    calls = (grader.run(number) for number in range(100))
     results = await asyncio.gather(*calls, return_exceptions=True)
     failed = {number: str(result) for number, result in enumerate(results) if result != 2 * number}
     assert set(failed) == {13, 77}
     assert failed[13] == "refused"
     assert "lost under this work 4 times" in failed[77] and "the node was killed" in failed[77]
     assert all(isinstance(results[number], SandboxError) for number in failed)
-    assert node_tasks.levels == {"namespaces", "lite"}
+    assert grader.level == "lite"
 
 
-async def test_no_node_is_left(node_tasks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_node_is_left(grader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the cluster has no CPU any more a request fails; it does not wait for ever."""
 
     class Silent:
         def remote(self, method: str, arguments: Any, keys: None) -> Any:
             return asyncio.get_running_loop().create_future()
 
-    monkeypatch.setattr(tasks, "_CHECK_SECONDS", 0.01)
-    monkeypatch.setattr(tasks.ray, "cluster_resources", lambda: {"memory": 1.0})
-    monkeypatch.setattr(tasks.ray, "cancel", lambda reference: reference.cancel())
-    monkeypatch.setattr(node_tasks, "_answer", Silent())
+    monkeypatch.setattr(driver, "_CHECK_SECONDS", 0.01)
+    monkeypatch.setattr(driver.ray, "cluster_resources", lambda: {"memory": 1.0})
+    monkeypatch.setattr(driver.ray, "cancel", lambda reference: reference.cancel())
+    monkeypatch.setattr(grader, "_answer", Silent())
     with pytest.raises(SandboxError, match="no node of the cluster is left"):
-        await node_tasks.call("double", 1)
+        await grader.run(1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triathlon_runner.datasets._source import arguments_source, value_source
+from triathlon_runner.datasets._problem import arguments_source, value_source
 
 _PLAIN = st.recursive(
     st.none()

@@ -1,19 +1,19 @@
 """Self-invoking problems: judged by their assertions, linked with their base problems."""
 
 from collections.abc import AsyncIterator
-from typing import Literal
 
 import pytest
 
 from support.hashes import hashes
+from support.loop_fakes import FakeModel
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem
 from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite
 from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.llm import Answer, Chat, Completion, Sampling
+from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import EvolvedRecord, Outcome, Reply, Usage
+from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.suites import DataSetInfo, SuiteEntry
 
@@ -27,19 +27,6 @@ PAIR = TestedProblem(
     reference=BOTH,
     parents=("own/base",),
 )
-
-
-class _Model:
-    id = "m"
-
-    def __init__(self, reply: str, kind: Literal["instruct", "base"] = "instruct") -> None:
-        self.kind: Literal["instruct", "base"] = kind
-        self.reply = reply
-        self.asked: list[tuple[Chat | Completion, Sampling]] = []
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        self.asked.append((prompt, sampling))
-        return Answer(Reply(text=self.reply), Usage(requests=1), 0.1, "m-1")
 
 
 @pytest.fixture
@@ -59,10 +46,6 @@ def suite() -> EvolvedSuite:
     )
 
 
-async def run(reply: str, grader: Grader, kind: Literal["instruct", "base"] = "instruct") -> EvolvedRecord:
-    return await suite().run("own/1", 0, _Model(reply, kind), grader, hashes("hash"))
-
-
 @pytest.mark.parametrize(
     ("program", "outcome"),
     [
@@ -80,16 +63,17 @@ async def run(reply: str, grader: Grader, kind: Literal["instruct", "base"] = "i
 )
 async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outcome) -> None:
     """A program passes where all assertions hold; an object that equals everything is reduced to its data."""
-    record = await run(f"```python\n{program}```", grader)
+    model = FakeModel(lambda _: f"```python\n{program}```")
+    record = await suite().run("own/1", 0, model, grader, hashes("hash"))
     assert record.outcome is outcome
     assert record.parents == ("own/base",)
 
 
 async def test_instruction_names_the_tested_function(grader: Grader) -> None:
     """Both problems and the name that the tests call are in the question, as some prompts lack that name."""
-    model = _Model(f"```python\n{BOTH}```")
+    model = FakeModel(lambda _: f"```python\n{BOTH}```")
     await suite().run("own/1", 0, model, grader, hashes("hash"))
-    ((asked, sampling),) = model.asked
+    ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Chat)
     text = asked.messages[-1].content
     assert PAIR.prompt.strip() in text
@@ -99,9 +83,9 @@ async def test_instruction_names_the_tested_function(grader: Grader) -> None:
 
 async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     """A base model goes on behind the instruction and an opened code block, up to the end of that block."""
-    model = _Model(BOTH, "base")
+    model = FakeModel(lambda _: BOTH, kind="base")
     record = await suite().run("own/1", 0, model, grader, hashes("hash"))
-    ((asked, sampling),) = model.asked
+    ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Completion)
     assert asked.text.endswith("\n\n```python\n")
     assert sampling.stop == STOP_SELF_INVOKING

@@ -77,7 +77,7 @@ async def test_a_served_model_does_not_wait_for_one_that_waits_for_its_place() -
     for number in range(COUNT):
         gate.finish("a", number)
     gate.pace.ended("a")
-    assert not gate.control.stop.asked
+    assert not gate.control.stopped
     second = gate.wait("b")
     assert await begun(second) == AHEAD
     await end(second)
@@ -88,7 +88,7 @@ async def test_the_run_stops_with_the_verdict() -> None:
     gate = Gate()
     first, second = gate.wait("a"), gate.wait("b")
     for number in range(COUNT):
-        if not gate.control.stop.asked:
+        if not gate.control.stopped:
             gate.finish("a", number)
             gate.finish("b", number, Outcome.FAILED)
     assert gate.comparison.verdict == "worse" and gate.comparison.tasks < COUNT
@@ -101,13 +101,13 @@ async def test_the_run_stops_where_one_model_ends_early() -> None:
     gate = Gate()
     gate.finish("a", 0)
     gate.pace.ended("a")
-    assert gate.control.stop.asked and "a is not asked any more" in gate.control.stop.reason
+    assert gate.control.stopped and "a is not asked any more" in gate.control.stopped
 
 
 async def test_what_a_stop_interrupts_is_no_failure() -> None:
     """A unit that stays open because the run stops does not take its cluster out of the comparison."""
     gate = Gate()
-    gate.control.stop.ask("Ctrl-C")
+    gate.control.stop("Ctrl-C")
     gate.pace.finished("a", SUITE, ("0", 0), None)
     gate.finish("b", 0)
     assert gate.comparison.left_out == 0

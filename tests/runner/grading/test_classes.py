@@ -1,17 +1,14 @@
 """Judging classes by unittest modules that run in another process than the class."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from support.official_data import official_store
 from triathlon_runner.datasets import ClassProblem
 from triathlon_runner.datasets.core import classes
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.grading import ClassGrader, UngradableError
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import Limits, Sandbox, open_sandbox
+from triathlon_runner.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -70,13 +67,6 @@ class TwinTest(unittest.TestCase):
 OUTSIDE = ClassProblem("test/tally", "Tally", TALLY, TEST)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[Sandbox]:
-    """The strongest sandbox of this machine."""
-    async with open_sandbox(jobs=1) as found:
-        yield found
-
-
 @pytest.fixture
 def grader(sandbox: Sandbox) -> ClassGrader:
     return ClassGrader(sandbox, Limits(cpu_seconds=2, wall_seconds=5))
@@ -133,6 +123,22 @@ async def test_a_patched_unittest_changes_nothing(grader: ClassGrader, cheat: st
     """What a program does to the tools of tests in its own process earns no pass."""
     wrong = TALLY.replace("times * self.step", "7")
     assert (await grader.grade(cheat + wrong, OUTSIDE)).outcome is not Outcome.PASSED
+
+
+async def test_tests_that_do_nothing(grader: ClassGrader) -> None:
+    """A unittest module that never touches the class is refused."""
+    tests = (
+        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
+    )
+    with pytest.raises(UngradableError, match=r"the tests of test/idle prove nothing: .*'Tally'"):
+        await grader.grade(TALLY, ClassProblem("test/idle", "Tally", TALLY, tests))
+
+
+@pytest.mark.parametrize(("reference", "tests"), [("class Tally\n", TEST), (TALLY, "def check(:")])
+async def test_a_problem_that_is_no_python(grader: ClassGrader, reference: str, tests: str) -> None:
+    """A reference or tests that do not parse are the problem's fault, said with its id."""
+    with pytest.raises(UngradableError, match=r"test/none can't be graded: .* no Python"):
+        await grader.grade(TALLY, ClassProblem("test/none", "Tally", reference, tests))
 
 
 async def test_a_reference_that_fails_is_our_fault(grader: ClassGrader) -> None:

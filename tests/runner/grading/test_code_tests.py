@@ -1,14 +1,11 @@
-"""`check(candidate)`: tests that run in another process than the function they call."""
-
-from collections.abc import AsyncIterator
+"""`check(candidate)` and assertions: tests that run in another process than the function they call."""
 
 import pytest
-import pytest_asyncio
 
 from triathlon_runner.datasets import TestedProblem
-from triathlon_runner.grading import CodeTestGrader, UngradableError
+from triathlon_runner.grading import CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.sandbox import Limits, Sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -21,15 +18,24 @@ assert evens(3) == [0, 2]
 assert evens(1) is not None
 assert math.isclose(sum(evens(5)), 6.0) and evens(2) == evens(1)
 """
+USELESS = {
+    "empty": "",
+    "remark": "# nothing here\n",
+    "no check": "METADATA = {'author': 'x'}\n",
+    "empty check": "def check(candidate):\n    pass\n",
+    "check of nothing": "def check(candidate):\n    assert 2 * 2 == 4\n",
+    "pytest": "def test_evens():\n    assert evens(2) == [0]\n",
+    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        evens(2)\n",
+    "fails before": "def check(candidate):\n    assert nothing_of_this_name\n    candidate(2)\n",
+}
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def grader() -> AsyncIterator[CodeTestGrader]:
-    async with open_sandbox(jobs=2) as sandbox:
-        yield CodeTestGrader(sandbox)
+@pytest.fixture
+def grader(sandbox: Sandbox) -> CodeTestGrader:
+    return CodeTestGrader(sandbox)
 
 
-def problem(tests: str, reference: str) -> TestedProblem:
+def problem(tests: str, reference: str = LIST) -> TestedProblem:
     return TestedProblem("Own/1", "evens", PROMPT, tests, reference)
 
 
@@ -38,32 +44,43 @@ def problem(tests: str, reference: str) -> TestedProblem:
     ("program", "outcome"),
     [
         (LIST, Outcome.PASSED),
+        ("import numpy as np\ndef evens(n):\n    return np.arange(0, n, 2).tolist()\n", Outcome.PASSED),
+        ("from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n", Outcome.PASSED),
         (PROMPT + "    return list(range(n))\n", Outcome.FAILED),
-        (PROMPT + "    return 1 / 0\n", Outcome.CRASHED),
+        ("check = lambda c: None\n" + PROMPT + "    return 7\n", Outcome.FAILED),
         (
             "class All(list):\n    def __eq__(s, o): return True\ndef evens(n):\n    return All()\n",
             Outcome.FAILED,
         ),
+        (PROMPT + "    return 1 / 0\n", Outcome.CRASHED),
+        (PROMPT, Outcome.CRASHED),
+        ("import os\nos._exit(0)\n", Outcome.CRASHED),
         ("import os\ndef evens(n):\n    os._exit(0)\n", Outcome.CRASHED),
         ("def evens(n):\n    raise SystemExit(0)\n", Outcome.CRASHED),
     ],
 )
 async def test_outcomes(grader: CodeTestGrader, tests: str, program: str, outcome: Outcome) -> None:
     """Only plain data comes from the program's process; tests may use modules that the reference imports."""
-    verdict = await grader.grade(program, problem(tests, LIST))
+    verdict = await grader.grade(program, problem(tests))
     assert (verdict.outcome, verdict.judged) == (outcome, "outside")
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "import numpy as np\ndef evens(n):\n    return [int(x) for x in np.arange(0, n, 2)]\n",
-        "from numpy import arange\ndef evens(n):\n    return arange(0, n, 2).tolist()\n",
-    ],
-)
-async def test_a_program_may_choose_numpy(grader: CodeTestGrader, program: str) -> None:
-    """As programs of problems with inputs may."""
-    assert (await grader.grade(program, problem(CHECK, LIST))).outcome is Outcome.PASSED
+async def test_tests_by_themselves(sandbox: Sandbox) -> None:
+    """As in translations: within their limits, and their end alone, without a call, is no pass."""
+    limits = Limits(cpu_seconds=1)
+    endless = PROMPT + "    while True: pass\n"
+    verdict = await grade_by_tests(sandbox, endless, CHECK, ("evens",), limits=limits)
+    assert verdict.outcome is Outcome.TIMED_OUT
+    with pytest.raises(UngradableError, match="prove nothing"):
+        await grade_by_tests(sandbox, LIST, "x = 1\n", ("evens",))
+
+
+@pytest.mark.parametrize("program", [LIST, PROMPT], ids=["right", "does not parse"])
+@pytest.mark.parametrize("tests", USELESS)
+async def test_tests_without_a_call_are_refused(grader: CodeTestGrader, tests: str, program: str) -> None:
+    """Whatever the program, and also where it does not even parse: the problem is refused, nothing passes."""
+    with pytest.raises(UngradableError, match=r"the tests of Own/1 prove nothing: .*'evens'"):
+        await grader.grade(program, problem(USELESS[tests]))
 
 
 @pytest.mark.parametrize(

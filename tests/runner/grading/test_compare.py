@@ -50,10 +50,41 @@ def keys(*items: Any) -> Tagged:
         ("not-none", None, None, True),
         ("not-none", None, "x", False),
         ("not-none", Opaque("re.Match"), None, False),
+        ("typed", 1, True, False),
+        ("typed", 1.0, 1, False),
+        ("typed", 0, False, False),
+        ("typed", [1, 0], [True, 0], False),
+        ("typed", [1.0, 2.0], [1, 2], False),
+        ("typed", [1, 2], (1, 2), False),
+        ("typed", [[1.0], "a"], ([1.0], "a"), False),
+        ("typed", {"a": 1}, {"a": 1.0}, False),
+        ("typed", {"a": 1}, {"b": 1}, False),
+        ("typed", {"a": 1}, {"a": 1, "b": 2}, False),
+        ("typed", None, False, False),
+        ("typed", "1", 1, False),
+        ("typed", 1.0, 1.0001, False),
+        ("typed", [1.0], [1.0, 1.0], False),
+        ("typed", math.inf, 1.0, False),
+        ("typed", 1.0, math.inf, False),
+        ("typed", math.nan, 1.0, False),
+        ("typed", {1}, {2}, False),
+        ("typed", [1], None, False),
+        ("typed", 1, 1, True),
+        ("typed", True, True, True),
+        ("typed", 1.0, 1.0 + 5e-7, True),
+        ("typed", 1e9, 1e9 + 1000.0, True),
+        ("typed", [1.0, 2.0], (1.0, 2.0), True),
+        ("typed", [], (), True),
+        ("typed", [1, [2.0000001, "a"]], [1, [2.0, "a"]], True),
+        ("typed", {"a": (1, 2.0)}, {"a": (1, 2.0)}, True),
+        ("typed", math.nan, math.nan, True),
+        ("typed", [math.inf, -math.inf], [math.inf, -math.inf], True),
+        ("typed", {1, "a"}, {1, "a"}, True),
+        ("typed", None, None, True),
     ],
 )
 def test_oracles(oracle: Any, expected: Any, got: Any, same: bool) -> None:
-    """Each oracle tells apart what it should, and nothing else."""
+    """Each oracle tells apart what it should, and nothing else; EvoEval's tells types apart, too."""
     assert agree(Comparison(oracle, tolerance=1e-6), expected, got) is same
 
 

@@ -1,15 +1,12 @@
 """Programs from public reports about other graders, each with the outcome that is right."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 from support.official_data import official_store
 from triathlon_runner.datasets import Comparison, Problem, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.sandbox import Sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -83,13 +80,6 @@ OFFICIAL: list[tuple[str, str]] = [
     ),
 ]
 """Right programs that graders refused: an exact integer, another order of a set, another method."""
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[Sandbox]:
-    """The strongest sandbox of this machine."""
-    async with open_sandbox(jobs=1) as found:
-        yield found
 
 
 def problem(name: str, reference: str, *inputs: str) -> Problem:

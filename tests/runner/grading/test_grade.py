@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.datasets import Problem, TestedProblem
-from triathlon_runner.datasets.official import problem_file
+from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import UNKNOWN_TASK, GradeOptions, grade_samples
 
@@ -60,17 +60,6 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
 
 
-async def test_each_file_of_a_folder_is_a_sample(tmp_path: Path) -> None:
-    """Whatever their names: none is merged with another."""
-    task_id = next(iter(PROBLEMS)).task_id
-    folder = tmp_path / "samples" / task_id.replace("/", "_")
-    folder.mkdir(parents=True)
-    for name in ("candidate_a", "candidate_b", "0", "00"):
-        (folder / f"{name}.py").write_text("def nothing(): pass\n")
-    report = await grade_samples(tmp_path / "samples", PROBLEMS, GradeOptions(out=tmp_path / "o", jobs=1))
-    assert [line["sample"] for line in report.lines] == [0, 1, 2, 3]
-
-
 async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
     """After an interruption, only what is missing is graded; the file ends up the same."""
     write(tmp_path / "samples.jsonl")
@@ -85,15 +74,22 @@ async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
 
 
 async def test_a_folder_of_samples(tmp_path: Path) -> None:
-    """Folders named after tasks hold one program a file; bytes that are no text are an outcome."""
-    files = {"Test_0/0.py": PROBLEM.reference.encode(), "Test_0/1.py": b"\xff", "Nobody_1/0.py": b"x = 1"}
+    """Folders named after tasks hold one program a file, whatever its name; bytes that are no text, too."""
+    files = {
+        "Test_0/0.py": PROBLEM.reference.encode(),
+        "Test_0/00.py": b"def nothing(): pass",
+        "Test_0/candidate.py": b"def nothing(): pass",
+        "Test_0/1.py": b"\xff",
+        "Nobody_1/0.py": b"x = 1",
+    }
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
     report = await grade_samples(tmp_path, PROBLEMS, GradeOptions(jobs=1))
-    found = {(line["task_id"], line["sample"]): line["outcome"] for line in report.lines}
-    assert found == {("Test/0", 0): "passed", ("Test/0", 1): "no_answer", ("Nobody_1", 0): UNKNOWN_TASK}
-    assert report.pass_at(1) == 0.5
+    found = [(line["task_id"], line["sample"], line["outcome"]) for line in report.lines]
+    outcomes = ("passed", "crashed", "crashed", "no_answer")
+    assert found == [("Nobody_1", 0, UNKNOWN_TASK), *(("Test/0", n, each) for n, each in enumerate(outcomes))]
+    assert report.pass_at(1) == 0.25
 
 
 async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:

@@ -47,18 +47,8 @@ def deep(depth: int) -> Any:
 
 
 CORNERS: tuple[Any, ...] = (
-    *NUMBERS,
-    *OTHERS,
-    [],
-    {},
-    set(),
-    (),
-    [10**400],
-    (float("nan"),),
-    {10**5000: 1},
-    {"a": [1j]},
-    deep(90),
-)
+    *NUMBERS, *OTHERS, [], {}, set(), (), [10**400], (float("nan"),), {10**5000: 1}, {"a": [1j]}, deep(90),
+)  # fmt: skip
 
 
 def compare(expected: Any, got: Any) -> None:
@@ -78,16 +68,7 @@ def test_corners() -> None:
         compare(expected, got)
 
 
-@settings(max_examples=600, deadline=None, database=None)
-@given(VALUES, VALUES)
-def test_values_at_random(expected: Any, got: Any) -> None:
+@pytest.mark.parametrize("examples", [600, pytest.param(30_000, marks=pytest.mark.slow)])
+def test_values_at_random(examples: int) -> None:
     """Nested values of every type that a child can send."""
-    compare(expected, got)
-
-
-@pytest.mark.slow
-@settings(max_examples=30_000, deadline=None, database=None)
-@given(VALUES, VALUES)
-def test_many_values_at_random(expected: Any, got: Any) -> None:
-    """The same for longer."""
-    compare(expected, got)
+    settings(max_examples=examples, deadline=None, database=None)(given(VALUES, VALUES)(compare))()

@@ -72,7 +72,7 @@ def test_what_the_peers_write_is_read(tmp_path: Path, write: Callable[[Path], Pa
     path = write(tmp_path)
     samples, broken = read_samples(path, PROBLEMS)
     assert {sample.task_id: sample.program for sample in samples} == PROGRAMS and not broken
-    assert [unit.program for unit in imported_from(path)] == list(PROGRAMS.values())
+    assert [unit.text for unit in imported_from(path)] == list(PROGRAMS.values())
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_one_broken_line_loses_nothing_else(tmp_path: Path) -> None:
         tmp_path
     )
     first, second, third = imported_from(path)
-    assert (first.task_id, first.program) == ("a", "x")
+    assert (first.task_id, first.text) == ("a", "x")
     assert (second.task_id, third.task_id) == ("line 2", "line 3")
     assert "got solution None" in second.error and "not JSON" in third.error
 

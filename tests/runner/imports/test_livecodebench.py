@@ -111,11 +111,9 @@ def test_the_site_shows_it_as_published(place: SmallRun) -> None:
     ("change", "says"),
     [
         ({"graded_list": [1, 0]}, "expected verdicts (true or false) in graded_list, got [1, 0]"),
-        ({"graded_list": None}, "run its evaluation first"),
         ({"code_list": ["x"]}, "expected 2 programs in code_list or output_list, as many as verdicts, got 1"),
-        ({"question_id": None}, "question 1: expected LiveCodeBench's question_id, got None"),
-        ({"question_id": "abc300_b"}, "question 2: expected each question_id once, got 'abc300_b' again"),
-        ({"pass@1": 0.9}, "expected pass@1 0.5 by its graded_list, got 0.9"),
+        ({"question_id": None}, "entry 1: expected question_id, each once, got None"),
+        ({"question_id": "abc300_b"}, "entry 2: expected question_id, each once, got 'abc300_b'"),
     ],
     ids=str,
 )

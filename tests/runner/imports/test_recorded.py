@@ -127,13 +127,13 @@ def test_the_receipt_tells_where_it_comes_from(place: SmallRun, tmp_path: Path) 
 def test_a_program_that_failed_there_and_passes_here_keeps_the_recorded_loops(
     place: SmallRun, tmp_path: Path
 ) -> None:
-    """Nobody asked further: the recording's count is filed and the difference is marked."""
+    """Nobody asked further: the recording's count is filed and marked; no field has its default value."""
     bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
     found = {line["task_id"]: line for line in lines(place, "model-b")}
-    assert found[SECOND.task_id]["sustained_loops"] == 0
-    assert found[SECOND.task_id]["outcome"] == "failed"
-    assert found[SECOND.task_id]["differs"] is True
-    assert "differs" not in found[FIRST.task_id]
+    common = {"sample": 0, "outcome": "failed", "sustained_loops": 0, "differs": True}
+    program = hashlib.sha256(SECOND.reference.encode()).hexdigest()[:8]
+    assert found[SECOND.task_id] == {"task_id": SECOND.task_id, "program": program, **common}
+    assert not found[FIRST.task_id].keys() & {"loops_from_programs", "parents", "differs"}
 
 
 def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path) -> None:
@@ -148,31 +148,17 @@ def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path
     assert filed() == filed()
 
 
-def test_a_line_says_nothing_twice(place: SmallRun, tmp_path: Path) -> None:
-    """A field that has its default value is left out, but for the number of the sample."""
-    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
-    for path in (place.results / "recorded/tiny").rglob("*.jsonl"):
-        for line in map(json.loads, path.read_text().splitlines()):
-            assert line["sample"] == 0
-            assert not line.keys() & {"loops_from_programs", "parents", "differs"} or line.get("differs")
-
-
 def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path) -> None:
     """A row goes to the suite of its subset; its official verdict is compared with ours."""
+
+    def row(subset: str, task_id: str, solution: str, plus: str | None) -> dict[str, Any]:
+        published = {"base_status": "pass", "plus_status": plus}
+        return {"subset": subset, "task_id": task_id, "solution": solution, "published": published}
+
     rows = [
-        {
-            "subset": "core-other",
-            "task_id": FIRST.task_id,
-            "solution": FIRST.reference,
-            "published": {"base_status": "pass", "plus_status": None},
-        },
-        {
-            "subset": "EvoEval_seeds",
-            "task_id": SECOND.task_id,
-            "solution": SECOND.reference,
-            "published": {"base_status": "pass", "plus_status": "pass"},
-        },
-        {"subset": "EvoEval_seeds", "task_id": THIRD.task_id, "solution": WRONG, "published": {}},
+        row("core-other", FIRST.task_id, FIRST.reference, None),
+        row("EvoEval_seeds", SECOND.task_id, SECOND.reference, "pass"),
+        row("EvoEval_seeds", THIRD.task_id, WRONG, None) | {"published": {}},
     ]
     log = tmp_path / "evolved-solver.jsonl"
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -183,8 +169,8 @@ def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path)
         (SECOND.task_id, True),
         (THIRD.task_id, False),
     ]
-    assert receipt(place, "solver", "evolved/core-seeds", "sets")["compared"] == 1
-    assert receipt(place, "solver", "evolved/core-seeds", "sets")["equal"] == 1
+    stated = receipt(place, "solver", "evolved/core-seeds", "sets")
+    assert (stated["compared"], stated["equal"]) == (1, 1)
     assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
 
 
@@ -200,7 +186,7 @@ def test_base_and_added_inputs_have_to_pass(place: SmallRun, tmp_path: Path) -> 
 
 
 def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> None:
-    """What `--verdicts` holds is taken as it is, and a line that was cut is graded anew."""
+    """What `--verdicts` holds is taken as it is, a line that was cut is graded anew, another file refused."""
     folder, verdicts = two_models(tmp_path / "logs"), tmp_path / "verdicts.jsonl"
     arguments = ("evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
     assert bring(place, *arguments).exit_code == 0
@@ -213,15 +199,8 @@ def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> 
     verdicts.write_bytes(whole[:-10])
     assert bring(place, *arguments).exit_code == 0
     assert sorted(verdicts.read_bytes().splitlines()) == sorted(whole.splitlines())
-
-
-def test_a_file_of_something_else_is_refused(place: SmallRun, tmp_path: Path) -> None:
-    """What `--verdicts` names by mistake is not written to."""
-    verdicts = tmp_path / "verdicts.jsonl"
     verdicts.write_text('["my", "notes"]\n')
-    folder = two_models(tmp_path / "logs")
-    result = bring(place, "evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
-    assert "expected lines of a key and a verdict" in str(result.exception)
+    assert "expected lines of a key and a verdict" in str(bring(place, *arguments).exception)
     assert verdicts.read_text() == '["my", "notes"]\n'
 
 

@@ -1,4 +1,4 @@
-"""Recorded answers to CRUXEval: a line a task, each sample with its outcome."""
+"""Answers to CRUXEval, imported, and recorded: a line a task, each sample with its outcome."""
 
 import gzip
 import hashlib
@@ -18,8 +18,15 @@ from support.small_run import SmallRun
 from triathlon_runner.datasets import official
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import FORMATS
-from triathlon_runner.records import Outcome, RecordedManifest, RecordedTask
-from triathlon_runner.store import RecordedFile
+from triathlon_runner.records import (
+    Outcome,
+    PredictionRecord,
+    RecordedLine,
+    RecordedManifest,
+    RecordedTask,
+    recorded_lines,
+)
+from triathlon_runner.store import RecordedFile, read_records
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 SOURCES = """
@@ -55,8 +62,16 @@ def log(folder: Path, name: str, answers: dict[str, list[str]], scored: dict[str
 )
 def test_outcomes_of_samples_stand_in_their_order(outcomes: Sequence[Outcome], text: str) -> None:
     """A run of equal outcomes is written once with its length, and read as as many samples."""
-    assert RecordedTask.outcomes_text(outcomes) == text
-    assert list(RecordedTask(task_id="t", outcomes=text, answers="").samples()) == outcomes
+    samples = [
+        RecordedLine(task_id="t", sample=number, outcome=outcome, program="")
+        for number, outcome in enumerate(outcomes)
+    ]
+    (line,) = recorded_lines([(sample, "") for sample in samples], by_task=True)
+    assert isinstance(line, RecordedTask)
+    assert (line.outcomes, list(line.samples())) == (text, outcomes)
+    if len(samples) > 1:
+        with pytest.raises(UserError, match="expected its samples from 0 on"):
+            recorded_lines([(sample, "") for sample in samples[1:]], by_task=True)
 
 
 @pytest.mark.parametrize("text", ["won", "passed*x", "passed*", "passed,failed"])
@@ -139,28 +154,18 @@ def test_a_line_holds_a_task(filed: SmallRun) -> None:
         "differs": [2],
     }
     assert (lines[1]["outcomes"], lines[1]["differs"]) == ("failed passed", [1])
+    assert file_of(filed, f"{OUTPUT}@cot").lines.is_file()  # the file's name tells side and style
     receipt = file_of(filed).read_manifest().receipt
     assert (receipt.compared, receipt.equal) == (5, 3)
-
-
-@pytest.mark.official
-def test_a_files_name_tells_model_and_suite(filed: SmallRun) -> None:
-    """Files of one model go to the suites of their side and style, under the id that the source names."""
-    assert file_of(filed).lines.is_file()
-    assert file_of(filed, f"{OUTPUT}@cot").lines.is_file()
-    assert not file_of(filed, "runtime/cruxeval-input").lines.exists()
 
 
 @pytest.mark.official
 def test_every_sample_is_a_unit(filed: SmallRun) -> None:
     """What reads recorded results gets one record a sample, and `verify` checks them."""
     units = file_of(filed).read()
-    assert [(one.sample, one.outcome.value, one.differs) for one in units] == [
-        (0, "passed", False),
-        (1, "passed", False),
-        (2, "failed", True),
-        (0, "failed", False),
-        (1, "passed", True),
+    assert [(one.sample, one.outcome.value) for one in units] == [
+        *((0, "passed"), (1, "passed"), (2, "failed")),
+        *((0, "failed"), (1, "passed")),
     ]
     result = filed.call("verify", "--models", "best-coder")
     assert result.exit_code == 0, result.output
@@ -178,6 +183,7 @@ def test_the_same_answers_give_the_same_bytes(filed: SmallRun) -> None:
     result = filed.call("import", "cruxeval", str(logs), "--recorded", "cruxeval")
     assert result.exit_code == 0, result.output
     assert content() == before and len(before) == 4
+    assert not file_of(filed, "runtime/cruxeval-input").lines.exists()
 
 
 @pytest.mark.official
@@ -196,3 +202,25 @@ def test_a_manifest_tells_what_its_lines_hold() -> None:
     """An unknown kind of line is refused."""
     with pytest.raises(ValidationError, match="line_holds"):
         RecordedManifest.model_validate({"line_holds": "word"})
+
+
+@pytest.mark.slow
+@pytest.mark.official
+@pytest.mark.parametrize(
+    "graded", [pytest.param(True, id="graded", marks=pytest.mark.slow), pytest.param(False, id="generations")]
+)
+def test_answers_are_judged_here(tmp_path: Path, graded: bool) -> None:
+    """Each answer of a file is a sample of its task, graded here, with or without CRUXEval's own verdicts."""
+    row = official.cruxeval(official_store())[0]
+    log = tmp_path / "answers.json"
+    answers = {row.task_id: [row.output, "0"]}
+    log.write_text(json.dumps({"raw_generations": answers} if graded else answers), encoding="utf-8")
+    place = SmallRun(tmp_path)
+    call = ("import", "cruxeval", str(log), "--model", "m", "--suite")
+    wrong_suite = place.call(*call, "runtime/core")
+    assert "asks in another way" in str(wrong_suite.exception)
+    done = place.call(*call, "runtime/cruxeval-output@cot")
+    assert done.exit_code == 0, done.output
+    lines = place.results / "imported" / "runs" / "m" / "runtime" / "cruxeval-output@cot.jsonl"
+    found = list(read_records(lines, PredictionRecord))
+    assert [(one.sample, one.prediction.correct) for one in found] == [(0, True), (1, False)]

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import time
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import pytest
 
 from support.model_server import ModelServer, Script
-from support.server_replies import Asked, Drip, Half, Hang, Raw, Reset, Response, Said, Status, too_many
+from support.opened import opened
+from support.server_replies import Asked, Half, Hang, Raw, Reset, Response, Said, Status, too_many
 from support.server_scripts import misbehaving
 from triathlon_runner.llm import (
-    Answer,
     Chat,
     Completion,
     EndpointError,
@@ -22,7 +21,6 @@ from triathlon_runner.llm import (
     ModelSettings,
     ModelUnavailableError,
     OpenAI,
-    OpenModel,
     ReplyCache,
     Sampling,
     ServerUnreachableError,
@@ -59,15 +57,13 @@ def good(text: Any, **changes: Any) -> bytes:
 async def outcome(script: Script, **row: Any) -> tuple[str, int]:
     """What a question led to: `finish: text` or `error class: message`; and the requests that it took."""
     limits = row.pop("limits", QUICK)
-    async with ModelServer(script) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted", **row)
-        async with open_model("m", "instruct", config, limits=limits) as model:
-            try:
-                answer = await model.ask(chat("q"), GREEDY)
-                return f"{answer.reply.finish}: {answer.reply.text}", server.count
-            except EndpointError as error:
-                assert str(error) in (model.stats.stopped, model.stats.last_error)
-                return f"{type(error).__name__}: {error}", server.count
+    async with opened(script, limits=limits, **row) as (server, model):
+        try:
+            answer = await model.ask(chat("q"), GREEDY)
+            return f"{answer.reply.finish}: {answer.reply.text}", server.count
+        except EndpointError as error:
+            assert str(error) in (model.stats.stopped, model.stats.last_error)
+            return f"{type(error).__name__}: {error}", server.count
 
 
 STOP = "ModelUnavailableError: "
@@ -84,7 +80,6 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("the wrong content type", [Raw(good("good"), "text/plain")], "stop: good", 1),
     ("parts of type output_text", [Raw(good([{"type": "output_text", "text": "good"}]))], "stop: good", 1),
     ("NaN in a reply", [Raw(good("good", logprob=float("nan")))], "stop: good", 1),
-    ("a slow reply", [Drip("good", seconds=0.3)], "stop: good", 1),
     ("a reply that always streams", [Raw(b'data: {"choices": []}\n\n', "text/event-stream")],
      STOP + "the server streams its replies", 1),
     ("money under status 200", [raw({"error": "Insufficient balance", "status": 402})],
@@ -108,7 +103,7 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
      STOP + "expected replies of the openai protocol", 12),
     ("another model's name", [Said("x", model="gpt-5-cheap")], STOP + "no reply was by the model", 3),
     ("a 500 again and again", [Status(500, "no luck")], "EndpointError: 500, the server said 'no luck'", 12),
-    ("an odd 400", [Status(400, "odd")], "EndpointError: the server answered 400: 'odd'; look at", 1),
+    ("an odd 400", [Status(400, "odd")], "EndpointError: 400, the server said 'odd'; look at", 1),
 ]  # fmt: skip
 
 
@@ -127,11 +122,9 @@ async def test_what_a_reply_leads_to(responses: list[Response | str], expected: 
 
 async def test_chat() -> None:
     """A chat request has every setting of the protocol but the stop strings: the text is cut here."""
-    async with ModelServer(lambda asked: "A [/ANSWER] B") as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            prompt = Chat((Message("system", "be brief"), Message("user", "hi \ud800")))
-            answer = await model.ask(prompt, Sampling(9, 0.8, 0.95, ("[/ANSWER]",), 7))
+    async with opened(lambda asked: "A [/ANSWER] B") as (server, model):
+        prompt = Chat((Message("system", "be brief"), Message("user", "hi \ud800")))
+        answer = await model.ask(prompt, Sampling(9, 0.8, 0.95, ("[/ANSWER]",), 7))
     (asked,) = server.requests
     assert asked.body == {
         "model": "scripted",
@@ -147,30 +140,26 @@ async def test_chat() -> None:
 
 async def test_completion() -> None:
     """A base model's request has the text and as many stop strings as the provider takes."""
-    async with ModelServer(lambda asked: "x STOP3 y") as server:
-        config = OpenAI(base_url=server.base_url, model="scripted", max_stop_sequences=2)
-        async with open_model("m", "base", config) as model:
-            answer = await model.ask(Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3")))
+    async with opened(lambda asked: "x STOP3 y", "base", max_stop_sequences=2) as (server, model):
+        answer = await model.ask(Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3")))
     assert (server.requests[0].endpoint, server.requests[0].body["prompt"]) == ("completions", "def f():\n")
     assert (server.requests[0].body["stop"], answer.reply.text) == (["STOP1", "STOP2"], "x ")
 
 
 async def test_row_settings() -> None:
     """What a provider refuses is left out or renamed, what it wants is added; a system prompt is merged."""
-    async with ModelServer(lambda asked: "done [/ANSWER] more") as server:
-        config = OpenAI(
-            base_url=server.base_url,
-            model="scripted",
-            unsupported=("temperature", "top_p", "seed"),
-            max_tokens_field="max_completion_tokens",
-            reasoning_effort="high",
-            reasoning_max_tokens=1000,
-            body={"top_k": 1},
-            headers={"X-Title": "Triathlon"},
-        )
-        async with open_model("m", "instruct", config, settings=ModelSettings(merges_system=True)) as model:
-            prompt = Chat((Message("system", "be brief"), Message("user", "hi")))
-            await model.ask(prompt, Sampling(24, stop=("[/ANSWER]",), seed=1))
+    async with opened(
+        lambda asked: "done [/ANSWER] more",
+        settings=ModelSettings(merges_system=True),
+        unsupported=("temperature", "top_p", "seed"),
+        max_tokens_field="max_completion_tokens",
+        reasoning_effort="high",
+        reasoning_max_tokens=1000,
+        body={"top_k": 1},
+        headers={"X-Title": "Triathlon"},
+    ) as (server, model):
+        prompt = Chat((Message("system", "be brief"), Message("user", "hi")))
+        await model.ask(prompt, Sampling(24, stop=("[/ANSWER]",), seed=1))
     (asked,) = server.requests
     assert asked.body == {
         "model": "scripted",
@@ -189,12 +178,10 @@ async def test_the_time_limit_alone_decides() -> None:
         await asyncio.sleep(1.2 if asked.prompt == "long" else 0)
         return echo(asked)
 
-    async with ModelServer(script) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(120)))
-            assert (await model.ask(chat("long"), GREEDY)).reply.text == "echo long"
-            assert server.count == 121
+    async with opened(script) as (server, model):
+        await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(120)))
+        assert (await model.ask(chat("long"), GREEDY)).reply.text == "echo long"
+        assert server.count == 121
     got, _ = await outcome(lambda asked: Hang(30), timeout_seconds=0.1)
     assert "no whole reply within 0.1 s (allow more with --timeout" in got
 
@@ -202,27 +189,24 @@ async def test_the_time_limit_alone_decides() -> None:
 async def test_a_context_that_a_row_states() -> None:
     """A refused question is an outcome where the row's context says that the model can do no more."""
     said = Status(400, "This model's maximum context length is 512 tokens, your prompt contains 600 tokens")
-    async with ModelServer(
-        lambda asked: said if asked.prompt == "long" else Said("cut", finish="length")
-    ) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, settings=ModelSettings(context=512)) as model:
-            assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
-            await model.ask(chat("short"), GREEDY)
-            assert (model.stats.too_long, model.stats.cut_by_context, model.stats.truncated) == (1, 1, 0)
-            await model.ask(chat("short"), Sampling(max_tokens=5))
-            assert (model.stats.cut_by_context, model.stats.truncated) == (1, 1)
+    async with opened(
+        lambda asked: said if asked.prompt == "long" else Said("cut", finish="length"),
+        settings=ModelSettings(context=512),
+    ) as (_, model):
+        assert (await model.ask(chat("long"), GREEDY)).reply.finish is Finish.CONTEXT_OVERFLOW
+        await model.ask(chat("short"), GREEDY)
+        assert (model.stats.too_long, model.stats.cut_by_context, model.stats.truncated) == (1, 1, 0)
+        await model.ask(chat("short"), Sampling(max_tokens=5))
+        assert (model.stats.cut_by_context, model.stats.truncated) == (1, 1)
 
 
 async def test_stopped_is_stopped() -> None:
     """After an error that no question can cure, none is sent."""
-    async with ModelServer(lambda asked: Status(401, "bad")) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            for text in "ab":
-                with pytest.raises(ModelUnavailableError):
-                    await model.ask(chat(text), GREEDY)
-        assert server.count == 1
+    async with opened(lambda asked: Status(401, "bad")) as (server, model):
+        for text in "ab":
+            with pytest.raises(ModelUnavailableError):
+                await model.ask(chat(text), GREEDY)
+    assert server.count == 1
 
 
 @pytest.mark.parametrize("code", [400, 413])
@@ -232,17 +216,15 @@ async def test_the_same_unexplained_error(code: int) -> None:
     def script(asked: Asked) -> str | Response:
         return echo(asked) if asked.prompt.startswith("good") else Status(code, "it does not please me")
 
-    async with ModelServer(script) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            for number in range(9):
-                with pytest.raises(EndpointError) as caught:
-                    await model.ask(chat(f"bad {number}"), GREEDY)
-                assert not isinstance(caught.value, ModelUnavailableError)
-                if number < 5:
-                    await model.ask(chat(f"good {number}"), GREEDY)
-            with pytest.raises(ModelUnavailableError, match=r"5 different questions.*it does not please me"):
-                await model.ask(chat("bad 9"), GREEDY)
+    async with opened(script) as (_, model):
+        for number in range(9):
+            with pytest.raises(EndpointError) as caught:
+                await model.ask(chat(f"bad {number}"), GREEDY)
+            assert not isinstance(caught.value, ModelUnavailableError)
+            if number < 5:
+                await model.ask(chat(f"good {number}"), GREEDY)
+        with pytest.raises(ModelUnavailableError, match=r"5 different questions.*it does not please me"):
+            await model.ask(chat("bad 9"), GREEDY)
 
 
 async def test_a_server_that_goes_away_and_comes_back() -> None:
@@ -255,19 +237,17 @@ async def test_a_server_that_goes_away_and_comes_back() -> None:
             await asyncio.sleep(0.6)
         return Reset() if away else echo(asked)
 
-    async with ModelServer(script) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        limits = Limits(first_wait=0.02, longest_wait=0.05, outage_seconds=0.5, failures_in_a_row=1)
-        async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
-            slow = asyncio.create_task(model.ask(chat("slow"), GREEDY))
-            await asyncio.sleep(0.55)
-            away = True
-            await asyncio.sleep(0.25)
-            away = False
-            assert (await slow).reply.text == "echo slow"
-            away = True
-            with pytest.raises(ServerUnreachableError, match=r"wait longer than 0 s with --outage|given up"):
-                await model.ask(chat("b"), GREEDY)
+    limits = Limits(first_wait=0.02, longest_wait=0.05, outage_seconds=0.5, failures_in_a_row=1)
+    async with opened(script, model="m", limits=limits, say=lines.append) as (_, model):
+        slow = asyncio.create_task(model.ask(chat("slow"), GREEDY))
+        await asyncio.sleep(0.55)
+        away = True
+        await asyncio.sleep(0.25)
+        away = False
+        assert (await slow).reply.text == "echo slow"
+        away = True
+        with pytest.raises(ServerUnreachableError, match=r"wait longer than 0 s with --outage|given up"):
+            await model.ask(chat("b"), GREEDY)
     assert "trying again" in lines[0] and "answers again" in lines[1]
 
 
@@ -290,38 +270,21 @@ async def test_no_such_host() -> None:
             await model.ask(chat("q"), GREEDY)
 
 
-async def test_silence_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no reply comes for a while, a line says how many are waited for."""
-    monkeypatch.setattr("triathlon_runner.llm._queue._SECONDS_OF_SILENCE", 0.05)
-    lines: list[str] = []
-    async with ModelServer(echo, latency=0.3) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        async with open_model("m", "instruct", config, say=lines.append) as model:
-            await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(2)))
-    assert lines == ["m: waiting for 2 replies, the first of them for 0 s"]
-
-
-@pytest.mark.parametrize("by_header", [True, False])
-async def test_a_wait_that_the_server_asks_for(by_header: bool) -> None:
-    """Headers of an answer that say that nothing is left hold all back; one 429 its own question alone."""
-    empty = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
+async def test_a_wait_that_the_server_asks_for() -> None:
+    """One 429 holds its own question back alone, for as long as the server asks."""
 
     def script(asked: Asked) -> str | Response:
-        if by_header:
-            return Said("x", headers=empty if asked.number == 0 else {})
         return too_many(0.3) if asked.prompt == "a" and not asked.attempt else "x"
 
-    async with ModelServer(script) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            began = time.monotonic()
-            first = asyncio.create_task(model.ask(chat("a"), GREEDY))
-            await asyncio.sleep(0.1)
-            await model.ask(chat("b"), GREEDY)
-            waited = time.monotonic() - began
-            await first
-            assert (waited >= 0.3) is by_header
-            assert time.monotonic() - began >= 0.3
+    async with opened(script) as (_, model):
+        began = time.monotonic()
+        first = asyncio.create_task(model.ask(chat("a"), GREEDY))
+        await asyncio.sleep(0.1)
+        await model.ask(chat("b"), GREEDY)
+        waited = time.monotonic() - began
+        await first
+        assert waited < 0.3
+        assert time.monotonic() - began >= 0.3
 
 
 async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
@@ -363,37 +326,24 @@ async def test_a_server_of_ours(tmp_path: Path) -> None:
     counts, ours = [], ModelSettings(engine="vllm")
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         for revision in ("one", "one", "two"):
-            async with ModelServer(echo, latency=0.02) as server:
-                local = OpenAI(base_url=server.base_url, model="m", revision=revision, concurrency=10)
-                async with open_model("m", "instruct", local, settings=ours, cache=cache) as model:
-                    await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
+            async with opened(
+                echo, latency=0.02, model="m", settings=ours, cache=cache, revision=revision, concurrency=10
+            ) as (server, model):
+                await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
             counts.append((server.count, server.most_in_flight))
     assert counts == [(60, 10), (0, 0), (60, 10)]
-
-
-async def test_a_slow_server_of_ours_is_waited_for() -> None:
-    """Its replies may take what its measured speed makes of the token limit."""
-    async with ModelServer(echo, latency=0.3) as server:
-        local = OpenAI(base_url=server.base_url, model="m", timeout_seconds=0.1)
-        limits = Limits(timeout_follows_speed=True)
-        async with open_model("m", "instruct", local, limits=limits) as model:
-            for text in "ab":
-                await model.ask(chat(text), GREEDY)
-        assert server.count == 2
 
 
 @pytest.mark.parametrize("leaves", [0, 1])
 async def test_giving_up_one_of_two_equal_questions(leaves: int) -> None:
     """If one of two that ask the same goes away, the other still gets its answer."""
-    async with ModelServer(echo, latency=0.3) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config) as model:
-            asks = [asyncio.create_task(model.ask(chat("q"), GREEDY)) for _ in range(2)]
-            while not server.count:  # noqa: ASYNC110  the server knows no events
-                await asyncio.sleep(0.005)
-            asks[leaves].cancel()
-            assert (await asks[1 - leaves]).reply.text == "echo q"
-            assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
+    async with opened(echo, latency=0.3) as (server, model):
+        asks = [asyncio.create_task(model.ask(chat("q"), GREEDY)) for _ in range(2)]
+        while not server.count:  # noqa: ASYNC110  the server knows no events
+            await asyncio.sleep(0.005)
+        asks[leaves].cancel()
+        assert (await asks[1 - leaves]).reply.text == "echo q"
+        assert (model.stats.in_flight, server.count) == (0, 2 - leaves)
 
 
 QUESTIONS = 150
@@ -430,31 +380,15 @@ async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
             assert server.count == count
 
 
-async def test_answers_never_shift() -> None:
-    """However the replies overtake one another, each question gets its own."""
-    rng = random.Random(3)
-
-    async def script(asked: Asked) -> str:
-        await asyncio.sleep(rng.random() * 0.05)
-        return f"answer {asked.prompt}"
-
-    async with ModelServer(script) as server:
-        assert [reply.text for reply in await ask_all(server)] == [f"answer {n}" for n in range(QUESTIONS)]
-
-
 async def test_statistics() -> None:
     """The panel sees what is in flight, answered, and how fast."""
-    async with ModelServer(echo, latency=0.05) as server:
-        local = OpenAI(base_url=server.base_url, model="scripted", concurrency=2)
-        async with open_model("m", "instruct", local, settings=ModelSettings(engine="vllm")) as model:
-            opened: OpenModel = model
-            asks: list[asyncio.Task[Answer]] = [
-                asyncio.create_task(opened.ask(chat(str(n)), GREEDY)) for n in range(5)
-            ]
-            await asyncio.sleep(0.03)
-            assert (model.stats.in_flight, model.stats.limit) == (2, 2)
-            await asyncio.gather(*asks)
-            stats = model.stats
-            assert (stats.in_flight, stats.answered, stats.retries) == (0, 5, 0)
-            assert (stats.input_tokens, stats.output_tokens) == (50, 25)
-            assert stats.tokens_per_second is not None and stats.tokens_per_second > 0
+    ours = ModelSettings(engine="vllm")
+    async with opened(echo, latency=0.05, settings=ours, concurrency=2) as (_, model):
+        asks = [asyncio.create_task(model.ask(chat(str(n)), GREEDY)) for n in range(5)]
+        await asyncio.sleep(0.03)
+        assert (model.stats.in_flight, model.stats.limit) == (2, 2)
+        await asyncio.gather(*asks)
+        stats = model.stats
+        assert (stats.in_flight, stats.answered, stats.retries) == (0, 5, 0)
+        assert (stats.input_tokens, stats.output_tokens) == (50, 25)
+        assert stats.tokens_per_second is not None and stats.tokens_per_second > 0

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from triathlon_runner.llm import EndpointError, ModelUnavailableError, OpenAI
+from triathlon_runner.llm import Chat, EndpointError, Message, ModelUnavailableError, OpenAI, Sampling
 from triathlon_runner.llm._api import Retryable, Throttled
 from triathlon_runner.llm._errors import classify, read_failure
-from triathlon_runner.llm._lengths import Asked
+from triathlon_runner.llm.provider import HttpReply
 
 PUBLIC = OpenAI(base_url="https://api.example.com/v1", model="m", key_env="SOME_KEY")
 LOCAL = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
@@ -18,14 +18,14 @@ def meaning(
     status: int,
     body: Any,
     config: OpenAI = PUBLIC,
-    asked: Asked | None = None,
+    context: int | None = None,
     headers: dict[str, str] | None = None,
 ) -> str:
     """Returns the outcome's name, `stop: why`, `throttled`, `again` or `question: why`."""
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    failure = read_failure(status, raw, headers or {})
+    request = config.request(Chat((Message("user", "q"),)), Sampling(4096))
     try:
-        return classify(failure, config, asked or Asked(4096)).value
+        return classify(read_failure(HttpReply(status, raw, headers or {})), config, request, context).value
     except Throttled as error:
         return f"throttled {error.retry_after}"
     except Retryable as error:
@@ -36,23 +36,20 @@ def meaning(
         return f"question: {error}"
 
 
-KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "this region", "used up"
+KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "account or region", "used up"
 MODEL, KIND, MERGE = "does not know the model", "`kind: base`", "`system_prompt: merge`"
 
 # fmt: off
 ERRORS = [
     # openai
     (401, "invalid_api_key", "Incorrect API key provided: sk-no****.", KEY),
-    (401, "no_organization", "You must be a member of an organization to use the API.", KEY),
     (403, "", "Your account has been flagged for potentially violating our usage policies.", ACCOUNT),
     (429, "access_terminated",
      "Your access was terminated due to violation of our policies, please check your email.", ACCOUNT),
-    (401, "account_deactivated", "The account has been deactivated.", KEY),
     (403, "unsupported_country_region_territory", "Country, region, or territory not supported", REGION),
     (403, "model_not_found", "Project `proj_1` does not have access to model `m`", "no access to 'm'"),
     (429, "insufficient_quota", "You exceeded your current quota, please check your plan.", QUOTA),
     (400, "billing_hard_limit_reached", "Billing hard limit has been reached", QUOTA),
-    (429, "rate_limit_exceeded", "Rate limit reached for m on requests per min (RPM): Limit 3.", "throttled"),
     (429, "", "Request too large for m on tokens per min (TPM): Limit 30000, Requested 31000.", "question"),
     (404, "model_not_found", "The model `m` does not exist or you do not have access to it.", MODEL),
     (404, "", "This is a chat model and not supported in the v1/completions endpoint.", KIND, "model"),
@@ -67,12 +64,10 @@ ERRORS = [
     (400, "invalid_prompt",
      "Invalid prompt: we've limited access to this content for safety reasons.", "refused"),
     (400, "", "Your request was rejected as a result of our safety system.", "refused"),
-    (400, "content_policy_violation", "Your request was rejected by our safety system.", "refused"),
     (400, "content_filter",
      "The response was filtered due to the prompt triggering Azure OpenAI's content management"
      " policy.", "refused"),
     (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
-    (500, "", "The server had an error while processing your request.", "again"),
     # anthropic
     (401, "authentication_error", "invalid x-api-key", KEY),
     (403, "permission_error", "Your API key does not have permission to use the resource.", KEY),
@@ -88,10 +83,8 @@ ERRORS = [
     (429, "rate_limit_error",
      "This request would exceed your organization's rate limit of 50,000 input tokens per "
      "minute", "throttled"),
-    (529, "overloaded_error", "Overloaded", "again"),
     # gemini
     (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
-    (400, "INVALID_ARGUMENT", "API key expired. Please renew the API key.", KEY),
     (403, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key.", KEY),
     (403, "PERMISSION_DENIED", "Permission denied: Consumer 'api_key:x' has been suspended.", ACCOUNT),
     (400, "FAILED_PRECONDITION", "User location is not supported for the API use.", REGION),
@@ -102,15 +95,11 @@ ERRORS = [
     (429, "RESOURCE_EXHAUSTED",
      "You exceeded your current quota. Quota exceeded for metric: "
      "GenerateRequestsPerDayPerProjectPerModel-FreeTier", QUOTA),
-    (503, "UNAVAILABLE", "The model is overloaded. Please try again later.", "again"),
     # deepseek
     (400, "invalid_request_error", "Content Exists Risk", "refused"),
     (400, "invalid_request_error", "Model Not Exist", MODEL),
     (401, "invalid_request_error", "Authentication Fails, Your api key: ****abcd is invalid", KEY),
-    (402, "invalid_request_error", "Insufficient Balance", QUOTA),
-    (429, "", "Rate limit reached", "throttled"),
     # openrouter
-    (401, "", "No auth credentials found", KEY),
     (402, "", "Insufficient credits. Add more using https://openrouter.ai/settings/credits", QUOTA),
     (402, "",
      "This request requires more credits, or fewer max_tokens. You requested up to 4096 "
@@ -120,16 +109,11 @@ ERRORS = [
     (400, "", "m is not a valid model ID", MODEL),
     (404, "", "No endpoints found for m.", MODEL),
     (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
-    (429, "", "Rate limit exceeded: free-models-per-min.", "throttled"),
     (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
     (400, "",
      "Provider returned error: Unsupported value: 'temperature' does not support 0 with this "
      "model.", "unsupported: [temperature]"),
-    (502, "", "Provider returned error", "again"),
-    (408, "", "Request timed out", "again"),
-    # mistral
     # vllm
-    (401, "", "Unauthorized", KEY),
     (404, "NotFoundError", "The model `wrong` does not exist. Valid aliases: smol, smol-alias.", MODEL),
     (400, "BadRequestError",
      "As of transformers v4.44, default chat template is no longer allowed, so you must "
@@ -139,17 +123,12 @@ ERRORS = [
      "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not "
      "permitted'}]", "unsupported: [seed]"),
     (400, "BadRequestError", "Conversation roles must alternate user/assistant/user/...", MERGE),
-    (500, "InternalServerError", "EngineCore encountered an issue.", "again"),
     # llama_cpp
-    (401, "authentication_error", "Invalid API Key", KEY),
-    (503, "unavailable_error", "Loading model", "again"),
     (501, "not_supported_error", "This server does not support metrics endpoint.", "question"),
     # ollama
     (404, "api_error", 'model "m" not found, try pulling it first', MODEL),
     (400, "invalid_request_error", '"m" does not support chat', KIND),
     (500, "", "model requires more system memory (5.0 GiB) than is available (3.9 GiB)", "too little memory"),
-    (500, "", "llama runner process has terminated: exit status 2", "again"),
-    (503, "", "server busy, please try again.  maximum pending requests exceeded", "again"),
     (403, "", "this model requires a subscription, upgrade for access", ACCOUNT),
     (429, "", "you've reached your hourly usage limit, please upgrade to continue", QUOTA),
     # proxies
@@ -162,15 +141,10 @@ ERRORS = [
      "the key with which the server itself asks"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
-    (400, "budget_exceeded", "Budget has been exceeded! Team=x", QUOTA),
-    (422, "budget_exceeded", "Budget has been exceeded!", QUOTA),
-    (429, "rate_limit_error", "No deployments available for selected model.", "throttled"),
     (429, "throttling_error", "litellm.RateLimitError: this is a mock rate limit error", "throttled"),
     (400, "",
      "/chat/completions: Invalid model name passed in model=wrongname. Call `/v1/models` to view available "
      "models for your key.", MODEL),
-    (500, "internal_server_error",
-     "litellm.InternalServerError: InternalServerError: OpenAIException - Connection error.", "again"),
     # templates without a system role
     (400, "BadRequestError", "System role not supported", MERGE),
     (400, "", "Only user and assistant roles are supported!", MERGE),
@@ -179,7 +153,7 @@ ERRORS = [
     (404, "", "404 page not found", "nothing there: is the path of 'https://api.example.com/v1' right?"),
     (422, "", "Extra inputs are not permitted: seed", "unsupported: [seed]"),
     (400, "", "Too many stop sequences", "max_stop_sequences", "stop"),
-    (400, "", "Something odd", "question: the server answered 400: 'Something odd'; look at"),
+    (400, "", "Something odd", "question: 400, the server said 'Something odd'; look at"),
     (400, "", "Payload too large", "set a smaller `max_tokens`"),
 ]
 # fmt: on
@@ -190,7 +164,7 @@ def test_what_servers_say(case: tuple[Any, ...]) -> None:
     """Only a refusal of this request's content is an outcome; what no question can cure stops the model."""
     status, code, message, means, param = (*case, "")[:5]
     error = {"message": message, "code": code or None, "param": param or None}
-    assert means in meaning(status, {"error": error}, asked=Asked(4096, has_system=True))
+    assert means in meaning(status, {"error": error})
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 500, 502, 503, 504, 520, 529])
@@ -228,11 +202,9 @@ def test_advice() -> None:
     """A path without /v1 suggests it; a redirect shows its host alone; a model without a key is told how."""
     bare = OpenAI(base_url="http://127.0.0.1:1", model="m")
     assert "try 'http://127.0.0.1:1/v1'" in meaning(404, "", bare)
-    assert "name that: with `key_env: NAME`" in meaning(401, "", bare)
-    no_database = {"error": {"message": "No connected db.", "type": "no_db_connection", "code": "400"}}
-    assert "a request without a key was not accepted" in meaning(400, no_database, bare)
+    assert "a request without a key was not accepted" in meaning(401, "", bare)
+    assert "`key_env: NAME`" in meaning(401, "", bare)
     moved = meaning(301, "", headers={"location": "https://u:p@evil.example/?key=a%2Fb"})
-    assert "the server gave no reason" in meaning(403, "", bare)
     assert "'evil.example'" in moved and "a%2Fb" not in moved and "u:p" not in moved
 
 
@@ -336,9 +308,9 @@ def test_lengths(status: int, message: str, left: int | None, context: int | Non
     assert meaning(status, message) == "context_overflow"
     stopped = meaning(status, message, LOCAL)
     assert f"set `context: {context or 'N'}` in the row if the model can do no more" in stopped
-    assert meaning(status, message, LOCAL, Asked(64, context=context or 2048)) == "context_overflow"
+    assert meaning(status, message, LOCAL, context or 2048) == "context_overflow"
     if context is not None:
-        more = meaning(status, message, LOCAL, Asked(64, context=context + 1))
+        more = meaning(status, message, LOCAL, context + 1)
         assert "the row's `context` is" in more and "larger one" in more
 
 

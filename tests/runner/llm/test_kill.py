@@ -57,12 +57,3 @@ async def test_kill(tmp_path: Path, seed: int, kills: int) -> None:
     times = Counter(int(request.prompt) for request in server.requests)
     assert set(times) == set(range(QUESTIONS))
     assert server.count <= QUESTIONS + kills * 2 * SLOTS
-
-
-@pytest.mark.slow
-async def test_second_run_asks_nothing(tmp_path: Path) -> None:
-    """A finished run, run again, asks nothing."""
-    async with ModelServer(echo) as server:
-        for _ in range(2):
-            assert len(await run_asker(server, tmp_path / "replies.sqlite", kill_after=None)) == QUESTIONS
-        assert server.count == QUESTIONS

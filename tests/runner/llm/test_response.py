@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.virtual_server import VirtualServer
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import (
+    Answer,
     Chat,
     Completion,
     EndpointError,
@@ -26,7 +27,7 @@ from triathlon_runner.llm._endpoint import Endpoint
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.openai_chat import check_model, is_related
-from triathlon_runner.llm.provider import HttpReply, ParsedReply
+from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Finish
 from triathlon_runner.terminal import visible
 
@@ -36,12 +37,12 @@ CHAT = Chat((Message("user", "q"),))
 
 def read(
     body: Any, prompt: Chat | Completion = CHAT, stop: tuple[str, ...] = (), max_tokens: int = 8
-) -> ParsedReply:
+) -> Answer:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
-    async def reading() -> ParsedReply:
+    async def reading() -> Answer:
         queue = RequestQueue(Limits(), EndpointStats())
-        endpoint = Endpoint(CONFIG, VirtualServer(), queue, Secrets(CONFIG))
+        endpoint = Endpoint(CONFIG, VirtualServer().send, queue, Secrets(CONFIG))
         request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
         return await endpoint.read_reply(request, HttpReply(200, raw, {}))
 
@@ -54,46 +55,30 @@ def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str,
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("reasons", "meant"),
     [
-        ("stop", Finish.STOP),
-        ("eos", Finish.STOP),
-        ("tool_calls", Finish.STOP),
-        ("length", Finish.LENGTH),
-        ("MAX_TOKENS", Finish.LENGTH),
-        ("model_length", Finish.LENGTH),
-        ("incomplete", Finish.LENGTH),
+        ("stop eos tool_calls", Finish.STOP),
+        ("length MAX_TOKENS model_length incomplete", Finish.LENGTH),
         ("context_length_exceeded", Finish.CONTEXT_OVERFLOW),
-        ("content_filter", Finish.REFUSED),
-        ("SAFETY", Finish.REFUSED),
+        ("content_filter SAFETY", Finish.REFUSED),
     ],
 )
-def test_finish_reasons(said: str, meant: Finish) -> None:
+def test_finish_reasons(reasons: str, meant: Finish) -> None:
     """Every server's word for why it stopped becomes one of ours."""
-    assert read(chat("x", said)).reply.finish is meant
+    assert {read(chat("x", reason)).reply.finish for reason in reasons.split()} == {meant}
 
 
 @pytest.mark.parametrize("said", [None, "a_new_word"])
 @pytest.mark.parametrize(("tokens", "meant"), [(2, Finish.LENGTH), (3, Finish.STOP)])
 def test_no_finish_reason(tokens: int, meant: Finish, said: str | None) -> None:
     """A server that does not say why it stopped, or in words of its own, is judged by its count of tokens."""
-    parsed = read(chat("x", said), max_tokens=tokens)
-    assert parsed.reply.finish is meant
-
-
-def test_usage() -> None:
-    """Tokens are those that the server counted; one that counts none is noted."""
-    body = chat("x")
-    body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 1}
-    usage = read(body).usage
-    assert (usage.requests, usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (1, 3, 2, 1)
-    del body["usage"]
-    assert read(body).usage.uncounted == 1
+    assert read(chat("x", said), max_tokens=tokens).reply.finish is meant
 
 
 @pytest.mark.parametrize(
     "usage",
     [
+        None,
         {},
         {"prompt_tokens": 0, "completion_tokens": 0},
         {"prompt_tokens": None, "completion_tokens": None},
@@ -105,7 +90,7 @@ def test_usage() -> None:
         {"prompt_tokens": True, "completion_tokens": 2},
     ],
 )
-def test_usage_that_counts_nothing(usage: dict[str, Any]) -> None:
+def test_usage_that_counts_nothing(usage: dict[str, Any] | None) -> None:
     """No question has zero tokens: such a reply costs an unknown sum, not nothing."""
     found = read({**chat("x"), "usage": usage})
     assert (found.usage.requests, found.usage.uncounted) == (1, 1)
@@ -113,53 +98,50 @@ def test_usage_that_counts_nothing(usage: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("reasoning", "total", "output"),
-    [(1, 5, 2), (1, 6, 3), (500, 505, 502), (500, 5, 502), (0, 900, 2), (1, 900, 3)],
+    [(1, None, 2), (1, 5, 2), (1, 6, 3), (500, 505, 502), (500, 5, 502), (0, 900, 2), (1, 900, 3)],
 )
-def test_reasoning_counted_apart(reasoning: int, total: int, output: int) -> None:
-    """Some servers leave reasoning out of the completion's tokens: it is paid for all the same."""
+def test_usage(reasoning: int, total: int | None, output: int) -> None:
+    """Tokens are those that the server counted; reasoning that it leaves out of the completion's is added."""
     body = chat("x")
     body["usage"] |= {"total_tokens": total, "completion_tokens_details": {"reasoning_tokens": reasoning}}
     usage = read(body).usage
-    assert (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens) == (3, output, reasoning)
+    assert (usage.requests, usage.uncounted, usage.input_tokens) == (1, 0, 3)
+    assert (usage.output_tokens, usage.reasoning_tokens) == (output, reasoning)
 
 
-def test_reasoning_kept_apart() -> None:
-    """Reasoning in a field and reasoning in tags both stay out of the answer."""
-    reply = read(chat("<think>b</think>answer", reasoning_content="a")).reply
-    assert (reply.text, reply.reasoning) == ("answer", "a\nb")
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+    {"type": "text", "text": "one "},
+    {"type": "text", "text": "two"},
+    "junk",
+]
 
 
-def test_reasoning_only() -> None:
-    """A model that only reasoned answered nothing: an empty reply, not an error."""
-    reply = read(chat(None, "length", reasoning="hm")).reply
-    assert (reply.text, reply.reasoning, reply.finish) == ("", "hm", Finish.LENGTH)
+SECOND = {**chat("second")["choices"][0], "index": 1}
+TEXT = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "text": "    return 1\n"}]}
 
 
-def test_refusal_field() -> None:
-    """OpenAI's `refusal` is the outcome `refused`."""
-    reply = read(chat(None, refusal="I can't help with that.")).reply
-    assert reply.finish is Finish.REFUSED
-
-
-def test_two_choices() -> None:
-    """Of several choices the one with index 0 counts, wherever it stands."""
-    body = chat("second")
-    body["choices"][0]["index"] = 1
-    body["choices"] += chat("first")["choices"]
-    parsed = read(body)
-    assert parsed.reply.text == "first"
-
-
-def test_completion() -> None:
-    """A completion's text is taken as it is, leading space included."""
-    body = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "text": "    return 1\n"}]}
-    assert read(body, Completion("def f():\n")).reply.text == "    return 1\n"
-
-
-def test_stop_is_applied_here_too() -> None:
-    """A server that ignores a stop sequence gives the same reply as one that heeds it."""
-    reply = read(chat("a = 1\n[/ANSWER] and more", "length"), stop=("[/ANSWER]", "never")).reply
-    assert (reply.text, reply.finish) == ("a = 1\n", Finish.STOP)
+@pytest.mark.parametrize(
+    ("body", "text", "reasoning", "finish"),
+    [
+        (chat("<think>b</think>answer", reasoning_content="a"), "answer", "a\nb", Finish.STOP),
+        (chat("answer", reasoning="a"), "answer", "a", Finish.STOP),
+        (chat("answer", thinking="a", reasoning=None), "answer", "a", Finish.STOP),
+        (chat(PARTS), "one two", "hm", Finish.STOP),
+        (chat(None, "length", reasoning="hm"), "", "hm", Finish.LENGTH),
+        (chat(None, refusal="I can't help."), "I can't help.", "", Finish.REFUSED),
+        ({**chat("x"), "choices": [SECOND, *chat("first")["choices"]]}, "first", "", Finish.STOP),
+        (chat("a = 1\n[/ANSWER] and more", "length"), "a = 1\n", "", Finish.STOP),
+        ({**chat("x"), "model": "alias"}, "x", "", Finish.STOP),
+        (TEXT, "    return 1\n", "", Finish.STOP),
+    ],
+    ids=range(10),
+)
+def test_what_a_reply_says(body: dict[str, Any], text: str, reasoning: str, finish: Finish) -> None:
+    """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too."""
+    prompt = Completion("def f():\n") if body is TEXT else CHAT
+    reply = read(body, prompt, stop=("[/ANSWER]", "never")).reply
+    assert (reply.text, reply.reasoning, reply.finish) == (text, reasoning, finish)
 
 
 def test_lone_surrogates() -> None:
@@ -221,11 +203,6 @@ def test_null_content() -> None:
 def test_names(asked: str, served: str, same: bool) -> None:
     """Dates, build numbers, folders and case may differ; anything else is another model."""
     assert is_related(asked, served) is same
-
-
-def test_served_as() -> None:
-    """A name that the row lists is accepted, and recorded as the server gave it."""
-    assert read({**chat("x"), "model": "alias"}).served_model == "alias"
 
 
 def is_answer_or_named(body: Any) -> bool:

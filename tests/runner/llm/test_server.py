@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from support.model_server import ModelServer
+from support.opened import opened
 from support.server_replies import Asked, Response, Said, Status
 from triathlon_runner.llm import (
     Chat,
@@ -115,18 +116,16 @@ async def test_a_name_that_is_not_listed(
 ) -> None:
     """A server that does not list the name is asked for a nonsense name; if it answers, the model stops."""
     lines: list[str] = []
-    async with ModelServer(script, paths=listing(*names)) as server:
-        config = OpenAI(base_url=server.base_url, model="m", **row)
-        async with open_model("m", "instruct", config, say=lines.append) as model:
-            if says.startswith("stop: "):
-                with pytest.raises(ModelUnavailableError, match=says[6:]) as caught:
-                    await model.identify_server()
-                assert "it lists 'smol', 'gem'" in str(caught.value) or names == ["m:7b"]
-                assert "served_as" in str(caught.value) and model.stats.stopped
-            else:
+    async with opened(script, paths=listing(*names), model="m", say=lines.append, **row) as (server, model):
+        if says.startswith("stop: "):
+            with pytest.raises(ModelUnavailableError, match=says[6:]) as caught:
                 await model.identify_server()
-                assert [line for line in lines if says in line] == lines
-                assert bool(lines) is bool(says)
+            assert "it lists 'smol', 'gem'" in str(caught.value) or names == ["m:7b"]
+            assert "served_as" in str(caught.value) and model.stats.stopped
+        else:
+            await model.identify_server()
+            assert [line for line in lines if says in line] == lines
+            assert bool(lines) is bool(says)
     assert server.count == asked
 
 
@@ -134,35 +133,33 @@ async def test_a_context_that_cuts_without_a_word() -> None:
     """Ollama cuts long questions silently: that is said once, and an estimate stops no model."""
     lines: list[str] = []
     long = Chat((Message("user", "x" * 14_000),))
-    async with ModelServer(lambda asked: "yes", paths=OLLAMA, model="m") as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        async with open_model("m", "instruct", config, say=lines.append) as model:
-            await model.identify_server()
-            for limit in (1024, 1025):
-                assert (await model.ask(long, Sampling(limit))).reply.text == "yes"
+    async with opened(lambda asked: "yes", paths=OLLAMA, model="m", say=lines.append) as (_, model):
+        await model.identify_server()
+        for limit in (1024, 1025):
+            assert (await model.ask(long, Sampling(limit))).reply.text == "yes"
     assert len(lines) == 1 and "OLLAMA_CONTEXT_LENGTH" in lines[0]
 
 
 async def test_a_wrong_name_lists_what_is_served() -> None:
     """The error of an unknown model names those that the server lists."""
-    async with ModelServer(
-        lambda asked: Status(404, "No such model"), paths=listing("smol", "gem")
-    ) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        async with open_model("m", "instruct", config) as model:
-            await model.identify_server()
-            with pytest.raises(ModelUnavailableError, match="it lists 'smol', 'gem'"):
-                await model.ask(Chat((Message("user", "q"),)), Sampling(8))
+    async with opened(lambda _: Status(404, "No such model"), paths=listing("smol", "gem"), model="m") as (
+        _,
+        model,
+    ):
+        await model.identify_server()
+        with pytest.raises(ModelUnavailableError, match="it lists 'smol', 'gem'"):
+            await model.ask(Chat((Message("user", "q"),)), Sampling(8))
 
 
 async def test_an_alias_is_seen_from_the_first_reply() -> None:
     """A reply in another name of the list stops the model at once, with the setting that accepts it."""
-    async with ModelServer(lambda asked: Said("yes", model="smol"), paths=listing("m", "smol")) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        async with open_model("m", "instruct", config) as model:
-            await model.identify_server()
-            with pytest.raises(ModelUnavailableError, match=r'`served_as: \["smol"\]`'):
-                await model.ask(Chat((Message("user", "q"),)), Sampling(8))
+    async with opened(lambda asked: Said("yes", model="smol"), paths=listing("m", "smol"), model="m") as (
+        server,
+        model,
+    ):
+        await model.identify_server()
+        with pytest.raises(ModelUnavailableError, match=r'`served_as: \["smol"\]`'):
+            await model.ask(Chat((Message("user", "q"),)), Sampling(8))
     assert server.count == 1
 
 
@@ -182,7 +179,7 @@ async def test_a_busy_server_is_asked_until_it_lists_its_models() -> None:
     config, lines = OpenAI(base_url="http://127.0.0.1:1/v1", model="m"), list[str]()
     limits = Limits(first_wait=0.001, longest_wait=0.001)
     queue = RequestQueue(limits, EndpointStats(), say=lines.append)
-    server = await Endpoint(config, Busy(), queue, Secrets(config)).identify_server("instruct")
+    server = await Endpoint(config, Busy().send, queue, Secrets(config)).identify_server("instruct")
     queue.close()
     assert (server.identity, tries) == ("server vllm, context 8192", ["/models"] * 3)
     assert "/models: no whole reply within 10 s; trying again" in lines[0]

@@ -1,6 +1,8 @@
 """ASL and its relatives (EVALOOOP, equations 1 to 5), recomputable from records alone."""
 
+import csv
 import math
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from triathlon_runner.records import EvolvedRecord, LoopRecord, Outcome, Reply
 from triathlon_runner.suites import DataSetInfo
 
 PAPER = loop.metrics(10)
+PUBLISHED = Path(__file__).resolve().parents[3] / "results/published"
 
 
 def record(task: str, sustained: int, similarity: float | None = None, max_loops: int = 10) -> LoopRecord:
@@ -112,3 +115,32 @@ async def test_metrics_come_out_of_the_lines_alone() -> None:
     after = LoopRecord.model_validate_json(before.model_dump_json(by_alias=True))
     assert after == before
     assert [metric.score([after]) for metric in PAPER] == [metric.score([before]) for metric in PAPER]
+
+
+def test_asl_from_published_counts() -> None:
+    """Claude Opus 4's counts with s = 1 give 7.7865 (published 7.786).
+
+    Of the 91 models with counts, 87 have their published ASL between the ends that s = 0 and s = 1 give. The
+    other four cannot come from these counts: their pages show another run than the paper's table.
+    """
+    with (PUBLISHED / "evaloop.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["sustained_0"]]
+    counts = {row["model"]: [int(row[f"sustained_{i}"]) for i in range(11)] for row in rows}
+    low = {
+        model: loop.asl_of_counts(n, 10, {i: (i - 1) / i for i in range(1, 10)})
+        for model, n in counts.items()
+    }
+    high = {model: loop.asl_of_counts(n, 10) for model, n in counts.items()}
+    assert round(high["Claude Opus 4"], 4) == 7.7865
+    outside = {
+        row["model"]
+        for row in rows
+        if not low[row["model"]] - 0.001 <= float(row["asl"]) <= high[row["model"]] + 0.001
+    }
+    assert len(rows) == 91
+    assert outside == {
+        "Qwen3-235B-A22B-Instruct-2507",
+        "DeepSeek-Coder-V2-Instruct",
+        "DeepSeek-Coder-V2-Lite-Instruct",
+        "deepseek-coder-7b-instruct-v1.5",
+    }

@@ -19,8 +19,6 @@ from triathlon_runner.replies import extract_program
 
 ASSERTION = ADD.assertion
 RIGHT = "def add(a, b):\n    return a + b"
-OTHER = "add = lambda a, b: sum([a, b])"
-LONGER = "import operator\n\ndef add(a, b):\n    result = operator.add(a, b)\n    return result"
 WRONG = "def add(a, b):\n    return None"
 
 Steps = list[tuple[str, str]]
@@ -40,12 +38,12 @@ def recorded(task_id: str, steps: Steps) -> dict[str, Any]:
     }
 
 
-async def replay(root: Path, tasks: dict[str, Steps], missing: tuple[str, ...] = ()) -> dict[str, LoopRecord]:
-    """Runs the tasks against their recording; of those missing there is none."""
+async def replay(root: Path, tasks: dict[str, Steps]) -> dict[str, LoopRecord]:
+    """Runs the tasks against their recording."""
     kept = [recorded(task_id, steps) for task_id, steps in tasks.items()]
     problems = [
         replace(ADD, task_id=task_id, prompt=prompt_of(f"Write a function for {task_id}."))
-        for task_id in (*tasks, *missing)
+        for task_id in tasks
     ]
     async with ModelServer(LoopReplay(kept)) as server:
         run = LoopRun(root, server.base_url, problems=problems)
@@ -55,24 +53,6 @@ async def replay(root: Path, tasks: dict[str, Steps], missing: tuple[str, ...] =
 
 def ends(records: dict[str, LoopRecord]) -> dict[str, tuple[int, Outcome]]:
     return {task: (record.sustained_loops, record.outcome) for task, record in records.items()}
-
-
-async def test_a_sentence_that_met_several_programs(tmp_path: Path) -> None:
-    """The same sentence is asked anew in each loop: first right, then right in other words, then wrong."""
-    again = "Write a Python function to add."
-    steps = [(RIGHT, again), (OTHER, again), (LONGER, again), (WRONG, again)]
-    records = await replay(tmp_path, {"t/1": steps})
-    assert ends(records) == {"t/1": (3, Outcome.FAILED)}
-    programs = [step.program.strip() for step in records["t/1"].loops]
-    assert programs == [RIGHT, OTHER, LONGER, WRONG]
-
-
-async def test_a_program_that_met_several_sentences(tmp_path: Path) -> None:
-    """The same program is summarised anew in each loop, and executed once only."""
-    steps = [(RIGHT, f"Write a Python function to add, take {n}.") for n in range(10)]
-    records = await replay(tmp_path, {"t/1": steps})
-    assert ends(records) == {"t/1": (10, Outcome.PASSED)}
-    assert [step.summary for step in records["t/1"].loops[:-1]] == [words for _, words in steps[:-1]]
 
 
 @pytest.mark.parametrize(
@@ -87,43 +67,9 @@ async def test_a_program_that_met_several_sentences(tmp_path: Path) -> None:
 )
 async def test_sentences_of_any_kind_come_back_word_for_word(words: str, tmp_path: Path) -> None:
     """Fences, quotes, template signs, other scripts and great length are the model's words like any other."""
-    records = await replay(tmp_path, {"t/1": [(RIGHT, words), (OTHER, "Write it."), (WRONG, "Write it.")]})
+    records = await replay(tmp_path, {"t/1": [(RIGHT, words), (RIGHT, "Write it."), (WRONG, "Write it.")]})
     assert ends(records) == {"t/1": (2, Outcome.FAILED)}
     assert records["t/1"].loops[1].prompt == prompt_of(words)
-
-
-async def test_an_empty_sentence_ends_the_task(tmp_path: Path) -> None:
-    """A model that has nothing to say of its program gave no answer: the loops so far are sustained."""
-    records = await replay(tmp_path, {"t/1": [(RIGHT, "Write it."), (OTHER, ""), (RIGHT, "")]})
-    assert ends(records) == {"t/1": (2, Outcome.NO_ANSWER)}
-
-
-async def test_a_recording_that_breaks_off(tmp_path: Path) -> None:
-    """Where loops or whole tasks are missing, the server has no program, and nothing is made up."""
-    records = await replay(tmp_path, {"t/1": [(RIGHT, "Write it.")], "t/2": []}, missing=("t/3",))
-    assert ends(records) == {
-        "t/1": (1, Outcome.NO_ANSWER),
-        "t/2": (0, Outcome.NO_ANSWER),
-        "t/3": (0, Outcome.NO_ANSWER),
-    }
-
-
-@pytest.mark.parametrize(
-    ("program", "outcome"),
-    [
-        ("", Outcome.NO_ANSWER),
-        ("pass", Outcome.CRASHED),
-        ("def add(a, b:\n    return a + b", Outcome.CRASHED),
-        ("def plus(a, b):\n    return a + b", Outcome.PASSED),
-        ("raise SystemExit(0)\n\ndef add(a, b):\n    return a + b", Outcome.CRASHED),
-        ("def add(a, b):\n    return a + b\n\nThis adds the numbers.", Outcome.PASSED),
-    ],
-)
-async def test_programs_of_any_kind(program: str, outcome: Outcome, tmp_path: Path) -> None:
-    """A block without a program is no answer; broken ones are executed, and break."""
-    steps = [(program, "Write it.")] * 10
-    records = await replay(tmp_path, {"t/1": steps})
-    assert records["t/1"].loops[0].outcome is outcome
 
 
 STYLES = {

@@ -38,7 +38,7 @@ DIFFERENT: Final[Mapping[str, frozenset[str]]] = {
     DEEPSEEK: frozenset({"Mbpp/287"}),
 }
 """Tasks that may end otherwise than recorded, because the recorded program is right. The checker of the
-recordings left two no memory (`benchmarks/recorded_loop.py`): Claude Haiku's for Mbpp/84 is the reference's
+recordings left two no memory (`benchmarks/recorded.py loop`): Claude Haiku's for Mbpp/84 is the reference's
 own recurrence, with a list of a million numbers; GPT-3.5's for Mbpp/271 sums over such a list. Those for
 Mbpp/287 return the exact integer, which EvalPlus refuses."""
 
@@ -57,7 +57,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def replay(tasks: list[dict[str, Any]], root: Path, keys: Path) -> dict[str, LoopRecord]:
     """Runs loop/mbpp-plus against a server that replays these tasks."""
-    async with ModelServer(LoopReplay(tasks), keep_requests=False) as server:
+    async with ModelServer(LoopReplay(tasks)) as server:
         run = LoopRun(
             root,
             server.base_url,

@@ -13,7 +13,7 @@ import pytest
 
 from support.asl import Interval, asl
 from support.loop_fakes import ADD, RIGHT, is_summary
-from support.loop_run import SUITE, LoopRun, Write, asks_for_words, programmer, right, until, wrong
+from support.loop_run import SUITE, LoopRun, asks_for_words, programmer, right, until, wrong
 from support.model_server import ModelServer, Script
 from support.server_replies import Asked
 from triathlon_runner import loop
@@ -44,35 +44,6 @@ async def test_a_model_at_its_fixed_point(tmp_path: Path) -> None:
     assert [record.sustained_loops for record in run.records()] == [10]
 
 
-@pytest.mark.parametrize(
-    ("write", "outcome"),
-    [
-        (wrong, Outcome.FAILED),
-        (lambda problem, number: f"def {problem.entry_point}(:\n    return 1", Outcome.CRASHED),
-        (lambda problem, number: "That is best done step by step.", Outcome.NO_ANSWER),
-    ],
-)
-async def test_a_model_that_always_fails(write: Write, outcome: Outcome, tmp_path: Path) -> None:
-    """One question a task, no loop sustained, ASL 0; prose is no answer, and no program of ours either."""
-    async with ModelServer(programmer(write)) as server:
-        run = LoopRun(tmp_path, server.base_url)
-        assert (await run()).exit_code == 0
-        assert server.count == 2
-    records = run.records()
-    assert [(record.sustained_loops, record.outcome) for record in records] == [(0, outcome)] * 2
-    assert asl(records) == Interval(0.0, 0.0)
-
-
-async def test_a_model_that_turns_to_prose(tmp_path: Path) -> None:
-    """Prose in loop 4 ends the task there: three loops are sustained, and nothing is summarised after it."""
-    write = until(3, lambda problem, number: "I have said it all.")
-    async with ModelServer(programmer(write)) as server:
-        run = LoopRun(tmp_path, server.base_url)
-        await run()
-        assert server.count == 2 * (4 + 3)
-    assert [(r.sustained_loops, r.outcome) for r in run.records()] == [(3, Outcome.NO_ANSWER)] * 2
-
-
 async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
     """It sees prompts and programs of both sides of each failure; its number makes ASL a point."""
     async with (
@@ -88,34 +59,6 @@ async def test_a_judge_that_answers_well(tmp_path: Path) -> None:
         assert (record.sustained_loops, record.similarity) == (2, 0.25)
     assert asl(run.records()).low == pytest.approx(2**2 * (1 + 0.25) / 2 / 10)
     assert asl(run.records()).low == asl(run.records()).high
-
-
-async def test_a_judge_that_answers_badly(tmp_path: Path) -> None:
-    """Asked again once; where no usable number comes, ASL is the interval that 0 and 1 span."""
-    said = {0: "They are quite similar.", 1: "Very much so."}
-    async with (
-        ModelServer(programmer(until(2, wrong))) as server,
-        ModelServer(lambda asked: said[asked.attempt]) as judge,
-    ):
-        run = LoopRun(tmp_path, server.base_url, judge.base_url)
-        assert (await run()).exit_code == 0
-        assert judge.count == 2 * 2
-    for record in run.records():
-        assert record.similarity is None
-        assert [reply.text for reply in record.judge_replies] == list(said.values())
-    span = asl(run.records())
-    assert (span.low, span.high) == pytest.approx((2 * 1 / 10, 2 * 2 / 10))
-
-
-async def test_a_judge_that_recovers(tmp_path: Path) -> None:
-    """A bad first answer and a good second one: the second counts."""
-    async with (
-        ModelServer(programmer(until(2, wrong))) as server,
-        ModelServer(lambda asked: "0.5" if asked.attempt else "half") as judge,
-    ):
-        run = LoopRun(tmp_path, server.base_url, judge.base_url)
-        await run()
-    assert [record.similarity for record in run.records()] == [0.5, 0.5]
 
 
 def hanging_in_loop_6() -> tuple[Script, asyncio.Event]:
@@ -232,14 +175,11 @@ async def test_what_an_attack_did_can_be_read_from_the_lines(tmp_path: Path) -> 
     async with ModelServer(easily_confused) as server:
         run = LoopRun(tmp_path, server.base_url, tasks=4)
         await run(["attacks"])
-    pass_at_1 = loop.metrics(1)[0].contributions
-    baseline = {"m": pass_at_1(run.records())}
-    losses = {}
-    for variant in ("upper", "structured", "redundant"):
-        attacked = {"m": pass_at_1(run.records(f"{SUITE}@attack-{variant}"))}
-        scores = loop.scores_before_and_after(baseline, attacked)["m"].values()
-        losses[variant] = [after - before for before, after in scores]
-    assert losses == {"upper": [-1.0] * 4, "structured": [0.0] * 4, "redundant": [0.0] * 4}
+    passing = {
+        variant: sum(record.sustained_loops > 0 for record in run.records(f"{SUITE}{variant}"))
+        for variant in ("", "@attack-upper", "@attack-structured", "@attack-redundant")
+    }
+    assert list(passing.values()) == [4, 0, 4, 4]
 
 
 @pytest.mark.parametrize(

@@ -44,31 +44,16 @@ def failing_in(loop: int, how: str | Reply = WRONG) -> Callable[[str], str | Rep
     return say
 
 
-async def test_a_model_that_never_fails_sustains_m_loops() -> None:
-    """Ten programs and nine summaries: loop M is not summarised; the task sustained M."""
-    model = FakeModel(failing_in(0))
+@pytest.mark.parametrize("failing", [0, 1, 2, 6, 10])
+async def test_a_failure_in_loop_j_leaves_j_minus_1(failing: int) -> None:
+    """The record holds all j steps; without a failure the task sustains M, and loop M is not summarised."""
+    model = FakeModel(failing_in(failing))
     record = await run(model)
-    assert (record.sustained_loops, record.outcome, len(record.loops)) == (10, Outcome.PASSED, 10)
-    assert sum(map(is_summary, model.texts)) == 9
+    assert record.sustained_loops == (failing - 1 if failing else 10)
+    assert record.outcome is record.loops[-1].outcome is (Outcome.FAILED if failing else Outcome.PASSED)
+    assert [step.loop for step in record.loops] == list(range(1, (failing or 10) + 1))
+    assert record.usage.requests == len(model.asked) == 2 * len(record.loops) - 1
     assert record.loops[-1].summary_reply is None
-    assert record.usage.requests == 19
-
-
-async def test_a_model_that_always_fails_sustains_none() -> None:
-    """The first failure ends the task, and nothing is summarised."""
-    model = FakeModel(failing_in(1))
-    record = await run(model)
-    assert (record.sustained_loops, record.outcome, len(record.loops)) == (0, Outcome.FAILED, 1)
-    assert len(model.asked) == 1
-
-
-@pytest.mark.parametrize("loop", [2, 6, 10])
-async def test_a_failure_in_loop_j_leaves_j_minus_1(loop: int) -> None:
-    """A task that fails in loop j sustained j - 1, and the record holds all j steps."""
-    record = await run(FakeModel(failing_in(loop)))
-    assert (record.sustained_loops, len(record.loops)) == (loop - 1, loop)
-    assert [step.loop for step in record.loops] == list(range(1, loop + 1))
-    assert record.loops[-1].outcome is record.outcome is Outcome.FAILED
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Taking programs out of replies (rule 3 of the specification, and what models really write)."""
+"""Taking programs out of replies (rule 3 of the specification, and what models really write).
+
+All replies answer one task, `add`; each program is of this file's own making and is executed here.
+"""
 
 import ast
 import warnings
@@ -10,6 +13,13 @@ from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies import Extraction, code_blocks, extract_program
 
 ADD = "def add(a, b):\n    return a + b\n"
+GOOD = "def add(a, b):\n    total = a\n    total += b\n    return total\n"
+SHORT = "from operator import add as plus\n\ndef add(a, b):\n    return plus(a, b)\n"
+BAD = ADD.replace("+", "-")
+METHOD = "class Solution:\n    def add(self, a, b):\n        return a + b\n"
+TESTS = "def test_add():\n    assert add(3, 1) == 4\n    assert add(0, 0) == 0\n"
+STUB = "def add(a, b):\n    pass  # your implementation here\n"
+PROMPT = 'def add(a, b):\n    """Sum of both.\n\n    >>> add(1, 2)\n    3\n    """\n'
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
 OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
 
@@ -20,11 +30,31 @@ def extract(text: str, **options: Any) -> Extraction:
     return extract_program(Reply(text=text, finish=finish), **(defaults | options))
 
 
-def call(extraction: Extraction, name: str = "add", *arguments: Any) -> Any:
+def call(extraction: Extraction, *arguments: Any) -> Any:
     """Runs a program of this file's own making (never of a model's)."""
     scope: dict[str, Any] = {"__name__": "program"}
     exec(extraction.program, scope)
-    return scope[name](*(arguments or (1, 2)))
+    return scope["add"](*(arguments or (1, 2)))
+
+
+def is_right(extraction: Extraction) -> bool:
+    """Whether the program gives what the task asks for."""
+    try:
+        return bool(call(extraction) == 3 and call(extraction, -4, 4) == 0)
+    except (Exception, SystemExit):  # whatever a wrong program raises
+        return False
+
+
+def fenced(code: str, label: str = "python") -> str:
+    return f"```{label}\n{code}```\n"
+
+
+def indented(code: str, by: str = "    ") -> str:
+    return "".join(f"{by}{line}" if line.strip() else line for line in code.splitlines(keepends=True))
+
+
+def in_json(code: str) -> str:
+    return repr(code).replace("'", '"')
 
 
 @pytest.mark.parametrize(
@@ -36,9 +66,10 @@ def call(extraction: Extraction, name: str = "add", *arguments: Any) -> Any:
         f"``` py\n{ADD}```",
         f'```python title="add.py"\n{ADD}```',
         f"````python\n{ADD}````",
+        f"````python\n{ADD}```\nThat is all.",
+        f"Plan:\n    `````python\n    # Step 1\n    ```\n\nNow:\n\n````python\n{ADD}```\nIt adds.",
         f"~~~python\n{ADD}~~~",
         f"```java\n{ADD}```",
-        f"Sure! Here it is:\n\n```python\n{ADD}```\n\nIt adds both numbers.",
         f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
         f"Here is the code: ```python\n{ADD}```",
         "```python\ndef add(a, b):\n    return a + b```",
@@ -46,76 +77,217 @@ def call(extraction: Extraction, name: str = "add", *arguments: Any) -> Any:
         "```def add(a, b): return a + b```",
         "```python def add(a, b):\n    return a + b\n```",
         f"```python\n{ADD}",
+        f"```python\n{ADD}\nI hope it helps!",
         f"```python\n{ADD}```python\n",
         f"```python\r\n{ADD.replace(chr(10), chr(13) + chr(10))}```\r\n",
         f"\ufeff```python\n{ADD}```",
         "```python\ndef add(a, b):\n\u00a0\u00a0\u00a0\u00a0return a + b\n```",
         "```python\n>>> def add(a, b):\n...     return a + b\n...\n>>> add(1, 2)\n3\n```",
+        f"{ADD}```\nDone.",
+        f"Here it is:\n\n{ADD}```\n\nIt adds.",
     ],
 )
 def test_fences_of_any_kind_are_opened(reply: str) -> None:
     """A program in a fence is found whatever the fence, its label, its indentation or its missing end."""
-    assert call(extract(reply)) == 3
+    assert is_right(extract(reply))
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        ADD,
-        f"Here is the function:\n{ADD}\nIt adds two numbers.",
-        f"Note: this is simple.\nimport math\n{ADD}\nExample:\nadd(1, 2) gives 3.",
-        "    def add(a, b):\n        return a + b\n",
-        f"Solution\n\n@staticmethod_like\n{ADD}".replace("@staticmethod_like\n", ""),
-    ],
-)
-def test_without_a_fence_the_statements_are_found(reply: str) -> None:
-    """Prose around unfenced code is left out."""
-    result = extract(reply)
-    assert call(result) == 3
-    assert "It adds" not in result.program
-
-
-def test_decorated_functions_and_flush_strings_survive_prose() -> None:
-    """A decorator and a string whose lines are flush belong to the statement around them."""
-    reply = (
+RIGHT = {
+    "one block": fenced(GOOD),
+    "a polite block": f"Certainly! Here it is:\n\n{fenced(GOOD)}\nLet me know if you have questions.",
+    "headings and bullets": f"### Solution\n\n{fenced(GOOD)}\n### How it works\n\n- **Time**: O(1)\n",
+    "the signature repeated at the end": f"{fenced(GOOD)}\nThe signature is `def add(a, b): ...`.",
+    "the signature in a block": f"{fenced(GOOD)}\nIts signature:\n\n{fenced('def add(a, b): ...')}",
+    "the signature in front": f"{fenced('def add(a, b):' + chr(10))}{fenced(GOOD)}",
+    "the signature as a stub with a docstring": (
+        f"{fenced(GOOD)}\nSo its interface is\n"
+        + fenced('def add(a: int, b: int) -> int:\n    """Sum of both."""\n')
+    ),
+    "the signature that does not parse": f"{fenced(GOOD)}\nRemember:\n{fenced('def add(a, b) -> int')}",
+    "tests with a stub": f"{fenced(GOOD)}\nAnd the tests:\n{fenced(STUB + TESTS)}",
+    "tests with a stub that raises": (
+        f"{fenced(GOOD)}\nTest file:\n" + fenced(f"def add(a, b):\n    raise NotImplementedError\n\n{TESTS}")
+    ),
+    "tests that import it": f"{fenced(GOOD)}\n{fenced('from solution import add' + chr(10) + TESTS)}",
+    "a correction": f"{fenced(BAD)}\nWait, that is wrong: it subtracts. Corrected:\n{fenced(GOOD)}",
+    "an avoided version": f"{fenced(BAD)}\nThat would fail for 2. Avoid it!\n{fenced(GOOD)}",
+    "an explained excerpt": (
+        f"{fenced(GOOD)}\nThe important part is\n{fenced('def add(a, b):' + chr(10) + '    ...')}"
+    ),
+    "an alternative behind it": f"{fenced(SHORT)}\nAlternatively, without imports:\n\n{fenced(GOOD)}",
+    "usage": f"{fenced('pip install add', 'bash')}{fenced(GOOD)}\nUsage:\n{fenced('print(add(3, 1))  # 4')}",
+    "expected output": f"{fenced(GOOD)}\nOutput:\n{fenced('[3, 3, 4]', '')}",
+    "a summary": f"{fenced(GOOD)}\nSummary:\n{fenced('`add` returns a + b.' + chr(10), 'markdown')}",
+    "no fence": GOOD,
+    "no fence, indented": indented(GOOD),
+    "no fence, an end token": f"{GOOD}</s>",
+    "no fence, an end token in line": f"{GOOD.rstrip()}<|im_end|>",
+    "prose, no fence, an end token": f"Here is the function:\n\n{GOOD}\nIt adds.<|eot_id|>",
+    "no fence, prose behind": f"Here is the code:\n\n{GOOD}\nThis keeps the sum.",
+    "no fence, prose that looks like code": (
+        f"Note: this is simple.\nimport math\n{ADD}\nExample:\nadd(1, 2) gives 3."
+    ),
+    "no fence, an empty one behind": f"It is simple:\n\n{GOOD}\nIt just returns the sum.\n\n```\n",
+    "no fence, the signature in prose": f"{GOOD}\nThe signature is `def add(a, b): ...`",
+    "no fence, a stub behind prose": f"{GOOD}\nThe signature is\ndef add(a, b): ...\n",
+    "no fence, a decorator and flush strings": (
         "I use a cache.\nfrom functools import cache\n\n@cache\ndef add(a, b):\n    '''Sum\nof both\n'''\n"
         "    return a + b\n\nDone."
-    )
-    assert call(extract(reply)) == 3
+    ),
+    "four spaces behind prose": f"The function is:\n\n{indented(GOOD)}\nIt keeps the sum.",
+    "four spaces, several paragraphs": f"First the idea.\n\nThen the code:\n\n{indented(SHORT)}\n\nDone.",
+    "a tab behind prose": f"The function is:\n\n{indented(GOOD, chr(9))}\nDone.",
+    "a block in a list": f"1. The code:\n\n{indented(fenced(GOOD), '   ')}\n2. Run it.",
+    "a class": fenced(METHOD),
+    "a class that is tried out": fenced(f"{METHOD}\nsolution = Solution()\nprint(solution.add(3, 1))\n"),
+    "a class and its tests": (
+        f"{fenced(METHOD)}\n{fenced('def test_it():' + chr(10) + '    assert Solution()')}"
+    ),
+    "a class with a static method": (
+        fenced(METHOD.replace("    def", "    @staticmethod\n    def").replace("self, ", ""))
+    ),
+    "a class with another method name": fenced(METHOD.replace("add", "addNumbers")),
+    "another function name": fenced(GOOD.replace("add", "plus")),
+    "another function name, tried out": fenced(
+        GOOD.replace("add", "plus") + "\nassert plus(3, 1) == 3, 'no such thing'\n"
+    ),
+    "a lambda": fenced("def helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n"),
+    "a notebook": fenced(f"!pip install numpy\n%matplotlib inline\n{GOOD}"),
+    "a pip line": fenced(f"pip install more-itertools\n\n{GOOD}"),
+    "JSON": f'{{"code": {in_json(GOOD)}, "explanation": "Adds."}}',
+    "JSON in a block": fenced(f'{{\n  "solution": {in_json(SHORT)}\n}}\n', "json"),
+    "JSON with a block in it": f'{{"answer": {in_json(fenced(GOOD))}}}',
+    "JSON with files": f'{{"files": [{{"name": "a.py", "content": {in_json(GOOD)}}}]}}',
+    "typing names": fenced(
+        GOOD.replace("(a, b):", "(a: List[int], b: int) -> List[int]:").replace("= a", "= a  # type: List", 1)
+    ),
+    "typing names in a local annotation": fenced(
+        GOOD.replace("(a, b)", "(a: Sequence[float], b)").replace("total = ", "total: List[float] = ")
+    ),
+    "an import in another block": (
+        f"{fenced('from operator import add as plus')}\n{fenced(SHORT.split(chr(10), 2)[2])}"
+    ),
+    "an import and a helper in another block": (
+        fenced("import operator\ndef plus(a, b):\n    return operator.add(a, b)\n")
+        + "Then:\n"
+        + fenced("def add(a, b):\n    return plus(a, b)\n")
+    ),
+    "a helper behind": (
+        fenced("def add(a, b):\n    return fold(a, b)\n")
+        + "where\n"
+        + fenced("def fold(*numbers):\n    return sum(numbers)\n")
+    ),
+    "thought about": f"<think>\n{fenced(BAD)}Hm, no.\n</think>\n\n{fenced(GOOD)}",
+    "thought about twice": f"<think>a</think> <think>b</think>{fenced(GOOD)}",
+    "half of a closing tag": f"/think>\n\n{fenced(GOOD)}",
+    "a docstring with a fence": fenced(
+        'def add(a, b):\n    """Adds.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n    return a + b\n'
+    ),
+    "a docstring with quotes of the other kind": (
+        fenced('def add(a, b):\n    """Not \'\'\' but this."""\n    return a + b\n') + "It *adds* the two.\n"
+    ),
+    "a body alone": "".join(GOOD.splitlines(keepends=True)[1:]),
+    "zero-width spaces": fenced(GOOD.replace("total = a", "\u200btotal = a\u200b")),
+    "odd spaces": fenced(GOOD.replace("    return", "\u00a0\u00a0\u00a0\u00a0return")),
+    "a main part": fenced(f"{GOOD}\nif __name__ == '__main__':\n    print(add(int(input()), 1))\n"),
+    "its own tests": fenced(f"{GOOD}\n{TESTS}\ntest_add()\nassert add(1, 2) == 4\n"),
+    "a nested fence": f"````markdown\n# Answer\n{fenced(GOOD)}````\n",
+}
+WRONG = {
+    "wrong": fenced(BAD),
+    "wrong without a fence": f"Sure!\n\n{BAD}\nDone.",
+    "wrong after a right first version": f"{fenced(GOOD)}\nSimpler, the final version:\n{fenced(BAD)}",
+    "wrong and called corrected": f"{fenced(GOOD)}\nThis has a mistake. Corrected:\n{fenced(BAD)}",
+    "right and called a mistake": f"{fenced(GOOD)}\nA common mistake. Another way:\n{fenced(BAD)}",
+    "right only in the thoughts": f"<think>\n{fenced(GOOD)}\n</think>\n{fenced(BAD)}",
+    "a stub alone": fenced(STUB),
+    "a signature alone": "The signature is `def add(a, b): ...`.",
+    "words": "Keep the sum in a variable.",
+    "tests alone": fenced(TESTS),
+    "wrong in JSON": f'{{"code": {in_json(BAD)}}}',
+    "broken JSON": '{"code": "' + GOOD.replace("\n", "\\n") + '"',
+    "a wrong method": fenced(METHOD.replace("+", "-")),
+    "a class that needs arguments": fenced(
+        METHOD.replace("Solution:\n", "Solution:\n    def __init__(self, size):\n        pass\n\n")
+    ),
+    "two classes with the method": fenced(METHOD + METHOD.replace("Solution", "Other")),
+    "two other functions": fenced(GOOD.replace("add", "first") + BAD.replace("add", "second")),
+    "two other functions in two blocks": (
+        fenced(GOOD.replace("add", "first")) + fenced(BAD.replace("add", "second"))
+    ),
+    "a forgotten import": fenced(SHORT.split("\n", 2)[2]),
+    "a forgotten import that is also an annotation": fenced(
+        GOOD.replace("(a, b)", "(a: Iterable, b)").replace("return", "assert Iterable\n    return")
+    ),
+    "a missing colon": fenced(GOOD.replace("(a, b):", "(a, b)")),
+    "bad indentation": fenced(GOOD.replace("    return", "   return")),
+    "prose in the block": fenced(f"Here is the function:\n{GOOD}"),
+    "the last line is missing": fenced(GOOD.replace("    return total\n", "")),
+    "overwritten in the same block": fenced(f"{GOOD}\n{BAD}"),
+    "another case of the name": fenced(GOOD.replace("add", "Add") + "\ndef helper():\n    return 1\n"),
+    "an invisible character in a value": fenced(
+        "def add(a, b):\n    return a + b if len('a\u200b') == 1 else 1\n"
+    ),
+    "curly quotes": fenced("def add(a, b):\n    return “a + b”\n"),
+    "a lambda that is wrong": fenced("add = lambda a, b: a - b\n"),
+}
 
 
-def test_the_last_of_several_versions_counts() -> None:
-    """A model that corrects itself means its last version."""
-    first = "```python\ndef add(a, b):\n    return a - b\n```\n"
-    reply = f"{first}Wait, that subtracts. Corrected:\n```python\n{ADD}```"
-    assert call(extract(reply)) == 3
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_answer_is_found(name: str) -> None:
+    """However a model packs a right program, it is the one that is executed."""
+    extraction = extract(RIGHT[name], prompt=PROMPT)
+    assert is_right(extraction), extraction
 
 
-def test_usage_blocks_are_not_the_program() -> None:
-    """A block that only calls the function is not chosen, wherever it stands."""
-    reply = f"```bash\npip install add\n```\n```python\n{ADD}```\nUsage:\n```python\nprint(add(1, 2))\n```"
-    result = extract(reply)
-    assert call(result) == 3
-    assert "print" not in result.program
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_answer_stays_wrong(name: str) -> None:
+    """No kindness makes a right program of a wrong answer."""
+    extraction = extract(WRONG[name], prompt=PROMPT)
+    assert not is_right(extraction), extraction
 
 
-def test_a_block_that_imports_the_function_is_not_the_program() -> None:
-    """A test file that imports the solution defines nothing."""
-    tests = "from solution import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
-    result = extract(f"solution.py:\n```python\n{ADD}```\ntest_solution.py:\n```python\n{tests}```")
-    assert call(result) == 3
-    assert "solution" not in result.program
+def test_whatever_was_done_is_said() -> None:
+    """Each change beyond opening a fence is named in words."""
+    said = {name: extract(reply, prompt=PROMPT).changes for name, reply in RIGHT.items()}
+    assert said["a notebook"] == ("left out notebook commands",)
+    assert said["JSON"] == ("took the code out of JSON",)
+    assert said["odd spaces"] == ("replaced invisible characters",)
+    assert said["a class"] == ("Solution().add stands for add",)
+    assert said["another function name"] == ("plus stands for add",)
+    assert said["typing names"] == ("imported List from typing, which annotations name",)
+    assert said["an import and a helper in another block"] == ("took operator, plus from another block",)
+    assert said["a body alone"] == ("put the body under the prompt's signature",)
+    assert said["one block"] == said["a correction"] == said["a lambda"] == ()
 
 
-def test_helpers_in_another_block_come_along() -> None:
-    """What the program lacks and another block defines is put in front of it, and said."""
-    reply = (
-        "First the import and a helper:\n```python\nimport operator\ndef plus(a, b):\n"
-        "    return operator.add(a, b)\n```\nThen:\n```python\ndef add(a, b):\n    return plus(a, b)\n```"
-    )
-    result = extract(reply)
-    assert call(result) == 3
-    assert result.changes == ("took operator, plus from another block",)
+@pytest.mark.parametrize("character", ["\u200b", "\u00a0", "\ufeff", "\u200d", "\u3000"])
+@pytest.mark.parametrize("quotes", ['"', "'", '"""', "'''"])
+def test_literals_keep_their_characters(character: str, quotes: str) -> None:
+    """Invisible characters in a string or comment are the program's own, even where others are replaced."""
+    literal = f"{quotes}a{character}b{quotes}"
+    for odd in (" ", "\u00a0"):
+        assert call(extract(fenced(f"def add(a, b):\n   {odd}return {literal}\n"))) == f"a{character}b"
+
+
+@pytest.mark.parametrize("name", ["its own tests", "a main part", "another function name", "a class"])
+def test_as_written_changes_nothing(name: str) -> None:
+    """Where programs are executed as written, what stands between the fences is executed, tests and all."""
+    extraction = extract(RIGHT[name], prompt=PROMPT, as_written=True)
+    assert f"```python\n{extraction.program}```\n" == RIGHT[name]
+    assert extraction.changes == ()
+
+
+def test_as_written_takes_the_first_block_or_the_whole_reply() -> None:
+    """The paper's rule: a later version does not count, and prose is executed, too, in a block or without."""
+    assert extract(f"{fenced(BAD)}No.\n{fenced(GOOD)}", as_written=True).program == BAD
+    assert extract(f"<think>\n{fenced(BAD)}</think>\n{fenced(GOOD)}", as_written=True).program == GOOD
+    reply = f"{GOOD}\nassert add(1, 2) == 4\n\nIt is linear.\n"
+    assert extract(reply, as_written=True).program == reply
+    assert extract("It is linear.", as_written=True).outcome is Outcome.NO_ANSWER
+    assert "assert" not in extract(reply).program
+    written = "Here is the code:\n\nadd = lambda a, b: a\n"
+    assert extract(fenced(written), as_written=True).program == written
 
 
 def test_the_prompts_imports_and_helpers_come_along() -> None:
@@ -123,7 +295,7 @@ def test_the_prompts_imports_and_helpers_come_along() -> None:
     helper = "import math\n\n\ndef half(x):\n    return math.floor(x / 2)\n\n\n"
     prompt = helper + "def add(a: float) -> float:\n    '''d'''\n"
     result = extract("```python\ndef add(a):\n    return half(a)\n```", prompt=prompt)
-    assert call(result, "add", 5) == 2
+    assert call(result, 5) == 2
     assert result.changes == ("took half, math from the prompt",)
     lazy = extract(
         "```python\ndef other(a):\n    return 1\ndef another(a):\n    return 2\n```", prompt=prompt
@@ -141,40 +313,11 @@ def test_imports_go_behind_a_future_import() -> None:
     assert call(result) == 3
 
 
-def test_a_missing_import_that_nobody_offers_stays_missing() -> None:
-    """We add nothing of our own: a forgotten import is the model's mistake."""
-    result = extract("```python\ndef add(a, b):\n    return itertools.accumulate([a, b])\n```")
-    assert "import" not in result.program
-
-
-def test_one_function_under_another_name_stands_for_the_tests() -> None:
-    """The tests' name is bound where it is missing and exactly one function can be meant."""
-    result = extract("```python\ndef add_numbers(a, b):\n    return a + b\n```")
-    assert call(result) == 3
-    assert result.changes == ("add_numbers stands for add",)
-
-
-def test_of_two_functions_under_other_names_none_is_chosen() -> None:
-    """Two candidates are one too many: the program is executed as it is, and fails."""
-    plus, minus = "def plus(a, b):\n    return a + b\n", "def minus(a, b):\n    return a - b\n"
-    result = extract(f"```python\n{plus}{minus}```")
-    assert "add" not in result.program
-    assert result.outcome is None
-    split = extract(f"```python\n{plus}```\n```python\n{minus}```")
-    assert "add" not in split.program
-
-
 def test_another_name_can_be_refused() -> None:
     """A protocol whose prompts fix the name takes no other."""
-    result = extract("```python\ndef add_numbers(a, b):\n    return a + b\n```", other_names=False)
-    assert (result.program, result.changes) == ("def add_numbers(a, b):\n    return a + b\n", ())
-
-
-def test_the_right_name_is_not_replaced() -> None:
-    """A program that has the tests' name keeps it, whatever else it defines."""
-    result = extract("```python\ndef helper(a):\n    return a\n\nadd = lambda a, b: helper(a) + b\n```")
-    assert call(result) == 3
-    assert result.changes == ()
+    program = ADD.replace("add", "add_numbers")
+    result = extract(fenced(program), other_names=False)
+    assert (result.program, result.changes) == (program, ())
 
 
 def test_examples_that_run_are_left_out() -> None:
@@ -197,12 +340,8 @@ def test_the_models_own_code_is_kept_beside_the_program() -> None:
         result = extract(reply)
         assert result.written == code
         assert "assert" not in result.program
-
-
-def test_a_completions_own_code_lacks_the_prompts_docstring() -> None:
-    """The prompt's words are not the model's."""
-    result = extract("    return a + b\n\nprint(1)", prompt=OPEN_PROMPT, completes=True)
-    assert result.written == "from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    return a + b"
+    completion = extract("    return a + b\n\nprint(1)", prompt=OPEN_PROMPT, completes=True)
+    assert completion.written == OPEN_PROMPT.replace('    """Adds."""\n', "    return a + b")
 
 
 def test_set_up_is_kept() -> None:
@@ -215,16 +354,6 @@ def test_set_up_is_kept() -> None:
     result = extract(reply)
     assert call(result) == 3
     assert result.changes == ()
-
-
-def test_code_in_reasoning_is_not_taken() -> None:
-    """A program that stands only in the reasoning is no answer, and the final one wins over it."""
-    draft = "<think>\n```python\ndef add(a, b):\n    return a - b\n```\n</think>\n"
-    assert extract(draft).outcome is Outcome.NO_ANSWER
-    assert call(extract(f"{draft}```python\n{ADD}```")) == 3
-    assert (
-        extract("<think>\nI begin with\n```python\ndef add(a, b):\n    return 1").outcome is Outcome.NO_ANSWER
-    )
 
 
 @pytest.mark.parametrize(
@@ -335,23 +464,6 @@ def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
         compile(broken.program, "p", "exec")
 
 
-@pytest.mark.parametrize(
-    "remark",
-    [
-        "Wait, the code above is wrong: it subtracts.",
-        "That would fail for 2. Avoid it!",
-        "A common mistake, don't do this. Another way:",
-        "Oops.",
-        "For example, you could also write",
-    ],
-)
-def test_no_prose_decides_which_version_counts(remark: str) -> None:
-    """The last complete one is the answer, whatever is said of either."""
-    minus = ADD.replace("+", "-")
-    assert call(extract(f"```python\n{minus}```\n{remark}\n```python\n{ADD}```")) == 3
-    assert call(extract(f"```python\n{ADD}```\n{remark}\n```python\n{minus}```")) == -1
-
-
 @pytest.mark.parametrize("name", ["python", "Python", "py", "python3", "py3"])
 @pytest.mark.parametrize("label", ["", "python"])
 def test_the_languages_name_in_a_block_is_no_code(name: str, label: str) -> None:
@@ -375,6 +487,8 @@ def test_nothing_behind_the_function_ends_the_program(end: str) -> None:
     "body",
     [
         "```python\n    total = a + b\n    return total\n```",
+        "    return a + b",
+        "return a + b",
         "```python\ntotal = a + b\nreturn total\n```",
         "```\ntotal = a + b\n    return total\n```",
         '"""Sum."""\nreturn a + b\n',
@@ -407,6 +521,7 @@ def test_functions_in_functions_are_read_at_any_depth() -> None:
         "```python\ndef add(a, b)\n    return a + b\n```",
         "def add(a, b)\n    return a + b",
         "def add(a, b):\nreturn a + b",
+        'def add(a, b):\n    """Sum of',
         "```python\ndef add(a, b):\n    return (a + b\n```",
     ],
 )
@@ -417,40 +532,6 @@ def test_a_program_that_does_not_parse_is_still_the_answer(broken: str) -> None:
     assert "def add(a, b)" in result.program
     with pytest.raises(SyntaxError):
         compile(result.program, "p", "exec")
-
-
-def test_prose_behind_an_unclosed_fence_is_left_out() -> None:
-    """Where the closing fence was forgotten, the sentences that follow are no part of the program."""
-    assert call(extract(f"```python\n{ADD}\nI hope it helps!")) == 3
-
-
-def test_a_closed_block_counts_as_it_is() -> None:
-    """What a model fences is its program: prose between the fences breaks it, and its verdict says so."""
-    result = extract(f"```python\nHere is the program:\n{ADD}```")
-    assert result.program == f"Here is the program:\n{ADD}"
-    assert result.written == result.program.strip()
-
-
-def test_a_fence_inside_a_docstring_belongs_to_the_program() -> None:
-    """Markdown in a docstring does not end the block."""
-    docstring = '    """Adds.\n\n    ```python\n    add(1, 2)\n    ```\n    """\n'
-    reply = f"```python\ndef add(a, b):\n{docstring}    return a + b\n```"
-    assert call(extract(reply)) == 3
-
-
-def test_quotes_of_the_other_kind_inside_a_docstring_open_nothing() -> None:
-    """Where one is mentioned the fence behind the program still ends it."""
-    program = 'def add(a, b):\n    """Not \'\'\' but this."""\n    return a + b\n'
-    found = extract(f"```python\n{program}```\nIt *adds* the two.\n")
-    assert found.program.strip() == program.strip()
-
-
-def test_a_body_alone_is_put_under_the_prompts_signature() -> None:
-    """A chat model that completes instead of answering is understood."""
-    for reply in ("    return a + b", "```python\nreturn a + b\n```", "return a + b"):
-        result = extract(reply, prompt=OPEN_PROMPT)
-        assert call(result) == 3
-        assert result.changes == ("put the body under the prompt's signature",)
 
 
 @pytest.mark.parametrize(

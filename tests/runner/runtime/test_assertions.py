@@ -10,8 +10,8 @@ import pytest_asyncio
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, grade_output
 from triathlon_runner.runtime._answer import Graded
-from triathlon_runner.runtime._grade import passes_by_authors
 from triathlon_runner.runtime._masked import Masked
+from triathlon_runner.runtime._outputs import passes_by_authors
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -27,10 +27,11 @@ from triathlon_runner.runtime import (
     grade_output,
     question_source,
 )
+from triathlon_runner.runtime._asking import official_asker
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._grade import expected_answers, masked_test
+from triathlon_runner.runtime._grade import expected_answers
 from triathlon_runner.runtime._literals import NotALiteralError, equal, read_literal
-from triathlon_runner.runtime._official_asking import official_asker
+from triathlon_runner.runtime._outputs import masked_test
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
@@ -146,17 +147,6 @@ async def _all_differences(programs: tuple[ProgramQuestions, ...]) -> set[Differ
     return {difference for program, seen in pairs for difference in differences(program, seen)}
 
 
-async def test_some_ground_truths_equal_those_of_an_independent_tracer(store: DataStore) -> None:
-    """Every twelfth program: coverage, next lines, values with types."""
-    some = list(dreval_programs(store))[3::12]
-    async with open_sandbox() as sandbox:
-        programs, report = await construct(some, sandbox)
-    assert report.programs == len(some)
-    found = await _all_differences(programs)
-    assert {difference for difference in found if difference[0] != "state"} == set()
-    assert {difference[1:] for difference in found} <= CALLEES
-
-
 @pytest.mark.slow
 async def test_all_ground_truths_equal_those_of_an_independent_tracer(questions: QuestionFile) -> None:
     """All 3,152: only values of a callee's variables are not seen by a tracer that keeps to one frame."""
@@ -194,16 +184,6 @@ def fixed_truths() -> dict[str, str]:
     return hashes
 
 
-async def test_some_truths_are_the_stored_ones(store: DataStore) -> None:
-    """The truths of the official questions are fixed: every twelfth program."""
-    stored = fixed_truths()
-    async with open_sandbox() as sandbox:
-        programs, _ = await construct(list(dreval_programs(store))[5::12], sandbox)
-    assert {one.task_id: truth_hash(one) for one in programs} == {
-        one.task_id: stored[one.task_id] for one in programs
-    }
-
-
 @pytest.mark.slow
 def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
     """All 154 programs; the file says which Python traced them."""
@@ -221,27 +201,6 @@ def test_the_counts_of_the_paper(questions: QuestionFile) -> None:
     assert (report.programs, report.inputs, report.questions) == (154, 690, 3152)
     assert report == FilterReport(programs=154, inputs=690, block_ends=3152, questions=3152)
     assert sum(1 for program in questions.programs if program.test) == 69
-
-
-@pytest.mark.slow
-def test_lines_that_run_without_a_value(questions: QuestionFile) -> None:
-    """Where an official variable does not exist after its line, the truth is Nil; these are all."""
-    found = {
-        (program.task_id, one.line, one.variable)
-        for program in questions.programs
-        for asked in program.inputs
-        for one in asked.statements
-        if one.executed and not one.states
-    }
-    assert found == {
-        ("DREval/91", 12, "c"),  # of a generator expression in the callee
-        ("DREval/94", 4, "x"),  # of a lambda in the callee
-        ("DREval/96", 23, "self.inventory[title]"),  # the key is not there
-        ("DREval/116", 20, "self.employees[employee_id]"),  # was just deleted
-        ("DREval/134", 9, "self.phoneNumber"),  # is set later
-        ("DREval/134", 21, "sex"),  # of another method
-        ("DREval/150", 31, "self.inventory[item_name]['quantity']"),  # the key is not there
-    }
 
 
 @pytest.mark.slow
@@ -320,16 +279,6 @@ async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFi
             records = await asyncio.gather(*tasks)
             scores = {metric.id: metric.score(records) for metric in METRICS}
             assert {name: scores[name] for name in expected} == pytest.approx(expected)
-
-
-async def test_questions_of_our_own_on_official_data(store: DataStore) -> None:
-    """HumanEval and ClassEval go through the same constructor; a first slice of each gives questions."""
-    for name in ("humaneval", "classeval"):
-        first = list(question_source(name, store).programs())[:6]
-        async with open_sandbox() as sandbox:
-            programs, report = await construct(first, sandbox)
-        assert report.questions >= 20, report
-        assert all(len(program.inputs) <= 5 for program in programs)
 
 
 def with_masked_calls(store: DataStore) -> Iterator[tuple[ProgramQuestions, InputQuestions, list[int]]]:

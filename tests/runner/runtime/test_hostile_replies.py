@@ -2,24 +2,24 @@
 
 import itertools
 from collections.abc import Iterable
+from typing import Final, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support import hostile_replies
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._answer import Graded, extract_answer
-from triathlon_runner.runtime._asking import KINDS, STYLES, QuestionKind, Style
+from triathlon_runner.runtime._asking import STYLES, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill
 from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError
-from triathlon_runner.runtime._grade import (
-    grade_coverage,
-    grade_output,
-    grade_path,
-    grade_state,
-)
+from triathlon_runner.runtime._grade import grade_coverage, grade_path
+from triathlon_runner.runtime._outputs import grade_output
+from triathlon_runner.runtime._states import grade_state
+from triathlon_runner.runtime.prediction import Asked, fill_arguments, grade_prediction
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
@@ -53,6 +53,8 @@ INPUT = InputQuestions(
     index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("[3]",), statements=()
 )
 ABOUT = ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", inputs=(INPUT,))
+TASK = CruxevalTask("t", PROGRAM, "3", "[3]")
+PLAIN: Final[tuple[Style, Finish]] = ("direct", Finish.STOP)
 MANNERS = list(itertools.product(STYLES, (Finish.STOP, Finish.LENGTH)))
 TURNS = itertools.cycle(MANNERS)
 
@@ -138,23 +140,6 @@ def test_no_generated_reply_raises(text: str) -> None:
     judge_generated(text)
 
 
-@pytest.mark.slow
-@settings(max_examples=30_000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(hostile_replies.generated())
-def test_no_generated_reply_raises_in_a_long_run(text: str) -> None:
-    """The same for longer."""
-    judge_generated(text)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_refused_reply_is_no_answer_of_any_kind(kind: QuestionKind) -> None:
-    """However hostile its text."""
-    for text in hostile_replies.WHOLE:
-        extracted = extract_answer(Reply(text=text, finish=Finish.REFUSED), "cot")
-        assert isinstance(extracted, Graded)
-        assert extracted.outcome is Outcome.REFUSED
-
-
 TRIGGERS = {
     "[Decimal('sNaN')]; list": Outcome.FAILED,
     "Decimal('sNaN'); Decimal": Outcome.FAILED,
@@ -170,9 +155,21 @@ def test_a_state_that_cannot_be_compared_is_wrong(answer: str, outcome: Outcome)
         assert grade_state(question((state, kind)), answer).outcome is outcome
 
 
-async def test_a_number_too_large_to_write_is_wrong() -> None:
+@pytest.mark.parametrize("form", ["{}", "assert f({}) == [3]", "assert f(3) == {}"])
+async def test_a_number_too_large_to_write_is_wrong(form: str) -> None:
     """Python writes no whole number of more than 4,300 digits, and reads one in hexadecimal."""
+    answer = form.format("0x" + "f" * 4_000)
     async with open_sandbox() as sandbox:
-        judged = await grade_output(sandbox, ABOUT, INPUT, "assert f(3) == 0x" + "f" * 4_000)
-    assert judged.outcome is Outcome.FAILED
-    assert "too large" in judged.why
+        judged = [await grade_prediction(sandbox, TASK, asked, answer) for asked in get_args(Asked)]
+    assert {one.outcome for one in judged} == {Outcome.FAILED}
+
+
+@pytest.mark.slow
+def test_no_hostile_reply_to_a_prediction_raises() -> None:
+    """Each is an assertion that can be tried, or refused with a reason."""
+    found = {answer for text in hostile_replies.replies() for answer in answers(text, "output", [PLAIN])}
+    for answer in found:
+        try:
+            fill_arguments(TASK, answer)
+        except InvalidAnswerError as dodge:
+            assert str(dodge)

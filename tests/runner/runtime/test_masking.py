@@ -6,10 +6,9 @@ import pytest
 
 from triathlon_runner.datasets import core
 from triathlon_runner.runtime._expressions import InvalidAnswerError
-from triathlon_runner.runtime._grade import masked_test
 from triathlon_runner.runtime._masked import Masked, originals
-from triathlon_runner.runtime._masking import mask_test, statements_text
-from triathlon_runner.runtime._programs import class_program
+from triathlon_runner.runtime._outputs import masked_test
+from triathlon_runner.runtime._programs import class_program, mask_test, statements_text
 
 
 @pytest.mark.parametrize(

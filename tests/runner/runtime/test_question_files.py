@@ -115,13 +115,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         entry.build(NO_STORE)
 
 
-def test_a_place_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
-    """Named with what to do about it."""
-    (tmp_path / "taken").write_text("a file")
-    with pytest.raises(UserError, match=r"cannot write .*taken/mine\.json.*make it writable"):
-        write_questions(read_questions(file), tmp_path / "taken" / "mine.json")
-
-
 def test_two_suites_of_one_name(file: Path, tmp_path: Path) -> None:
     """Their results would lie in one file: refused."""
     other = tmp_path / "mine.json"

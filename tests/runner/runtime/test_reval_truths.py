@@ -7,9 +7,11 @@ import pytest
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.runtime import ProgramQuestions
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._grade import by_authors_rule, expected_answers, grade_state
+from triathlon_runner.runtime._grade import expected_answers
+from triathlon_runner.runtime._outputs import by_authors_rule
 from triathlon_runner.runtime._questions import InputQuestions, StatementQuestion
-from triathlon_runner.runtime._reval_truths import with_reval_truths
+from triathlon_runner.runtime._states import grade_state
+from triathlon_runner.runtime._trace import with_reval_truths
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 PROGRAM = """def plus(number):

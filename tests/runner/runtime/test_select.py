@@ -15,7 +15,7 @@ LIMITS = {"steps": 5_000, "text": 2_000, "characters": 200_000}
 def block_lines(body: str) -> list[list[int]]:
     """The lines of each block of `f`, whose body begins on line 2."""
     tree = ast.parse("def f(a, b):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    "))
-    found = blocks(next(functions(tree)))
+    found = blocks(functions(tree)[0])
     return [[statement.lineno for statement in block.statements] for block in found if block.statements]
 
 
@@ -75,28 +75,65 @@ def test_nested_functions_and_methods_have_blocks_of_their_own() -> None:
     assert [function.name for function in functions(tree)] == ["f", "g", "m"]
 
 
-# Lines
+# Lines and variables
 
 
-def test_the_last_suitable_statement_of_a_block_is_chosen() -> None:
-    """Assignments, augmented or annotated ones, returns and expressions; not constants or docstrings."""
-    program = '''
-        def f(a):
-            """Documented."""
-            x = a + 1
-            y: int = x + 1
-            "not a docstring"
-            if y:
-                y += 1
-                pass
-            return y
-        '''
-    assert pairs(program, "(1,)") == [(4, "y"), (7, "y"), (9, "y")]
+LAST = '''def f(a):
+    """Documented."""
+    x = a + 1
+    y: int = x + 1
+    "not a docstring"
+    if y:
+        y += 1
+        pass
+    return y
+'''
+NEAREST = "def f(a):\n    x = a + 1\n    if a:\n        y = a + 2\n        return True\n    return False"
 
 
-def test_lines_that_are_not_executed_are_chosen_too() -> None:
-    """Coverage needs questions whose answer is NO."""
-    assert pairs("def f(a):\n    if a:\n        a = a + 1\n    return a", "(0,)") == [(3, "a"), (4, "a")]
+def assigning(target: str) -> str:
+    return f"def f(x, a):\n    {target} = a\n    if a: pass"
+
+
+def returning(value: str) -> str:
+    return f"def f(x, y):\n    if x:\n        pass\n    return {value}"
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "expected"),
+    [
+        # the last suitable statement of a block: no constants or docstrings
+        (LAST, "(1,)", [(4, "y"), (7, "y"), (9, "y")]),
+        # lines that are not executed, too: coverage needs questions whose answer is NO
+        ("def f(a):\n    if a:\n        a = a + 1\n    return a", "(0,)", [(3, "a"), (4, "a")]),
+        ("def f(a):\n    a += 1\n    if a: a = 0\n    return a", "(1,)", [(2, "a"), (4, "a")]),
+        # targets as they are written; `_` says that nobody looks, and reading must not call anything
+        (assigning("x[0]"), "([0], (1, 2))", [(2, "x[0]")]),
+        (assigning("p, q"), "([0], (1, 2))", [(2, "(p, q)")]),
+        (assigning("x[0], q"), "([0], (1, 2))", [(2, "(x[0], q)")]),
+        (assigning("*p, q"), "([0], (1, 2))", [(2, "(*p, q)")]),
+        (assigning("x[len('a')]"), "([0, 0], 1)", [(2, "x")]),
+        (assigning("_"), "(1, 2)", []),
+        # returned names, alone or in a tuple
+        (returning("x"), "(1, 2)", [(4, "x")]),
+        (returning("x, y"), "(1, 2)", [(4, "x")]),
+        (returning("(x + 1, y)"), "(1, 2)", [(4, "y")]),
+        (returning("x + 1"), "(1, 2)", []),
+        (returning("[x]"), "(1, 2)", []),
+        # a constant return takes the variable before it that is nearest in the control flow
+        (NEAREST, "(1,)", [(2, "x"), (5, "y"), (6, "y")]),
+        ("def f():\n    if 0: pass\n    return 1", "()", []),
+        # among several changed variables always the same one
+        ("def f(a, b):\n    a.append(b.append(1))\n    if a: pass\n    return a, b", "([], [])",
+         [(2, "a"), (4, "a")]),
+        # never `self`
+        ("class C:\n    def m(self):\n        self.x = 1\n        return self\ndef f():\n    C().m()", "()",
+         []),
+    ],
+)  # fmt: skip
+def test_chosen_pairs(program: str, arguments: str, expected: list[tuple[int, str]]) -> None:
+    """The last suitable statement of each block, with the first variable that it assigns or gives back."""
+    assert pairs(program, arguments) == expected
 
 
 @pytest.mark.parametrize("value", ["0", "'a'", "None", "[]", "{}", "()", "[1, 2]", "(1, 'a')", "{1, 2}"])
@@ -114,62 +151,6 @@ def test_other_assignments_are_kept(value: str) -> None:
         2,
         "x",
     )
-
-
-def test_augmented_assignments_of_constants_are_kept() -> None:
-    """`a += 1` changes a."""
-    assert pairs("def f(a):\n    a += 1\n    if a: a = 0\n    return a", "(1,)")[0] == (2, "a")
-
-
-# Variables
-
-
-@pytest.mark.parametrize(
-    ("target", "variable"),
-    [
-        ("x[0]", "x[0]"),
-        ("(p, q)", "(p, q)"),
-        ("p, q", "(p, q)"),
-        ("x[0], q", "(x[0], q)"),
-        ("*p, q", "(*p, q)"),
-    ],
-)
-def test_targets_are_variables(target: str, variable: str) -> None:
-    """Names, subscripts and tuples of them, as they are written."""
-    assert pairs(f"def f(x, a):\n    {target} = a\n    if a: pass", "([0], (1, 2))") == [(2, variable)]
-
-
-def test_the_underscore_is_no_variable() -> None:
-    """It says that nobody looks."""
-    assert pairs("def f(a):\n    _ = a + 1\n    if a: pass", "(1,)") == []
-
-
-def test_a_target_that_calls_is_its_container() -> None:
-    """Reading a variable must not call anything."""
-    assert pairs("def f(x):\n    x[len('a')] = x\n    if x: pass", "([0, 0],)") == [(2, "x")]
-
-
-@pytest.mark.parametrize(
-    ("returned", "variable"), [("x", "x"), ("x, y", "x"), ("(x + 1, y)", "y"), ("x + 1", None), ("[x]", None)]
-)
-def test_returned_names_are_variables(returned: str, variable: str | None) -> None:
-    """Alone or in a tuple; other expressions have no variable."""
-    found = pairs(f"def f(x, y):\n    if x:\n        pass\n    return {returned}", "(1, 2)")
-    assert found == ([(4, variable)] if variable else [])
-
-
-def test_a_constant_return_takes_the_nearest_earlier_variable() -> None:
-    """Nearest in the control flow: what a branch assigns does not count behind another branch's end."""
-    program = """
-        def f(a):
-            x = a + 1
-            if a:
-                y = a + 2
-                return True
-            return False
-        """
-    assert pairs(program, "(1,)") == [(2, "x"), (5, "y"), (6, "y")]
-    assert pairs("def f():\n    if 0: pass\n    return 1") == []
 
 
 def test_a_constant_return_borrows_from_another_method_only_what_it_has_itself() -> None:
@@ -216,17 +197,3 @@ def test_a_bare_expression_is_asked_for_what_it_changed() -> None:
     assert choice.pairs == [(7, "xs"), (10, "self.n")]
     assert choice.left_out[9] == "an expression that did not run"
     assert choice.left_out[12] == "an expression that changed no variable"
-
-
-def test_self_is_never_a_variable() -> None:
-    """It is hard to express and compare."""
-    program = (
-        "class C:\n    def m(self):\n        self.x = 1\n        return self\ndef f():\n    return C().m()\n"
-    )
-    assert all(variable != "self" for _, variable in pairs(program))
-
-
-def test_the_choice_is_the_same_every_time() -> None:
-    """By line; among several candidates always the same one."""
-    program = "def f(a, b):\n    a.append(b.append(1))\n    if a: pass\n    return a, b"
-    assert pairs(program, "([], [])") == [(2, "a"), (4, "a")]

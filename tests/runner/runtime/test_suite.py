@@ -28,7 +28,7 @@ from triathlon_runner.llm import (
     Sampling,
 )
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, Outcome, ProtocolHashes, RuntimeRecord
+from triathlon_runner.records import Outcome, ProtocolHashes, RuntimeRecord
 from triathlon_runner.runtime import (
     METRICS,
     RuntimeSuite,
@@ -114,6 +114,14 @@ async def grader(tmp_path: Path) -> AsyncIterator[ProgramGrader]:
         yield ProgramGrader(sandbox, tmp_path / "keys")
 
 
+@pytest.fixture
+async def built(grader: ProgramGrader) -> RuntimeSuite:
+    """The suite, asked directly, with its questions."""
+    asked = suite()
+    await asked.prepare(grader)
+    return asked
+
+
 async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
     tasks = [built.run(task.task_id, 0, model, grader, hashes("p")) for task in built.tasks()]
     return list(await asyncio.gather(*tasks))
@@ -181,13 +189,13 @@ async def test_a_model_that_is_right_on_everything_scores_full_marks(
     }
 
 
-async def test_questions_that_share_a_prefix_follow_each_other(grader: ProgramGrader) -> None:
+async def test_questions_that_share_a_prefix_follow_each_other(
+    built: RuntimeSuite, grader: ProgramGrader
+) -> None:
     """Of each kind all questions about a program come in a row, so that a server's cache of prefixes has it.
 
     What they share is the system line, the demonstrations and the program; the input comes after it.
     """
-    built = suite()
-    await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), all_right)
     await run_all(built, model, grader)
     asked = [prompt for prompt in model.prompts if isinstance(prompt, Chat)]
@@ -202,10 +210,8 @@ async def test_questions_that_share_a_prefix_follow_each_other(grader: ProgramGr
             assert all(text.startswith(program) for text in texts)
 
 
-async def test_always_yes_scores_the_base_rate(grader: ProgramGrader) -> None:
+async def test_always_yes_scores_the_base_rate(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """Coverage accuracy is the share of executed lines, and nothing else is right."""
-    built = suite()
-    await built.prepare(grader)
     records = await run_all(built, ScriptedModel(truths(built.questions), always_yes), grader)
     asked = [
         one for program in built.questions.programs for unit in program.inputs for one in unit.statements
@@ -219,20 +225,16 @@ async def test_always_yes_scores_the_base_rate(grader: ProgramGrader) -> None:
     assert found["state_accuracy"] == found["path_accuracy"] == found["output_accuracy"] == 0
 
 
-async def test_right_on_coverage_only_gives_an_ic_of_12_5(grader: ProgramGrader) -> None:
+async def test_right_on_coverage_only_gives_an_ic_of_12_5(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """1000 is consistent once."""
-    built = suite()
-    await built.prepare(grader)
     records = await run_all(built, ScriptedModel(truths(built.questions), right_on("coverage")), grader)
     assert scores(records)["ic"] == 12.5
     records = await run_all(built, ScriptedModel(truths(built.questions), right_on("output", "path")), grader)
     assert scores(records)["ic"] == 0.0
 
 
-async def test_the_record_holds_the_evidence(grader: ProgramGrader) -> None:
+async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
-    built = suite()
-    await built.prepare(grader)
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
     record = await built.run("t/queue#1", 3, model, grader, hashes("hash"))
     assert (record.program_id, record.style, record.sample, record.protocol) == (
@@ -258,34 +260,6 @@ async def test_the_record_holds_the_evidence(grader: ProgramGrader) -> None:
     assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
 
 
-async def test_hostile_answers_to_the_output_question_are_wrong(grader: ProgramGrader) -> None:
-    """Nothing of them is executed, and what is executed decides alone."""
-    built = suite()
-    await built.prepare(grader)
-    for attack, outcome in (
-        ("import os; os._exit(0)", Outcome.FAILED),
-        ("assert True", Outcome.FAILED),
-        ("assert count([]) == count([])", Outcome.FAILED),
-        ("assert count([]) == ({}, 0 // 0)", Outcome.CRASHED),
-        ("assert count([]) == ({}, 1)", Outcome.FAILED),
-        ("assert count([]) == ({}, 0)", Outcome.PASSED),
-    ):
-        model = ScriptedModel(truths(built.questions), lambda _kind, _truth, said=attack: said)  # type: ignore[misc]
-        record = await built.run("t/count#1", 0, model, grader, hashes("p"))
-        assert record.output.outcome is outcome, (attack, record.output.why)
-
-
-@pytest.mark.slow
-async def test_an_answer_that_would_never_end_is_not_computed(grader: ProgramGrader) -> None:
-    """A power without bounds states no value, so the answer is wrong."""
-    built = suite()
-    await built.prepare(grader)
-    endless = "assert count([]) == ({}, 9 ** 9 ** 9)"
-    model = ScriptedModel(truths(built.questions), lambda _kind, _truth: endless)
-    record = await built.run("t/count#1", 0, model, grader, hashes("p"))
-    assert record.output.outcome is Outcome.FAILED
-
-
 class Broken(ScriptedModel):
     """A model whose endpoint fails on one kind of question."""
 
@@ -298,10 +272,10 @@ class Broken(ScriptedModel):
 
 
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
-async def test_an_endpoint_that_fails_leaves_the_unit_open(grader: ProgramGrader, error: Exception) -> None:
+async def test_an_endpoint_that_fails_leaves_the_unit_open(
+    built: RuntimeSuite, grader: ProgramGrader, error: Exception
+) -> None:
     """One error comes out, of its own kind: no record, no made-up answer."""
-    built = suite()
-    await built.prepare(grader)
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
@@ -309,21 +283,8 @@ async def test_an_endpoint_that_fails_leaves_the_unit_open(grader: ProgramGrader
     assert raised.value is error
 
 
-async def test_truncated_replies_are_named(grader: ProgramGrader) -> None:
-    """A reply cut at the token limit is an outcome of its own for each question."""
-    built = suite()
-    await built.prepare(grader)
-    model = ScriptedModel(truths(built.questions), all_right, finish=Finish.LENGTH)
-    record = await built.run("t/count#0", 0, model, grader, hashes("p"))
-    assert {one.state.outcome for one in record.statements} == {Outcome.TRUNCATED}
-    assert record.output.outcome is Outcome.TRUNCATED
-    assert record.outcome is Outcome.FAILED
-
-
-async def test_all_questions_of_a_unit_are_asked_at_once(grader: ProgramGrader) -> None:
+async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """No question waits for the reply to another one."""
-    built = suite()
-    await built.prepare(grader)
     questions = built.questions.programs[0].inputs[0]
     waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
 

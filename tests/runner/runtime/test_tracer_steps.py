@@ -1,6 +1,162 @@
-"""What counts as a step: statements, their lines and what comes after them."""
+"""What counts as a step, what comes after it, and where control goes."""
+
+import pytest
 
 from support.traced import lines, texts, traced, traced_test
+
+States = dict[tuple[int, str], list[str]]
+"""Line and variable, with the values after the line."""
+CASES: list[tuple[str, str, list[int], States]] = [
+    (  # Every activation of a function has its own open statement.
+        """
+        def f(n):
+            if n == 0:
+                return 0
+            rest = f(n - 1)
+            return rest + n
+        """,
+        "(2,)",
+        [2, 4, 2, 4, 2, 3, 5, 5],
+        {(4, "rest"): ["1; int", "0; int"]},
+    ),
+    (  # Lines of one statement are named by its first, also where a call stands between them.
+        """
+        def f(n):
+            x = [
+                a
+                for a in range(n)
+                if a
+            ]
+            y = g(1,
+                  g(2))
+            while (n
+                   > 1):
+                n -= 1
+            return (x,
+                    y)
+        def g(a, b=0):
+            return a
+        """,
+        "(3,)",
+        [2, 7, 15, 15, 9, 11, 9, 11, 9, 12],
+        {},
+    ),
+    (  # The line is left once, however often it goes round.
+        """
+        def f(n):
+            for i in range(n): n += i
+            return n
+        """,
+        "(3,)",
+        [2, 3],
+        {(2, "n"): ["6; int"]},
+    ),
+    (  # A statement that is executed again right after itself is executed twice.
+        """
+        def f(n):
+            while n:
+                n = n - 1 if n else n
+            return n
+        """,
+        "(2,)",
+        [2, 3, 2, 3, 2, 4],
+        {},
+    ),
+    (  # The body of the class is executed where the class statement stands.
+        """
+        def f():
+            class A:
+                x = 1
+                def m(self):
+                    return self.x
+            return A().m()
+        """,
+        "()",
+        [2, 3, 4, 6, 5],
+        {},
+    ),
+    (  # Python 3.11 gives some instructions of `'%s' % x` the line of the `def`.
+        """
+        def f(key):
+            return 'Chord: %s, Tune: %s' % (key, key)
+        """,
+        "('a',)",
+        [2],
+        {},
+    ),
+    (  # The line that raised is followed by the `except` that was tried, then the handler, then `finally`.
+        """
+        def f(text):
+            try:
+                n = int(text)
+            except KeyError:
+                n = 0
+            except ValueError:
+                n = 1
+            finally:
+                done = True
+            return n
+        """,
+        "('x',)",
+        [2, 3, 4, 6, 7, 9, 10],
+        {(3, "n"): [], (7, "n"): ["1; int"]},
+    ),
+    (  # The state after the return is the one in which `finally` begins.
+        """
+        def f(n):
+            try:
+                return n
+            finally:
+                n = 4
+        """,
+        "(3,)",
+        [2, 3, 5],
+        {(3, "n"): ["3; int"], (5, "n"): ["4; int"]},
+    ),
+    (  # Consumer and generator take turns; the statement with the `yield` ends after it was resumed.
+        """
+        def f():
+            total = 0
+            for x in g():
+                total += x
+            return total
+        def g():
+            a = yield 1
+            yield 2
+        """,
+        "()",
+        [2, 3, 7, 4, 3, 8, 4, 3, 5],
+        {(7, "a"): ["None; NoneType"]},
+    ),
+    (  # Cases are steps where their pattern is tried; a lambda is one where it stands on another line.
+        """
+        def twice(function):
+            def inner(n):
+                return function(function(n))
+            return inner
+        @twice
+        def f(n):
+            match n:
+                case 1:
+                    step = lambda v: v + 1
+                case _:
+                    step = lambda v: v * 2
+            n = step(n)
+            return n
+        """,
+        "(1,)",
+        [3, 7, 8, 9, 12, 9, 13, 7, 8, 10, 11, 12, 11, 13],
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES)
+def test_steps(program: str, arguments: str, steps: list[int], states: States) -> None:
+    """Statements in the order in which they are begun; each rule stands beside its program."""
+    found = traced(program, arguments, {line: [name] for line, name in states})
+    assert lines(found) == steps
+    assert {place: texts(found, *place) for place in states} == states
 
 
 def test_every_statement_is_a_step_and_a_loop_header_one_each_time_it_is_looked_at() -> None:
@@ -77,69 +233,6 @@ def test_the_state_after_a_call_is_the_callers_own() -> None:
     assert texts(found, 2, "x") == ["11; int"]
 
 
-def test_recursion_keeps_frames_apart() -> None:
-    """Every activation of a function has its own open statement."""
-    found = traced(
-        """
-        def f(n):
-            if n == 0:
-                return 0
-            rest = f(n - 1)
-            return rest + n
-        """,
-        "(2,)",
-        {4: ["rest"]},
-    )
-    assert lines(found) == [2, 4, 2, 4, 2, 3, 5, 5]
-    assert texts(found, 4, "rest") == ["1; int", "0; int"]
-
-
-def test_a_statement_on_several_lines_is_one_step() -> None:
-    """Lines of one statement are named by its first, also where a call stands between them."""
-    found = traced(
-        """
-        def f(n):
-            x = [
-                a
-                for a in range(n)
-                if a
-            ]
-            y = g(1,
-                  g(2))
-            while (n
-                   > 1):
-                n -= 1
-            return (x,
-                    y)
-        def g(a, b=0):
-            return a
-        """,
-        "(3,)",
-    )
-    assert lines(found) == [2, 7, 15, 15, 9, 11, 9, 11, 9, 12]
-
-
-def test_a_loop_on_one_line_is_one_step() -> None:
-    """The line is left once, however often it goes round."""
-    found = traced("def f(n):\n    for i in range(n): n += i\n    return n", "(3,)", {2: ["n"]})
-    assert lines(found) == [2, 3]
-    assert texts(found, 2, "n") == ["6; int"]
-
-
-def test_a_line_that_starts_anew_is_a_new_step() -> None:
-    """A statement that is executed again right after itself is executed twice."""
-    found = traced(
-        """
-        def f(n):
-            while n:
-                n = n - 1 if n else n
-            return n
-        """,
-        "(2,)",
-    )
-    assert lines(found) == [2, 3, 2, 3, 2, 4]
-
-
 def test_comprehensions_belong_to_the_statement_that_holds_them() -> None:
     """Lists, sets, dicts and nested ones are one step, and their own variables are none of the function's."""
     found = traced(
@@ -161,21 +254,6 @@ def test_comprehensions_belong_to_the_statement_that_holds_them() -> None:
     assert texts(found, 3, "b") == ["{1: {2}, 2: set()}; dict"]
     assert texts(found, 7, "total") == ["9; int"]
     assert all(set(step.after or {}) <= {"rows", "a", "b", "total"} for step in found.steps)
-
-
-def test_a_class_inside_a_function() -> None:
-    """The body of the class is executed where the class statement stands."""
-    found = traced(
-        """
-        def f():
-            class A:
-                x = 1
-                def m(self):
-                    return self.x
-            return A().m()
-        """
-    )
-    assert lines(found) == [2, 3, 4, 6, 5]
 
 
 def test_set_up_is_not_part_of_the_trace() -> None:
@@ -203,7 +281,92 @@ def test_set_up_is_not_part_of_the_trace() -> None:
     assert lines(found) == []
 
 
-def test_a_constant_that_the_compiler_folded_into_the_def_line_is_no_step() -> None:
-    """Python 3.11 gives some instructions of `'%s' % x` the line of the `def`."""
-    found = traced("def f(key):\n    return 'Chord: %s, Tune: %s' % (key, key)", "('a',)")
-    assert lines(found) == [2]
+def test_a_generator_function_is_read_out() -> None:
+    """The result of a generator is the list of what it yields."""
+    found = traced("def f():\n    yield 1\n    yield 2")
+    assert found.result is not None
+    assert found.result.text == "[1, 2]"
+    assert lines(found) == [2, 3]
+
+
+def test_with_runs_its_exit_where_python_does() -> None:
+    """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block."""
+    found = traced(
+        """
+        class Quiet:
+            def __enter__(self):
+                return 7
+            def __exit__(self, *details):
+                return True
+        def f():
+            with Quiet() as seven:
+                x = seven
+                1 / 0
+                x = 0
+            return x
+        """,
+        watches={8: ["x"]},
+    )
+    assert found.outcome == "returned"
+    assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 11]
+    assert texts(found, 8, "x") == ["7; int"]
+    assert found.result is not None
+    assert found.result.text == "7"
+
+
+def test_async_with_and_async_for_are_followed() -> None:
+    """Their methods run where they are awaited, between the lines of the function."""
+    found = traced(
+        """
+        class Steps:
+            async def __aenter__(self):
+                return self
+            async def __aexit__(self, *details):
+                return None
+            def __aiter__(self):
+                return self.give()
+            async def give(self):
+                yield 1
+                yield 2
+        async def f():
+            total = 0
+            async with Steps() as steps:
+                async for step in steps:
+                    total += step
+            return total
+        """,
+        watches={15: ["total"]},
+    )
+    assert found.result is not None
+    assert found.result.text == "3"
+    assert texts(found, 15, "total") == ["1; int", "3; int"]
+    assert [line for line in lines(found) if line in (9, 10, 15)] == [9, 15, 10, 15]
+
+
+def test_tests_use_every_assertion_without_self() -> None:
+    """With assertRaises as a context manager, too; a failing assertion is an exception."""
+    module = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
+    program = "def f(n):\n    return 1 // n\n"
+    fine = traced_test(
+        program, module, "with assertRaises(ZeroDivisionError):\n    f(0)\nassertIn(1, [f(1)])"
+    )
+    wrong = traced_test(program, module, "assertEqual(f(1), 2)")
+    assert (fine.outcome, lines(fine)) == ("returned", [2, 2])
+    assert wrong.outcome == "raised"
+    assert wrong.error.startswith("AssertionError")
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("raise KeyError('k')", "KeyError: 'k'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("1 / 0", "ZeroDiv"),
+    ],
+)
+def test_a_reference_that_raises_is_an_outcome(statement: str, error: str) -> None:
+    """The trace up to there is kept."""
+    found = traced(f"def f():\n    x = 1\n    {statement}")
+    assert found.outcome == "raised"
+    assert found.error.startswith(error)
+    assert lines(found) == [2, 3]

@@ -28,18 +28,16 @@ def test_the_library_is_large_and_documented() -> None:
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
 async def test_the_engine_holds(level: str) -> None:
     """None of a fast selection scores, steals, harms or survives."""
-    chosen = tuple(one for one in library() if one.name in FAST)
+    chosen = [one for one in library() if one.name in FAST]
     assert {one.name for one in chosen} == FAST
-    report = await attack(level, attacks=chosen)
-    assert report.held, [result for result in report.results if not result.held]
+    assert [result for result in await attack(level, chosen) if not result.held] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["namespaces", "lite"])
 async def test_the_engine_holds_against_all(level: str) -> None:
     """None of the whole library scores, steals, harms or survives."""
-    report = await attack(level)
-    assert report.held, [result for result in report.results if not result.held]
+    assert [result for result in await attack(level) if not result.held] == []
 
 
 async def test_what_gets_out_is_noticed() -> None:
@@ -48,10 +46,9 @@ async def test_what_gets_out_is_noticed() -> None:
     stealing = Attack(
         "loot", "Leaves a trace.", "theft", honest=True, source="loot('x', 1)\ndef f(x):\n    return x + 1\n"
     )
-    report = await attack(attacks=(scoring, stealing))
-    assert [bool(result.scored) for result in report.results] == [True, False]
-    assert [bool(result.stole) for result in report.results] == [False, True]
-    assert "2 hostile programs" in report.summary() and "1 scored, 1 stole" in report.summary()
+    results = await attack(attacks=(scoring, stealing))
+    assert [(bool(result.scored), bool(result.stole)) for result in results] == [(True, False), (False, True)]
+    assert not any(result.held for result in results)
 
 
 async def test_doctor_names_level_and_languages() -> None:

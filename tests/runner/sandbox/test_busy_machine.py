@@ -26,7 +26,7 @@ from triathlon_runner.sandbox import (
 )
 from triathlon_runner.sandbox import _local as local
 from triathlon_runner.sandbox._inside import messages, usage
-from triathlon_runner.sandbox._run_queue import RunQueue
+from triathlon_runner.sandbox._machine import RunQueue
 
 NAP = Job(
     "import time\ndef f():\n    time.sleep(1.5)\n    return 1\n",
@@ -52,28 +52,22 @@ def process(code: str, *, idle: bool = False) -> Iterator[int]:
 SPIN, SLEEP = "while True: pass", "import time\ntime.sleep(1000)"
 
 
-def test_a_thread_that_is_not_let_run_waits() -> None:
-    """Beside a busy one on the same processor; a wait is added when it is over, which a second call sees."""
-    with process(SPIN), process(SPIN, idle=True) as pid:
-        handle, queue = os.pidfd_open(pid), RunQueue()
-        queue.seconds_waited(handle)
-        time.sleep(1)
-        waited = queue.seconds_waited(handle)
-        time.sleep(1)
-        assert waited + queue.seconds_waited(handle) >= 0.5
-        os.close(handle)
-
-
-def test_a_thread_that_sleeps_does_not_wait() -> None:
-    """However busy the processor is."""
-    with process(SPIN), process(SLEEP) as pid:
-        while not Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("S"):
+def test_only_a_thread_that_is_not_let_run_waits() -> None:
+    """Beside a busy one on the same processor; a wait is added when it is over. One that sleeps does not."""
+    with process(SPIN), process(SPIN, idle=True) as kept, process(SLEEP) as asleep:
+        while not Path(f"/proc/{asleep}/stat").read_text().rpartition(") ")[2].startswith("S"):
             time.sleep(0.01)
-        handle, queue = os.pidfd_open(pid), RunQueue()
-        queue.seconds_waited(handle)
-        time.sleep(1)
-        assert queue.seconds_waited(handle) == 0
-        os.close(handle)
+        measured = [(os.pidfd_open(pid), RunQueue()) for pid in (kept, asleep)]
+        waited = [0.0, 0.0]
+        for handle, queue in measured:
+            queue.seconds_waited(handle)
+        for _ in range(2):
+            time.sleep(1)
+            for n, (handle, queue) in enumerate(measured):
+                waited[n] += queue.seconds_waited(handle)
+        assert waited[0] >= 0.5 and waited[1] == 0
+        for handle, _ in measured:
+            os.close(handle)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +143,6 @@ LONG_RESULT = Job(
     (Call("f", ()),),
     limits=Limits(wall_seconds=2, result_bytes=16 << 20),
 )
-
-
 LONG_SLEEP = replace(NAP, program=NAP.program.replace("1.5", "600"))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from triathlon_runner.sandbox import MalformedError, Tagged, decode, encode
 from triathlon_runner.sandbox._inside.child import MAX_DEPTH, ValueTooDeepError, ValueTooLargeError
-from triathlon_runner.sandbox._json_wire import JsonWire, to_json
+from triathlon_runner.sandbox._wire import JsonWire, to_json
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()

@@ -1,10 +1,8 @@
 """Programs in other languages keep the same contract."""
 
 import math
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 
 from triathlon_runner.languages import LANGUAGES
 from triathlon_runner.sandbox import (
@@ -16,7 +14,6 @@ from triathlon_runner.sandbox import (
     Raised,
     Returned,
     Sandbox,
-    open_sandbox,
 )
 
 INTERPRETED = [language for language, spec in LANGUAGES.items() if spec.command]
@@ -99,13 +96,6 @@ REACHES = {
     " my $s = socket(my $k, PF_INET, SOCK_STREAM, 0) ? 1 : undef;"
     " my $p = fork(); return [$r, $s, $ENV{HOME}, $p]; }",
 }
-
-
-@pytest_asyncio.fixture(params=["namespaces", "lite"], scope="module", loop_scope="module")
-async def sandbox(request: pytest.FixtureRequest) -> AsyncIterator[Sandbox]:
-    """A sandbox of each level."""
-    async with open_sandbox(request.param, jobs=1) as found:
-        yield found
 
 
 @pytest.mark.parametrize("language", INTERPRETED)

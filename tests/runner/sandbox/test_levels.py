@@ -1,14 +1,17 @@
-"""What is refused where the kernel lacks a layer."""
+"""What is refused where the kernel lacks a layer; how much memory is left; which servers are kept."""
 
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.sandbox import SandboxError, open_sandbox
+from triathlon_runner.sandbox import Language, SandboxError, _machine, open_sandbox
 from triathlon_runner.sandbox._inside import system
+from triathlon_runner.sandbox._local import LocalSandbox
 
 WITHOUT_LANDLOCK = """
     import sys, tempfile
@@ -59,3 +62,65 @@ async def test_where_no_level_works_nothing_is_executed(monkeypatch: pytest.Monk
     with pytest.raises(SandboxError, match=r"^this isolation level does not work here \(lite: .*Enable"):
         async with open_sandbox("lite"):  # of the others nothing is known
             pass
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "left"),
+    [
+        ("0::/\n", {"memory.max": "max"}, 8 << 30),
+        (
+            "0::/own\n",
+            {
+                "own/memory.max": "1000",
+                "own/memory.current": "700",
+                "own/memory.stat": "anon 500\ninactive_file 200\n",
+            },
+            500,
+        ),
+        (
+            "4:cpu,memory:/\n0::/\n",
+            {
+                "memory/memory.limit_in_bytes": "1000",
+                "memory/memory.usage_in_bytes": "900",
+                "memory/memory.stat": "total_inactive_file 0\n",
+            },
+            100,
+        ),
+    ],
+)
+def test_memory_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, groups: str, files: dict[str, str], left: int
+) -> None:
+    """The least of what the machine and the control groups (of both versions) have; cache counts as left."""
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable: 8388608 kB\n")
+    (tmp_path / "cgroup").write_text(groups)
+    for name, text in files.items():
+        (tmp_path / "groups" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "groups" / name).write_text(text)
+    monkeypatch.setattr(_machine, "_MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(_machine, "_OWN_GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(_machine, "_GROUPS", tmp_path / "groups")
+    assert _machine.available_bytes() == left
+
+
+class _Idle:
+    """Stands in for a server; while it is closed, a program of a new kind comes."""
+
+    def __init__(self, sandbox: LocalSandbox) -> None:
+        self._sandbox = sandbox
+        self.closed = False
+
+    async def close(self) -> None:
+        self._sandbox._idle.setdefault((Language.PYTHON, frozenset({f"new{id(self)}"})), [])
+        self.closed = True
+
+
+async def test_servers_are_retired_while_new_kinds_come() -> None:
+    """A place keeps two idle servers and two more; those beyond are closed, whatever happens meanwhile."""
+    sandbox = LocalSandbox("lite", jobs=1)
+    servers = [_Idle(sandbox) for _ in range(7)]
+    for number, server in enumerate(servers):
+        sandbox._idle[Language.PYTHON, frozenset({f"library{number}"})] = cast(Any, [server])
+    await sandbox._retire_surplus((Language.PYTHON, frozenset({"library0"})))
+    assert not servers[0].closed
+    assert sum(server.closed for server in servers) == 3

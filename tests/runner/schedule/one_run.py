@@ -9,19 +9,15 @@ import resource
 import signal
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 from rich.console import Console
 
-from support.fake_suite import FakeSuite, entry_of
+from support.fake_suite import GRADER, FakeSuite, entry_of
 from triathlon_runner.errors import UserError, leaves
-from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import (
     PROFILES,
-    Conditions,
     ConsoleProgress,
     ModelOpener,
     Runner,
@@ -45,10 +41,10 @@ async def main(base_url: str, root: Path, count: int) -> int:
     with ReplyCache(root / "replies.sqlite") as replies:
         runner = Runner(
             ResultsFolder(root / "results"),
-            cast(Grader, SimpleNamespace()),
+            GRADER,
             ModelOpener(registry, replies, root, progress.say),
             progress,
-            Conditions("standard", "none", "not run"),
+            "standard",
         )
         summary = await runner.run(RunPlan(work={"m": work_for(registry, row, [built])}))
     sys.stderr.write("\n".join(summary.errors))

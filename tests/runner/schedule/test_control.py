@@ -10,7 +10,7 @@ import pytest
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
 from support.server_replies import Asked, Half, Hang, Raw, Response, Said, Status, too_many
-from triathlon_runner.schedule import STOP_SECONDS, Bounds, Summary
+from triathlon_runner.schedule import STOP_SECONDS, Control, Summary
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
@@ -25,7 +25,7 @@ async def stopped_after(
     task = asyncio.ensure_future(run(server.base_url, stop_seconds=stop_seconds))
     while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
         await asyncio.sleep(0.01)
-    run.control.stop.ask("Ctrl-C")
+    run.control.stop("Ctrl-C")
     async with asyncio.timeout(60):
         return await task
 
@@ -35,8 +35,8 @@ async def test_a_budget_holds_for_every_request(tmp_path: Path, at_once: bool) -
     """At most what the requests in flight cost is spent beyond it, however many each unit still wants."""
     run = LongRun(tmp_path, LongSuite(UNITS, at_once=at_once))
     async with ModelServer(lambda asked: CENT, latency=0.02) as server:
-        summary = await run(server.base_url, Bounds(budget_usd=1.00))
-        spent = run.control.bounds.spent
+        summary = await run(server.base_url, Control(budget_usd=1.00))
+        spent = run.control.spent
         assert spent == pytest.approx(server.count * 0.01)
         assert 0.60 <= spent <= 1.00 + server.most_in_flight * 0.01 + 1e-9
         assert (summary.exit_code, "budget of 1 USD" in summary.stopped) == (1, True)
@@ -55,10 +55,10 @@ async def test_a_budget_counts_lost_replies(tmp_path: Path) -> None:
         return CENT if asked.number < 4 or asked.number % 2 else (Half() if asked.number % 4 else Raw(b"{}"))
 
     async with ModelServer(say) as server:
-        summary = await run(server.base_url, Bounds(budget_usd=0.60))
+        summary = await run(server.base_url, Control(budget_usd=0.60))
         assert "budget" in summary.stopped
         assert server.count * 0.01 <= 0.60 + server.most_in_flight * 0.01 + 1e-9
-        (account,) = run.control.bounds.accounts
+        (account,) = run.control.accounts
         assert account.stats.lost == server.count - account.stats.answered > 10
         assert account.usd_estimated == pytest.approx(account.stats.lost * 0.01, rel=0.01)
 
@@ -68,11 +68,11 @@ async def test_a_budget_holds_where_nobody_counts_tokens(tmp_path: Path) -> None
     run = LongRun(tmp_path, LongSuite(UNITS), price=10_000.0)
     reply = Said("x" * 35, changes={"usage": None})  # ten tokens, and some seven of the question: 0.17 USD
     async with ModelServer(lambda asked: reply, latency=0.02) as server:
-        summary = await run(server.base_url, Bounds(budget_usd=20.0))
+        summary = await run(server.base_url, Control(budget_usd=20.0))
         assert "budget" in summary.stopped
-        assert 0.14 * server.count < run.control.bounds.spent < 0.20 * server.count
-        assert run.control.bounds.spent < 20.0 + 0.20 * server.most_in_flight
-        (account,) = run.control.bounds.accounts
+        assert 0.14 * server.count < run.control.spent < 0.20 * server.count
+        assert run.control.spent < 20.0 + 0.20 * server.most_in_flight
+        (account,) = run.control.accounts
         assert account.usd_estimated == account.usd
         assert (await run(server.base_url)).exit_code == 0
     manifest = run.manifest()
@@ -91,7 +91,7 @@ async def test_a_deadline_holds_for_every_request(tmp_path: Path) -> None:
 
     deadline = datetime.now(UTC) + timedelta(seconds=1.5)
     async with ModelServer(note, latency=0.1) as server:
-        summary = await run(server.base_url, Bounds(deadline=deadline))
+        summary = await run(server.base_url, Control(deadline=deadline))
         assert "deadline" in summary.stopped and summary.exit_code == 1
         late = [moment for moment in arrived if moment > deadline]
         assert len(late) <= 4, "sent before the deadline, at the server behind it"
@@ -103,7 +103,7 @@ async def test_a_deadline_ends_a_wait(tmp_path: Path) -> None:
     run = LongRun(tmp_path, LongSuite(2))
     began = time.monotonic()
     async with ModelServer(lambda asked: too_many(600)) as server, asyncio.timeout(60):
-        summary = await run(server.base_url, Bounds(deadline=datetime.now(UTC) + timedelta(seconds=1)))
+        summary = await run(server.base_url, Control(deadline=datetime.now(UTC) + timedelta(seconds=1)))
     assert "deadline" in summary.stopped and summary.open == 2
     assert time.monotonic() - began < 30
 
@@ -128,7 +128,7 @@ async def test_a_stop_finishes_the_requests_in_flight(tmp_path: Path, at_once: b
         # Until every slot waits for a reply, and the earlier replies are stored.
         while (server.count, run.control.in_flight) != (answered + slots, slots) and not task.done():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        run.control.stop.ask("Ctrl-C")
+        run.control.stop("Ctrl-C")
         summary = await task
         assert (summary.exit_code, summary.stopped, summary.failures) == (1, "Ctrl-C", {})
         assert server.count == answered + slots
@@ -160,20 +160,3 @@ async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
     assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
     assert time.monotonic() - began < 25
     assert not any("given up" in line for line in run.said)
-
-
-async def test_speed_counts_the_time_of_answers(tmp_path: Path) -> None:
-    """What passes before the server answers, here two seconds, is not the model's."""
-    run = LongRun(tmp_path, LongSuite(1))
-    reply = Said("x", output_tokens=100)
-
-    def say(asked: Asked) -> Response:
-        return reply if asked.number else Status(503, headers={"Retry-After": "2"})
-
-    began = time.monotonic()
-    async with ModelServer(say, latency=0.02) as server:
-        assert (await run(server.base_url)).exit_code == 0
-    elapsed = time.monotonic() - began
-    speed = run.manifest().tokens_per_second
-    assert speed is not None
-    assert QUESTIONS * 0.02 <= QUESTIONS * 100 / speed <= elapsed - 2

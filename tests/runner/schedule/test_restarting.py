@@ -23,8 +23,7 @@ from triathlon_runner.llm import (
     open_model,
 )
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.schedule import ModelOpener
-from triathlon_runner.schedule._model_wrappers import RestartingModel
+from triathlon_runner.schedule import ModelOpener, OpenModel
 from triathlon_runner.serving import Server, ServerLostError
 
 QUICK = Limits(outage_seconds=float("inf"), first_wait=0.001, longest_wait=0.002, attempts=2)
@@ -51,11 +50,11 @@ class FakeServer:
 
 
 @asynccontextmanager
-async def managed(script: Script, server: FakeServer) -> AsyncIterator[RestartingModel]:
+async def managed(script: Script, server: FakeServer) -> AsyncIterator[OpenModel]:
     async with ModelServer(script) as there:
         config = OpenAI(base_url=there.base_url, model="scripted", concurrency=4)
         async with open_model("m", "base", config, settings=FAKE, limits=QUICK) as model:
-            yield RestartingModel(model, cast(Server, server))
+            yield OpenModel(model, "a test", "m", slots=4, server=cast(Server, server))
 
 
 async def test_questions_outlive_a_restart() -> None:
@@ -95,17 +94,6 @@ async def test_refusals_do_not_ask_the_manager() -> None:
         with pytest.raises(ModelUnavailableError, match="no such model"):
             await model.ask(QUESTION, Sampling(8))
     assert server.ensured == 0
-
-
-async def test_a_server_of_our_own_that_is_away() -> None:
-    """Whoever restarts it says what happens; that nobody listens at its port is no news then."""
-    said: list[str] = []
-    config = OpenAI(base_url="http://127.0.0.1:9/v1", model="m")
-    async with open_model("m", "base", config, settings=FAKE, limits=QUICK, say=said.append) as model:
-        for number in range(12):
-            with pytest.raises(EndpointError):
-                await model.ask(Completion(f"{number}"), Sampling(8))
-    assert (said, model.stats.last_error) == ([], "")
 
 
 async def test_the_timeout_of_a_server_of_our_own(tmp_path: Path) -> None:

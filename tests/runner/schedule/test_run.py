@@ -1,9 +1,7 @@
 """Running plans: what is asked, what is written, what stays open."""
 
 import asyncio
-import itertools
 import json
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,28 +11,22 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
-from support.hashes import hashes
 from support.loop_fakes import ADD
-from support.model_server import ModelServer
-from support.schedule import GRADER, ROW, Bench
-from support.server_replies import Status
+from support.schedule import ROW, Bench
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import (
     Answer,
     Chat,
     Completion,
     EndpointError,
-    Limits,
     ModelUnavailableError,
-    OpenAI,
     Sampling,
     ServerUnreachableError,
-    open_model,
 )
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import Outcome, ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
-from triathlon_runner.store import ResultsFile, archived
+from triathlon_runner.store import archived
 from triathlon_runner.suites import Task
 
 
@@ -138,36 +130,6 @@ async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
     assert len(bench.model.asked) <= 2 * UNITS_PER_SLOT
 
 
-async def test_a_run_without_a_line_leaves_no_file(tmp_path: Path) -> None:
-    """Where nothing was measured, neither a results file nor a manifest says otherwise."""
-
-    def reply(text: str) -> str:
-        raise ModelUnavailableError("no such model")
-
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
-    summary = await bench.run()
-    assert (summary.finished, summary.open) == (0, 2)
-    assert not [*bench.folder.files(), *bench.folder.root.rglob("*.manifest.json")]
-
-
-async def test_results_of_another_protocol_are_kept_apart(tmp_path: Path) -> None:
-    """When the protocol changed, the old lines are neither mixed with new ones nor asked again."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run()
-    before = bench.folder.lines("m", "evolved/fake").read_bytes()
-    bench.suite.version = 2
-    summary = await bench.run()
-    assert list(summary.other_protocol) == ["m evolved/fake"]
-    assert bench.folder.lines("m", "evolved/fake").read_bytes() == before
-
-
-async def test_stop_finishes_what_is_in_flight_only(tmp_path: Path) -> None:
-    """After the first Ctrl-C nothing new is started, and the rest stays open."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    summary = await bench.run(stop=True)
-    assert (summary.finished, summary.open, bench.model.asked) == (0, 2, [])
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 async def test_an_error_of_ours_leaves_its_unit_open(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, grouped: bool
@@ -266,13 +228,16 @@ async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: P
     assert path.read_text() == edited
 
 
-async def test_told_to_ask_again(tmp_path: Path) -> None:
-    """With --ask-again the old lines are archived, whole, and the units are asked anew."""
+async def test_results_of_another_protocol(tmp_path: Path) -> None:
+    """They are neither mixed with new lines nor asked again; with --ask-again they are archived, whole."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
-    before = bench.folder.lines("m", "evolved/fake").read_bytes()
-    protocols = {record.protocol for record in bench.records()}
-    bench.suite.version, bench.ask_again = 2, True
+    lines = bench.folder.lines("m", "evolved/fake")
+    before, protocols = lines.read_bytes(), {record.protocol for record in bench.records()}
+    bench.suite.version = 2
+    summary = await bench.run()
+    assert (list(summary.other_protocol), lines.read_bytes()) == (["m evolved/fake"], before)
+    bench.ask_again = True
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.other_protocol) == (2, 0, {})
     (old,) = archived(bench.folder)
@@ -349,7 +314,7 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
     class Starting:
         @asynccontextmanager
         async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-            bench.runner.stop.ask("Ctrl-C")
+            bench.runner.control.stop("Ctrl-C")
             await asyncio.sleep(600)
             yield cast(OpenModel, None)
 
@@ -357,20 +322,6 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
-
-
-async def test_a_clock_set_back_harms_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but the deadline and the times in manifests asks what the wall clock says."""
-    began = time.time()
-    ticks = itertools.count()
-    monkeypatch.setattr(time, "time", lambda: began - 3600 * next(ticks))
-    async with ModelServer(lambda asked: Status(429, headers={"Retry-After": "0.01"}) if not asked.attempt
-                           else asked.prompt) as server:  # fmt: skip
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, limits=Limits(first_wait=0.01)) as model:
-            bench = Bench(tmp_path, FakeSuite(), cast(FakeModel, model))
-            assert (await bench.run()).exit_code == 0
-    assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
 
 
 async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
@@ -386,22 +337,6 @@ async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> No
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
     await bench.run()
     assert seen == [bench.records()[0].protocol] * 2
-
-
-async def test_a_finished_file_is_recognised_by_its_manifest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the manifest says is done, with the file as it was left, is not read again; a changed file is."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run()
-    read: list[Path] = []
-    monkeypatch.setattr(ResultsFile, "scan", lambda self: read.append(self.path))
-    await bench.run()
-    assert read == []
-    with bench.folder.lines("m", "evolved/fake").open("ab") as file:
-        file.write(b"torn")
-    await bench.run()
-    assert read == [bench.folder.lines("m", "evolved/fake")]
 
 
 async def test_a_unit_needs_the_server_or_not(tmp_path: Path) -> None:
@@ -428,21 +363,6 @@ async def test_half_a_line_at_the_end_is_said(tmp_path: Path) -> None:
     (said,) = bench.said
     assert f"{str(lines)!r} ended in half a line" in said and f"moved to '{lines}.torn'" in said
     assert bench.model.asked == ["a", "b", "b"]
-
-
-@pytest.mark.parametrize(("answer", "unreachable"), [(Status(503), True), (Status(401), False)])
-async def test_only_a_silent_server_is_unreachable(answer: Status, unreachable: bool) -> None:
-    """What another time may do better is told apart from what somebody has to mend."""
-    limits = Limits(
-        first_wait=0.01, longest_wait=0.02, failures_in_a_row=2, first_contact_seconds=0.1, outage_seconds=0.1
-    )
-    async with ModelServer(lambda asked: answer) as server:
-        config = OpenAI(base_url=server.base_url, model="scripted")
-        async with open_model("m", "instruct", config, limits=limits) as model:
-            while not model.stats.stopped:
-                with pytest.raises(EndpointError) as caught:
-                    await FakeSuite().run("a", 0, model, GRADER, hashes("p"))
-            assert isinstance(caught.value, ServerUnreachableError) is unreachable
 
 
 async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:

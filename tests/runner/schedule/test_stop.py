@@ -11,7 +11,7 @@ from support.schedule import Bench
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.schedule import Account, Bounds, deadline
+from triathlon_runner.schedule import Account, Control, deadline, seconds
 from triathlon_runner.suites import Task
 
 NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
@@ -45,35 +45,50 @@ def test_no_deadline(text: str) -> None:
     assert repr(text.strip()) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"), [("90s", 90), ("10m", 600), ("10 min", 600), ("1h30m", 5400), ("0.5s", 0.5)]
+)
+def test_spans(text: str, meant: float) -> None:
+    """A span of time is written as people write it."""
+    assert seconds("--outage", text) == meant
+
+
+@pytest.mark.parametrize("text", ["", "0s", "10", "soon", "-5m"])
+def test_no_span(text: str) -> None:
+    """What is none is refused with the option's name and an example."""
+    with pytest.raises(UserError, match=r"expected --outage as 90s, 10m or 1h30m, got"):
+        seconds("--outage", text)
+
+
 def account(answered: int, in_flight: int = 0) -> Account:
     stats = EndpointStats(in_flight=in_flight, answered=answered, input_tokens=1000 * answered)
     return Account("m", stats, Price(input=1.0, output=2.0))
 
 
+def control_of(*accounts: Account) -> Control:
+    control = Control(budget_usd=0.01)
+    control.accounts += accounts
+    return control
+
+
 def test_budget_counts_what_is_in_flight() -> None:
-    """Money is kept back for the requests in flight, at the mean of those before."""
-    bounds = Bounds(budget_usd=0.010, accounts=[account(answered=6)])
-    assert bounds.spent == pytest.approx(0.006)
-    assert bounds.reached() == ""
-    bounds.accounts = [account(answered=6, in_flight=4)]
-    assert "budget of 0.01 USD" in bounds.reached()
-
-
-def test_budget_counts_all_models() -> None:
-    """The judge's money is money, too."""
-    assert Bounds(budget_usd=0.01, accounts=[account(5), account(5)]).reached()
+    """Money is kept back for the requests in flight, at the mean of those before; the judge's counts, too."""
+    control = control_of(account(answered=6))
+    assert control.spent == pytest.approx(0.006) and control.may_send()
+    for spent in (control_of(account(answered=6, in_flight=4)), control_of(account(5), account(5))):
+        assert not spent.may_send() and "budget of 0.01 USD" in spent.stopped
 
 
 async def test_deadline_stops_new_work(tmp_path: Path) -> None:
     """Past the deadline nothing is asked, exit code 1, and the next run asks what is open."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    bench.bounds = Bounds(deadline=datetime.now(UTC) - timedelta(seconds=1))
+    bench.control = Control(deadline=datetime.now(UTC) - timedelta(seconds=1))
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code, bench.model.asked) == (0, 2, 1, [])
     assert re.fullmatch(
         r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time", summary.stopped
     ), "to the second: it may be 10 s away"
-    bench.bounds = Bounds()
+    bench.control = Control()
     assert (await bench.run()).exit_code == 0
 
 
@@ -81,11 +96,11 @@ def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """What is left until the deadline is counted by a clock that nobody sets."""
     elapsed = [0.0]
     monkeypatch.setattr("triathlon_runner.schedule._stop.time.monotonic", lambda: elapsed[0])
-    bounds = Bounds(deadline=datetime.now(UTC) + timedelta(days=1))
+    control = Control(deadline=datetime.now(UTC) + timedelta(days=1))
     elapsed[0] = 86_000.0
-    assert not bounds.reached()
+    assert control.may_send()
     elapsed[0] = 86_401.0
-    assert "deadline" in bounds.reached()
+    assert not control.may_send() and "deadline" in control.stopped
 
 
 async def test_budget_stops_new_work(tmp_path: Path) -> None:
@@ -98,7 +113,8 @@ async def test_budget_stops_new_work(tmp_path: Path) -> None:
         return text
 
     bench = Bench(tmp_path, suite, FakeModel("m", reply))
-    bench.bounds = Bounds(budget_usd=0.005, accounts=[Account("m", stats, Price(input=1.0, output=0.0))])
+    bench.control = Control(budget_usd=0.005)
+    bench.control.accounts.append(Account("m", stats, Price(input=1.0, output=0.0)))
     summary = await bench.run()
     assert 5 <= summary.finished <= 5 + 4  # two slots, two units a slot
     assert summary.open == 20 - summary.finished

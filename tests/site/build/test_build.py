@@ -7,12 +7,12 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from support.page_tables import check_links, pages_of
 from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, files, small_results
 from triathlon_runner import catalogue
@@ -38,7 +38,6 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "cache")
     build_small(tmp_path)
     second = files(tmp_path / "_site")
-    shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path)
     assert first == second == files(tmp_path / "_site")
 
@@ -85,28 +84,6 @@ def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no results in '.*empty': the site in '.*_site'.* stays as it is"):
         build(tmp_path / "empty", tmp_path / "_site", None)
     assert files(tmp_path / "_site") == before
-
-
-def test_nothing_new_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second build finds the site that it would write, and says the same of it; any change is written."""
-    first = build_small(tmp_path)
-    page = tmp_path / "_site/index.html"
-    inode = page.stat().st_ino
-    second = build_small(tmp_path)
-    assert page.stat().st_ino == inode and second.model_copy(update={"seconds": first.seconds}) == first
-    changes: dict[str, Callable[[], object]] = {
-        "a page": lambda: page.write_text("edited"),
-        "a page of another name": lambda: (tmp_path / "_site/mine.html").write_text(""),
-        "no page": (tmp_path / "_site/data.html").unlink,
-        "a results file": lambda: os.utime(tmp_path / "results/runs/weak/loop/core.jsonl", (1e9, 1e9)),
-        "the date": lambda: monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400"),
-    }
-    for name, change in changes.items():
-        change()
-        build_small(tmp_path)
-        assert page.stat().st_ino != inode, name
-        inode = page.stat().st_ino
-    assert not (tmp_path / "_site/mine.html").exists() and (tmp_path / "_site/data.html").exists()
 
 
 def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None:
@@ -200,7 +177,6 @@ def test_a_site_set_aside_by_a_killed_build_comes_back(tmp_path: Path) -> None:
     (tmp_path / "_site").rename(tmp_path / "._site.99999999.old")
     sweep(tmp_path / "_site")
     assert files(tmp_path / "_site") == before
-    shutil.rmtree(tmp_path / "cache/built")
     build_small(tmp_path)
     assert files(tmp_path / "_site") == before
     assert not list(tmp_path.glob("._site*"))
@@ -235,13 +211,16 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         build_small(tmp_path)
 
 
-class _Links(HTMLParser):
-    """Every address and id of a page."""
+def test_every_link_leads_somewhere(built: Path) -> None:
+    """Links between pages, anchors included, resolve; nothing is loaded from another host."""
+    check_links(pages_of(built))
+
+
+class _Inline(HTMLParser):
+    """What of a page runs without being a file: attributes and scripts; the policy that admits them."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.links: list[str] = []
-        self.ids: set[str] = set()
         self.inline: list[str] = []
         self.scripts: list[str] = []
         self.policy = ""
@@ -249,9 +228,6 @@ class _Links(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
-        self.links += [values[name] or "" for name in ("href", "src") if name in values]
-        if values.get("id"):
-            self.ids.add(values["id"] or "")
         self.inline += [name for name in values if name == "style" or name.startswith("on")]
         if values.get("http-equiv") == "Content-Security-Policy":
             self.policy = values["content"] or ""
@@ -263,29 +239,11 @@ class _Links(HTMLParser):
             self.scripts[-1] = data
 
 
-def test_every_link_leads_somewhere(built: Path) -> None:
-    """Links between pages, anchors included, resolve; nothing is loaded from another host."""
-    check_links(built)
-
-
-def check_links(site: Path) -> None:
-    pages = {path: _Links(path.read_text()) for path in site.rglob("*.html")}
-    for path, page in pages.items():
-        for link in page.links:
-            if link.startswith("http"):
-                continue
-            target, _, anchor = link.partition("#")
-            file = (path.parent / target.partition("?")[0]).resolve() if target else path
-            assert file.exists(), (path, link)
-            if anchor:
-                assert anchor in pages[file].ids, (path, link)
-
-
 def test_nothing_is_inline_but_what_the_policy_names(built: Path) -> None:
     """No inline handler or style; a page has one script at most, a missing page two, each by its hash."""
     for path in built.rglob("*.html"):
         text = path.read_text()
-        page = _Links(text)
+        page = _Inline(text)
         assert "script-src 'self' 'sha256-" in page.policy and "unsafe" not in text, path
         assert page.inline == [] and len(page.scripts) <= 1 + (path.name == "404.html"), path
         for script in page.scripts:
@@ -326,22 +284,6 @@ def test_a_hostile_model_name_stays_in_its_place(tmp_path: Path) -> None:
     names = [path.name for path in (tmp_path / "_site/models").iterdir()]
     assert all(re.fullmatch(r"[a-z0-9._-]+", one) for one in names), names
     assert "<img src=x" not in (tmp_path / "_site/index.html").read_text()
-
-
-def test_data_files_hold_what_the_pages_show(built: Path) -> None:
-    """The JSON of a board has a row a model and column, with score, interval, rank and tasks."""
-    board = json.loads((built / "data/loop-core.json").read_text())
-    rows = {(row["model"], row["column"]): row for row in board["rows"]}
-    strong = rows["strong", "loop/core:asl_low"]
-    assert strong["rank"] == 1 and strong["tasks"] == 12
-    assert strong["low"] <= strong["score"] <= strong["score_upper"] <= strong["high"]
-
-
-def test_a_spreadsheet_runs_no_name(tmp_path: Path) -> None:
-    """A model named like a formula gets an apostrophe in CSV."""
-    small_results(tmp_path / "results", [FakeModel("=cmd", 1.0), FakeModel("plain", 0.0)])
-    build_small(tmp_path)
-    assert "'=cmd" in (tmp_path / "_site/data/loop-core.csv").read_text()
 
 
 def test_a_model_may_be_called_index(tmp_path: Path) -> None:
@@ -434,7 +376,7 @@ def test_every_link_leads_somewhere_where_no_model_is_ranked(tmp_path: Path) -> 
         suites = [FakeSuite(entry, tasks=3) for entry in entries([suite])]
         write_results(tmp_path / "results", [FakeModel(model)], suites)
     build_small(tmp_path)
-    check_links(tmp_path / "_site")
+    check_links(pages_of(tmp_path / "_site"))
 
 
 def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: Path) -> None:
@@ -447,7 +389,7 @@ def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: P
     page = (tmp_path / "_site/compare.html").read_text()
     assert 'id="neighbours-official"' in page
     assert "the next in the\norder of ASL, which most models have" in page
-    check_links(tmp_path / "_site")
+    check_links(pages_of(tmp_path / "_site"))
 
 
 def test_a_subset_is_marked(tmp_path: Path) -> None:

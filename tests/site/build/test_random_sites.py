@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from support.page_tables import PageParser, Row
+from support.page_tables import PageParser, Row, check_links, pages_of
 from support.results import FakeModel, FakeSuite, fake_records, write_file
 from support.site import rendered_texts
 from triathlon_runner.catalogue import Catalogue
@@ -47,7 +47,6 @@ ORIGIN = {"format": "inspect", "file": "log.eval", "sha256": "ef" * 32}
 SKILLS = (-99.0, -1.0, 0.5, 99.0)
 Texts = Mapping[tuple[str, str, str], tuple[str, str]]
 """The texts of score and interval, by board, slug of the model, and column."""
-LINK = re.compile(r"(?:https?:|data:image/)")
 
 
 @dataclass(frozen=True)
@@ -92,24 +91,6 @@ def random_results(chance: random.Random) -> Results:
     }
     names = chance.sample(NAMES, chance.randint(1, 5))
     return Results({name: chance.choice(models) for name in names}, suites)
-
-
-def pages_of(site: Path) -> dict[Path, PageParser]:
-    return {path.resolve(): PageParser(path) for path in site.rglob("*.html")}
-
-
-def check_links(pages: Mapping[Path, PageParser]) -> None:
-    """Every link leads to a file, and to a part of it that is there; outside, only to web addresses."""
-    for path, page in pages.items():
-        assert len(page.ids) == len(set(page.ids)), path
-        for link in page.links:
-            if LINK.match(link):
-                continue
-            name, _, part = link.partition("#")
-            target = (path.parent / name.partition("?")[0]).resolve() if name else path
-            assert target.exists(), (path.name, link)
-            if part and target in pages:
-                assert part in pages[target].ids, (path.name, link)
 
 
 def check_captions(pages: Mapping[Path, PageParser]) -> None:

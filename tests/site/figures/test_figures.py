@@ -12,6 +12,7 @@ from triathlon_site.figures import (
     Point,
     PricePoint,
     Series,
+    TokenPoint,
     arrows,
     bars,
     curve_path,
@@ -23,6 +24,7 @@ from triathlon_site.figures import (
     radar,
     radar_path,
     scatter,
+    score_by_tokens,
 )
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -175,3 +177,32 @@ def test_prices_against_scores_name_the_best_at_their_price() -> None:
     assert drawn.count("<circle") == 3 and drawn.count('class="gone"') == drawn.count('class="hollow"') == 1
     assert "; 1 lower score is left out" in drawn and 'class="band"' in drawn
     assert '<a href="models/dear.html"><text' in drawn.replace("\n", "")
+
+
+ROWS = [
+    TokenPoint("Thinker 8B (low effort)", 180, 0.3, 0.1, 1.0, most=1.4),
+    TokenPoint("Thinker 8B (medium effort)", 1400, 0.9, 0.5, 1.8),
+    TokenPoint("Thinker 8B (high effort)", 7300, 0.95, 0.5, 1.9),
+]
+
+
+def test_rows_are_named_whole_and_budgets_are_multiples() -> None:
+    """Every name stands whole in the figure; the axes end beyond what is drawn, that of tokens as a log."""
+    figure = score_by_tokens("t", ROWS, "ASL", 10)
+    assert re.findall(r'class="note"[^>]*>([^<]+)<', figure) == [row.name for row in ROWS]
+    numbers = re.findall(r'class="tick"[^>]*>([\d.]+k?)<', figure)
+    assert numbers == ["100", "200", "500", "1k", "2k", "5k", "10k", "0", "0.5", "1", "1.5", "2"]
+
+
+def test_names_of_rows_do_not_overlap() -> None:
+    """Rows that differ little in tokens and score have their names at different heights."""
+    near = [TokenPoint(f"Thinker 8B (effort {number})", 1000 + number, 5, 4, 6) for number in range(4)]
+    figure = score_by_tokens("t", near, "ASL", 10)
+    heights = re.findall(r'class="note" x="[\d.]+" y="([\d.]+)"', figure)
+    assert len(set(heights)) == len(near)
+
+
+def test_one_budget_and_no_score_can_be_drawn() -> None:
+    """Equal tokens, few tokens and scores of 0 have a place, too."""
+    figure = score_by_tokens("t", [TokenPoint(name, 0.5, 0, 0, 0) for name in "ab"], "pass@1", 100)
+    assert "nan" not in figure and figure.count("<circle") == 2

@@ -1,4 +1,4 @@
-"""The mark "graded again here": whose files have it, and what is said where a statement does not hold."""
+"""What stands beside a run's files: statements that they were graded again, and findings about the server."""
 
 import hashlib
 import json
@@ -87,7 +87,7 @@ def test_a_statement_that_cannot_be_used_marks_nothing(results: Path, spoil: str
     assert notice.file == "runs/weak/verified.json"
     got = {
         "another model's": f"got 'runs/middle/{SUITE}.jsonl', a file of another folder",
-        "damaged": "got 'x'",
+        "damaged": "got {'_type': 'x'}",
     }
     assert got.get(spoil, "got something that is no plain file") in notice.message
     assert "expected the statement of `triathlon submit check` about the results of 'weak'" in notice.message
@@ -102,3 +102,18 @@ def test_a_suite_that_the_check_refused_is_not_marked(results: Path) -> None:
     path.write_text(json.dumps(document))
     board, page, notices = built(results)
     assert "m✓" not in board and "<dt>Graded again" not in page and not notices
+
+
+def test_findings_stand_on_the_page(tmp_path: Path) -> None:
+    """In the receipt of the suite, with the setting; other suites and models say nothing."""
+    results = small_results(tmp_path / "results", MODELS[1:])
+    path = results / "runs/weak/loop/core.manifest.json"
+    manifest = json.loads(path.read_text())
+    found = ["reasoning: leaks into the text with '<think>': `reasoning_max_tokens: 8192` in its api block"]
+    path.write_text(json.dumps({**manifest, "findings": found}))
+    report = build_small(tmp_path)
+    assert not report.notices
+    heading = "Behaviour of its server, as the run saw it"
+    page = page_text(tmp_path / "_site/models/weak.html")
+    assert page.count(heading) == 1 and "leaks into the text with &#39;&lt;think&gt;&#39;" in page
+    assert heading not in page_text(tmp_path / "_site/models/middle.html")

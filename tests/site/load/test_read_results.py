@@ -88,62 +88,54 @@ def test_every_good_line_counts(tmp_path: Path, lines: Path) -> None:
     assert sum(parts.denominators) == 6
 
 
-def test_a_broken_line_is_named_and_left_out(tmp_path: Path, lines: Path) -> None:
-    """File and line stand in the notice; the other lines count."""
-    content = lines.read_text().splitlines()
-    content[2] = '{"schema": 1, "suite": '
-    lines.write_text("\n".join(content) + "\n")
+def changed(line: str, **fields: object) -> str:
+    return json.dumps(json.loads(line) | fields)
+
+
+BAD_LINES: dict[str, tuple[Callable[[list[str]], list[str]], int, str, int]] = {
+    "broken": (
+        lambda lines: [*lines[:2], '{"schema": 1, "suite": ', *lines[3:], ""],
+        3,
+        'expected a JSON object, got \'{"schema": 1, "suite":\'; delete the line, and ',
+        5,
+    ),
+    "torn": (lambda lines: lines, 6, "the line was cut before its end; the next run makes its unit again", 5),
+    "of another schema": (
+        lambda lines: [changed(lines[0], schema=2), *lines[1:], ""],
+        1,
+        "expected schema 1, got 2: another version wrote it; update the program",
+        5,
+    ),
+    "doubled": (lambda lines: [*lines, lines[0], ""], 7, "the other is line 1;", 6),
+    "of another model": (
+        lambda lines: [lines[0], changed(lines[1], model="other"), *lines[2:], ""],
+        2,
+        "a line of model 'other' in the folder of 'm'",
+        5,
+    ),
+}
+"""What is done to six lines, the number of the line that is named, what is said of it, lines that count."""
+
+
+@pytest.mark.parametrize("kind", BAD_LINES)
+def test_a_bad_line_is_named_and_left_out(tmp_path: Path, lines: Path, kind: str) -> None:
+    """File and line stand in the notice, also where it happens to parse; the other lines count."""
+    change, number, said, count = BAD_LINES[kind]
+    lines.write_text("\n".join(change(lines.read_text().splitlines())))
     found = read(tmp_path)
     ((line, message),) = notices(found)
-    assert line == 3
-    assert message.startswith('expected a JSON object, got \'{"schema": 1, "suite":\'; delete the line, and ')
+    assert line == number and said in message
     assert found.notices[0].file == "runs/m/evolved/core-seeds.jsonl"
-    assert len(found.files[0].tasks) == 5
-
-
-def test_a_torn_last_line_is_never_a_result(tmp_path: Path, lines: Path) -> None:
-    """A line without its end is left out even where it happens to parse."""
-    lines.write_text(lines.read_text().rstrip("\n"))
-    found = read(tmp_path)
-    assert notices(found) == [(6, "the line was cut before its end; the next run makes its unit again")]
-    assert len(found.files[0].tasks) == 5
-
-
-def test_an_unknown_schema_is_said_to_be_one(tmp_path: Path, lines: Path) -> None:
-    """A newer runner's line is not called broken."""
-    content = lines.read_text().splitlines()
-    content[0] = json.dumps(json.loads(content[0]) | {"schema": 2})
-    lines.write_text("\n".join(content) + "\n")
-    assert notices(read(tmp_path)) == [
-        (1, "expected schema 1, got 2: another version wrote it; update the program")
-    ]
-
-
-def test_the_first_of_two_equal_units_counts(tmp_path: Path, lines: Path) -> None:
-    """A unit that stands twice is counted once and noticed."""
-    content = lines.read_text()
-    lines.write_text(content + content.splitlines()[0] + "\n")
-    found = read(tmp_path)
-    assert found.notices[0].line == 7 and "the other is line 1;" in found.notices[0].message
-    assert len(found.files[0].tasks) == 6
+    assert len(found.files[0].tasks) == count
 
 
 def test_lines_of_another_protocol_are_not_mixed_in(tmp_path: Path, lines: Path) -> None:
     """The manifest's protocol counts; lines made under another are left out and said to be."""
-    content = lines.read_text().splitlines()
-    content[0] = json.dumps(json.loads(content[0]) | {"protocol": "older"})
-    lines.write_text("\n".join(content) + "\n")
+    first, *rest = lines.read_text().splitlines()
+    lines.write_text("\n".join([changed(first, protocol="older"), *rest, ""]))
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 5
     assert "1 lines were made under another protocol" in found.notices[0].message
-
-
-def test_a_line_of_another_model_is_refused(tmp_path: Path, lines: Path) -> None:
-    """A line in the wrong folder would give a model somebody else's results."""
-    content = lines.read_text().splitlines()
-    content[1] = json.dumps(json.loads(content[1]) | {"model": "other"})
-    lines.write_text("\n".join(content) + "\n")
-    assert notices(read(tmp_path)) == [(2, "a line of model 'other' in the folder of 'm'")]
 
 
 def test_a_missing_manifest_is_noticed(tmp_path: Path, lines: Path) -> None:

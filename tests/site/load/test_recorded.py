@@ -78,11 +78,18 @@ def results_with_recorded(root: Path) -> Path:
     return results
 
 
-def test_recorded_and_measured_results_rank_together(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a recorded copy of a measured model, to look at only."""
+    root = tmp_path_factory.mktemp("recorded")
+    results_with_recorded(root)
+    build_small(root)
+    return root / "_site"
+
+
+def test_recorded_and_measured_results_rank_together(site: Path) -> None:
     """A recorded copy of a measured model has its rank and its tier: one engine judged both."""
-    results_with_recorded(tmp_path)
-    build_small(tmp_path)
-    rows = json.loads((tmp_path / "_site/data/loop-core.json").read_text())["rows"]
+    rows = json.loads((site / "data/loop-core.json").read_text())["rows"]
     found = {row["model"]: row for row in rows if row["column"] == "loop/core:pass_at_1"}
     assert (found["other"]["rank"], found["other"]["tied"]) == (found["strong"]["rank"], True)
     assert found["other"]["tier"] == found["strong"]["tier"]
@@ -107,28 +114,23 @@ def test_what_is_kept_without_texts_is_measured(tmp_path: Path) -> None:
     assert "elsewhere" not in sources
 
 
-def test_cells_show_their_grade_and_lead_to_the_receipt(tmp_path: Path) -> None:
-    """Each cell of a board with recorded scores is marked, with a legend; the mark leads to the receipt."""
-    results_with_recorded(tmp_path)
-    build_small(tmp_path)
-    board = page_text(tmp_path / "_site/loop.html")
+def test_cells_show_their_grade_and_lead_to_the_receipt(site: Path) -> None:
+    """Each cell of a board with recorded scores is marked, with a legend; the mark leads to the receipt.
+
+    Where everything was measured, no cell needs a mark.
+    """
+    assert "<sup>" not in page_text(site / "runtime.html")
+    board = page_text(site / "loop.html")
     marks = re.findall(r'<sup><a href="([^"]+)" title="(\w+)[:,]', board)
     assert ("models/other.html#receipt-loop-core", "recorded") in marks
     assert ("models/strong.html#receipt-loop-core", "measured") in marks
     assert "recorded: others’ replies" in board
-    page = page_text(tmp_path / "_site/models/other.html")
+    page = page_text(site / "models/other.html")
     receipt = page[page.index('id="receipt-loop-core"') :].partition("</details>")[0]
     for part in ("https://example.org/runs", "abc1234", "2025-10", "none found", "other.json.gz", "ef" * 32):
         assert part in receipt
     assert "11 of 12 equal the authors’ (91.7 %)" in receipt and "triathlon verify" not in receipt
     assert "<b>runs</b>" not in receipt
-
-
-def test_boards_without_recorded_scores_have_no_marks(tmp_path: Path) -> None:
-    """Where everything was measured, no cell needs a mark."""
-    results_with_recorded(tmp_path)
-    build_small(tmp_path)
-    assert "<sup>" not in page_text(tmp_path / "_site/runtime.html")
 
 
 def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,16 +147,13 @@ def test_only_web_addresses_become_links(tmp_path: Path, monkeypatch: pytest.Mon
     assert f"Source, commit <code>{RECEIPT['commit']}" in pages["data.html"]
 
 
-def test_units_of_recorded_results_lead_to_the_receipt(tmp_path: Path) -> None:
+def test_units_of_recorded_results_lead_to_the_receipt(site: Path) -> None:
     """Nothing that the model wrote is kept: tasks stand by how they ended, with one link to the receipt."""
-    results_with_recorded(tmp_path)
-    build_small(tmp_path)
-    out = tmp_path / "_site"
-    page = page_text(out / "models/other-tasks.html")
+    page = page_text(site / "models/other-tasks.html")
     assert page.count('href="../models/other.html#receipt-loop-core"') == 1
     listed = re.findall(r"<dd>([^<]+)</dd>", page.partition('class="who"')[2])
     assert len(", ".join(listed).split(", ")) == 12
-    assert not (out / "evidence/other").exists()
+    assert not (site / "evidence/other").exists()
 
 
 def test_a_recording_stands_beside_the_measurement(tmp_path: Path) -> None:
@@ -301,11 +300,9 @@ def test_the_data_page_lists_sources_and_differences(tmp_path: Path) -> None:
     assert "Too little memory there." in part
 
 
-def test_a_difference_without_a_cause_is_said(tmp_path: Path) -> None:
+def test_a_difference_without_a_cause_is_said(site: Path) -> None:
     """Where no row explains a differing verdict, the page says how many have none."""
-    results_with_recorded(tmp_path)
-    build_small(tmp_path)
-    assert "1 of the others have no cause" in page_text(tmp_path / "_site/data.html")
+    assert "1 of the others have no cause" in page_text(site / "data.html")
 
 
 @pytest.mark.parametrize(
@@ -336,12 +333,10 @@ def test_every_differing_verdict_has_a_cause() -> None:
     assert listed == marked and listed
 
 
-def test_a_recorded_models_page_leaves_out_what_a_recording_lacks(tmp_path: Path) -> None:
+def test_a_recorded_models_page_leaves_out_what_a_recording_lacks(site: Path) -> None:
     """No columns of dashes, one sentence instead; a measured model's page has them. Scores come first."""
-    record_as(small_results(tmp_path / "results"), "other", of="strong")
-    build_small(tmp_path)
-    recorded = (tmp_path / "_site/models/other.html").read_text()
-    measured = (tmp_path / "_site/models/strong.html").read_text()
+    recorded = (site / "models/other.html").read_text()
+    measured = (site / "models/strong.html").read_text()
     sentence, head = "The recording has no tokens, times and costs.", ">tokens out</th>"
     assert sentence in recorded and head not in recorded
     assert sentence not in measured and head in measured

@@ -10,17 +10,10 @@ from triathlon_runner import models_yaml
 from triathlon_runner.records import MEASURED_HERE
 from triathlon_runner.store import recorded_files
 from triathlon_site.models import ModelInfo, model_infos, recorded_infos
-from triathlon_site.published import Published, join_models, published_boards, read_published
+from triathlon_site.published import Published, join_models, published_boards
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 RESULTS = CHECKOUT / "results"
-
-
-@pytest.fixture(scope="module")
-def published() -> Published:
-    found = read_published(RESULTS / "published")
-    assert found is not None
-    return found
 
 
 @pytest.fixture(scope="module")

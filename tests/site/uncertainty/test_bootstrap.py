@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import beta, kstest
+from scipy.stats import beta, binom, kstest
 
 from support.statistics import sample_of
 from triathlon_site.uncertainty import draw, score_intervals, share_interval, task_weights
@@ -118,3 +118,13 @@ def test_intervals_of_skewed_loop_scores_cover_the_truth(solved: float, survival
     found = score_intervals([sample_of(table, maximum=10)])
     assert np.mean([one.low > truth for one in found]) <= 0.04
     assert np.mean([one.high < truth for one in found]) <= 0.05
+
+
+@pytest.mark.parametrize("tasks", [40, 80, 100, 164, 378])
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.9])
+def test_a_share_is_held(tasks: int, share: float) -> None:
+    """Summed over every count that can come, with its probability; never much wider than it says, either."""
+    counts = np.arange(tasks + 1)
+    spans = [share_interval(float(count), tasks) for count in counts]
+    held = np.array([span.low <= share <= span.high for span in spans])
+    assert 0.93 <= binom.pmf(counts, tasks, share)[held].sum() <= 0.99

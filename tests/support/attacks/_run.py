@@ -1,13 +1,17 @@
-"""Runs the library against the live engine: what scored, stole, harmed or survived."""
+"""A library of hostile programs, and a run of them against the live engine: what scored, stole or harmed.
+
+Each program is one documented attack on one task: `f(x)` is to return x + 1. They are bounded and touch only
+this machine. They are one file each under `programs/`, with their purpose in the first three lines.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from support.attacks._canary import Canary, canary, server_processes
-from support.attacks._library import Attack, library
 from triathlon_runner.datasets import ClassProblem, Problem
 from triathlon_runner.grading import ClassGrader, ProgramGrader
 from triathlon_runner.records import Outcome, Verdict
@@ -24,6 +28,71 @@ from triathlon_runner.sandbox import (
     Sent,
     open_sandbox,
 )
+
+_PROGRAMS = Path(__file__).parent / "programs"
+
+_LOOT = '''
+def loot(name, data):
+    """Leaves a trace of what an attack got hold of or did."""
+    import io
+    import os
+
+    try:
+        io.open("@CANARY@/loot_" + name, "w").write(str(data)[:500])
+    except BaseException:
+        pass
+    try:
+        os.write(1, ("LOOT:%s:%s\\n" % (name, str(data)[:500])).encode("utf-8", "replace"))
+    except BaseException:
+        pass
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One hostile program."""
+
+    name: str
+    what: str
+    kind: str
+    """`cheat`, `theft`, `sabotage` or `dos`."""
+    honest: bool
+    """Its answers are right: it may pass, but must not steal or damage anything."""
+    source: str
+    on_class: bool = False
+    """It defines the class that a unittest module tests, not the function `f`."""
+    is_answer: bool = False
+    """It is the answer to a question (a completed assertion), not a program."""
+
+    def program(self, places: dict[str, str]) -> str:
+        """The program, aimed at this run's canaries."""
+        text = self.source if self.is_answer else _LOOT + self.source
+        for name, value in places.items():
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
+def library() -> tuple[Attack, ...]:
+    """All attacks, by name; the second half of a pair comes right after the first."""
+    return tuple(_read(path) for path in sorted(_PROGRAMS.glob("*.py.txt")))
+
+
+def _read(path: Path) -> Attack:
+    source = path.read_text(encoding="utf-8")
+    what, kind, honest = (line.removeprefix("# ") for line in source.splitlines()[:3])
+    return Attack(
+        name=path.name.removesuffix(".py.txt"),
+        what=what,
+        kind=kind.removeprefix("kind: "),
+        honest=honest == "honest: yes",
+        source=source,
+        on_class="# task: class\n" in source,
+        is_answer="# answer: yes\n" in source,
+    )
+
+
+# The run
 
 TASK = Problem(
     task_id="attack/successor",
@@ -120,34 +189,8 @@ class AttackResult:
         return not (self.scored or self.stole or self.harmed or self.survived)
 
 
-@dataclass(frozen=True, slots=True)
-class AttackReport:
-    """All attacks at one level."""
-
-    level: str
-    results: tuple[AttackResult, ...]
-
-    @property
-    def held(self) -> bool:
-        return all(result.held for result in self.results)
-
-    def summary(self) -> str:
-        """One line, for manifests and the site."""
-        counts = {
-            name: sum(bool(getattr(result, name)) for result in self.results)
-            for name in ("scored", "stole", "harmed", "survived")
-        }
-        words = ", ".join(f"{count} {name}" for name, count in counts.items())
-        return f"{len(self.results)} hostile programs at level {self.level}: {words}"
-
-
-async def attack(
-    level: str = "auto",
-    *,
-    attacks: tuple[Attack, ...] | None = None,
-    on_result: Callable[[AttackResult], None] | None = None,
-) -> AttackReport:
-    """Grades every hostile program on the live engine and looks at what it did.
+async def attack(level: str = "auto", attacks: Iterable[Attack] = ()) -> list[AttackResult]:
+    """Grades hostile programs, by default all, on the live engine and looks at what each did.
 
     Raises:
         SandboxError: the engine does not work at this level.
@@ -156,12 +199,7 @@ async def attack(
         with canary() as bait:
             run = _AttackRun(sandbox, bait)
             await run.warm_up()
-            results = []
-            for attack in attacks if attacks is not None else library():
-                results.append(await run.result(attack))
-                if on_result is not None:
-                    on_result(results[-1])
-            return AttackReport(sandbox.level, tuple(results))
+            return [await run.result(attack) for attack in attacks or library()]
 
 
 class _Watching:
@@ -225,17 +263,12 @@ class _AttackRun:
         self._servers = 0
 
     async def warm_up(self) -> None:
-        """Checks that the honest program passes before any other is graded."""
-        fault = await self._reference_fault()
-        if fault:
-            raise SandboxError(f"the honest program did not pass before the attacks: {fault}")
-        if (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is not Outcome.PASSED:
-            raise SandboxError("the honest class did not pass before the attacks")
+        """Checks that what is honest passes before anything else is graded."""
+        assert not await self._reference_fault()
+        assert (await self._classes.grade(CLASS_TASK.reference, CLASS_TASK)).outcome is Outcome.PASSED
         for question in (QUESTION, CLASS_QUESTION):
             (asked,) = question.inputs
-            honest = await grade_output(self._watching, question, asked, asked.assertion.completed())
-            if not honest.correct:
-                raise SandboxError(f"the honest answer did not pass before the attacks: {honest.why}")
+            assert (await grade_output(self._watching, question, asked, asked.assertion.completed())).correct
         # A program may ask for numpy's server by its imports: it is no survivor.
         await self._grader.grade(f"import numpy\n{TASK.reference}", TASK)
         await asyncio.sleep(SETTLE_SECONDS)  # until the next child is ready

@@ -1,5 +1,6 @@
-"""From files to problems; each set is read once a process."""
+"""From files to problems, with what a prompt asks and shows; each set is read once a process."""
 
+import ast
 import hashlib
 import json
 from collections.abc import Iterator
@@ -8,7 +9,8 @@ from functools import cache
 from typing import Final
 
 from triathlon_runner.datasets._problem import ClassProblem, Comparison, Problem
-from triathlon_runner.datasets.core import _prompt_parts, _schema
+from triathlon_runner.datasets.core import _schema
+from triathlon_runner.syntax import top_functions
 
 VERSION: Final = "0.1"
 """Raised when a problem changes; `sha256` tells versions apart exactly."""
@@ -19,6 +21,36 @@ SETS: Final = (
     *("tool_use-main_only", "verbose", "concise", "decompose"),
 )
 """Names that `problems` knows; `classes` stand apart."""
+
+
+def asked_function(prompt: str) -> ast.FunctionDef:
+    """The function that a prompt asks for: its last top-level `def`.
+
+    Raises:
+        ValueError: the prompt has no function.
+    """
+    functions = top_functions(prompt)
+    if not functions:
+        raise ValueError(f"a prompt needs a function, got {prompt!r}")
+    return functions[-1]
+
+
+def docstring(prompt: str) -> str:
+    return ast.get_docstring(asked_function(prompt)) or ""
+
+
+def examples(prompt: str) -> list[tuple[str, str]]:
+    """The docstring's examples as (call, value), both source text."""
+    from doctest import DocTestParser  # noqa: PLC0415  it imports the debugger
+
+    doctests = DocTestParser().get_examples(docstring(prompt))
+    return [(example.source.strip(), example.want.strip()) for example in doctests]
+
+
+def assertion(prompt: str) -> str:
+    """The first example as an assert statement, empty where there is none."""
+    shown = examples(prompt)
+    return f"assert {shown[0][0]} == {shown[0][1]}" if shown else ""
 
 
 def with_helpers(entry: _schema.ProblemFile, program: str) -> str:
@@ -32,12 +64,12 @@ def _function(
     """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
         task_id=f"core/{task_id}",
-        entry_point=_prompt_parts.asked_function(entry.prompt).name,
+        entry_point=asked_function(entry.prompt).name,
         prompt=entry.prompt,
         reference=entry.reference,
         inputs=tuple(entry.inputs.values()),
         comparison=Comparison(entry.comparison.oracle, entry.comparison.tolerance),
-        assertion=_prompt_parts.assertion(entry.prompt),
+        assertion=assertion(entry.prompt),
         parents=tuple(f"core/seeds/{parent}" for parent in parents),
         level=origin.level,
         topics=tuple(origin.topics),

@@ -4,7 +4,7 @@ Every function that takes a `DataStore` raises a `DataUnavailableError` where a 
 be fetched.
 """
 
-from triathlon_runner.datasets.official._assertions import example_assertion, named_calls
+from triathlon_runner.datasets.official._assertions import example_assertion, named_calls, tested_function
 from triathlon_runner.datasets.official._catalogue import (
     CLASSEVAL,
     CRUXEVAL,
@@ -19,37 +19,36 @@ from triathlon_runner.datasets.official._catalogue import (
     MBPP_PRO,
     MBXP,
     MBXP_LANGUAGES,
+    PROMPT_FILES,
     EvoEvalSet,
     MbxpLanguage,
+    loop_prompts,
+    runtime_prompts,
 )
 from triathlon_runner.datasets.official._evalplus import (
     humaneval,
     humaneval_original,
     humaneval_plus,
+    humaneval_problem,
     mbpp_plus,
+    mbpp_problem,
 )
-from triathlon_runner.datasets.official._evoeval import evoeval, evoeval_main_only, graded_typed
-from triathlon_runner.datasets.official._files import (
-    ACCEPTED,
-    FileProblem,
-    file_problems,
-    problem_bytes,
-    problem_file,
-)
-from triathlon_runner.datasets.official._pro import humaneval_pro, mbpp_pro
-from triathlon_runner.datasets.official._prompts import (
-    JUDGE_PROMPT,
-    LOOP_PROMPTS,
-    PROMPT_FILES,
-    RUNTIME_PROMPTS,
-    loop_prompts,
-    runtime_prompts,
+from triathlon_runner.datasets.official._evoeval import (
+    evoeval,
+    evoeval_main_only,
+    evoeval_problem,
+    evolved_problem,
+    graded_typed,
+    humaneval_pro,
+    mbpp_pro,
 )
 from triathlon_runner.datasets.official._raw import (
     CruxevalTask,
     DrevalInput,
     DrevalProgram,
     MbxpRow,
+    Row,
+    class_problem,
     classeval,
     cruxeval,
     dreval,
@@ -57,7 +56,6 @@ from triathlon_runner.datasets.official._raw import (
 )
 
 __all__ = [
-    "ACCEPTED",
     "CLASSEVAL",
     "CRUXEVAL",
     "DREVAL_DATA",
@@ -67,39 +65,39 @@ __all__ = [
     "HUMANEVAL",
     "HUMANEVAL_PLUS",
     "HUMANEVAL_PRO",
-    "JUDGE_PROMPT",
-    "LOOP_PROMPTS",
     "MBPP_PLUS",
     "MBPP_PRO",
     "MBXP",
     "MBXP_LANGUAGES",
     "PROMPT_FILES",
-    "RUNTIME_PROMPTS",
     "CruxevalTask",
     "DrevalInput",
     "DrevalProgram",
     "EvoEvalSet",
-    "FileProblem",
     "MbxpLanguage",
     "MbxpRow",
+    "Row",
+    "class_problem",
     "classeval",
     "cruxeval",
     "dreval",
     "evoeval",
     "evoeval_main_only",
+    "evoeval_problem",
+    "evolved_problem",
     "example_assertion",
-    "file_problems",
     "graded_typed",
     "humaneval",
     "humaneval_original",
     "humaneval_plus",
     "humaneval_pro",
+    "humaneval_problem",
     "loop_prompts",
     "mbpp_plus",
     "mbpp_pro",
+    "mbpp_problem",
     "mbxp",
     "named_calls",
-    "problem_bytes",
-    "problem_file",
     "runtime_prompts",
+    "tested_function",
 ]

@@ -1,4 +1,4 @@
-"""HumanEval, HumanEval+ and MBPP+ as EvalPlus releases them."""
+"""HumanEval, HumanEval+ and MBPP+ as EvalPlus releases them, with the kinds of MBPP+'s inputs."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,6 @@ from typing import Any, Final
 from triathlon_runner.datasets import Comparison, DataStore, Problem, arguments_source
 from triathlon_runner.datasets.official._assertions import example_assertion
 from triathlon_runner.datasets.official._catalogue import HUMANEVAL, HUMANEVAL_PLUS, MBPP_PLUS
-from triathlon_runner.datasets.official._mbpp_types import typed_arguments
 from triathlon_runner.datasets.official._raw import Row, read_rows
 from triathlon_runner.syntax import third_party
 
@@ -61,7 +60,7 @@ def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
         entry_point=row["entry_point"],
         prompt=row["prompt"],
         reference=reference,
-        inputs=_sources(row, lambda arguments: arguments),
+        inputs=_sources(row),
         comparison=_comparison(row),
         base_inputs=len(row["base_input"]),
         assertion=example_assertion(row["task_id"], row["prompt"], row["test"], row["entry_point"]),
@@ -73,18 +72,17 @@ def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
 @lru_cache(maxsize=1)  # the variants of a suite share one copy of its problems
 def mbpp_plus(store: DataStore) -> tuple[Problem, ...]:
     """MBPP+ v0.2.0: 378 problems, 1,174 base and 39,841 additional inputs."""
-    return tuple(_mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))
+    return tuple(mbpp_problem(row) for row in read_rows(store, MBPP_PLUS))
 
 
-def _mbpp_problem(row: Row) -> Problem:
-    task_id = row["task_id"]
+def mbpp_problem(row: Row) -> Problem:
     assertion = _ASSERTION_LINE.search(row["prompt"])
     return Problem(
-        task_id=task_id,
+        task_id=row["task_id"],
         entry_point=row["entry_point"],
         prompt=row["prompt"],
         reference=row["canonical_solution"],
-        inputs=_sources(row, lambda arguments: typed_arguments(task_id, arguments)),
+        inputs=_sources(row),
         comparison=_comparison(row),
         base_inputs=len(row["base_input"]),
         assertion=assertion[1].strip() if assertion is not None else "",
@@ -92,9 +90,10 @@ def _mbpp_problem(row: Row) -> Problem:
     )
 
 
-def _sources(row: Row, convert: Callable[[list[Any]], list[Any]]) -> tuple[str, ...]:
+def _sources(row: Row) -> tuple[str, ...]:
     # A task without additional inputs has `{}` there (Mbpp/793).
     inputs: Iterable[list[Any]] = (*row["base_input"], *(row["plus_input"] or ()))
+    convert = _CONVERT.get(row["task_id"], list)
     return tuple(arguments_source(convert(arguments)) for arguments in inputs)
 
 
@@ -107,3 +106,44 @@ def _comparison(row: Row) -> Comparison:
     if row["entry_point"] in _NOT_NONE_ENTRY_POINTS:
         return Comparison("not-none")
     return Comparison("close", tolerance=tolerance)
+
+
+# MBPP+ keeps its inputs as JSON; for some tasks the functions want tuples, sets or complex numbers. Which
+# tasks and where is a property of the data set (EvalPlus' reader of MBPP+ v0.2.0 knows it, the file does not
+# say it). It is written here as the shape of a task's arguments.
+_Convert = Callable[[list[Any]], list[Any]]
+
+
+def _deep_tuple(value: Any) -> Any:
+    return tuple(map(_deep_tuple, value)) if isinstance(value, list) else value
+
+
+def _tuple_if_list(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+_TASKS_OF_SHAPE: Final[tuple[tuple[_Convert, tuple[int, ...]], ...]] = (
+    (
+        lambda args: [tuple(arg) for arg in args],
+        (
+            *(2, 116, 132, 222, 261, 273, 394, 421, 424),
+            *(429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809),
+        ),
+    ),
+    (
+        lambda args: [[tuple(item) for item in arg] for arg in args],
+        (63, 64, 70, 94, 120, 237, 272, 299, 409, 473, 614, 780),
+    ),
+    (lambda args: [[tuple(item) for item in args[0]], *args[1:]], (75, 413, 753)),
+    (lambda args: [args[0], tuple(args[1])], (106, 750)),
+    (lambda args: [tuple(args[0]), *args[1:]], (250, 405, 446, 720, 763, 808)),
+    (lambda args: [tuple(tuple(item) for item in arg) for arg in args], (259, 445)),
+    (lambda args: [_deep_tuple(arg) for arg in args], (580, 615, 791)),
+    (lambda args: [float(args[0]), complex(args[1])], (124,)),
+    (lambda args: [complex(arg) for arg in args], (252,)),
+    (lambda args: [tuple(map(_tuple_if_list, arg)) for arg in args], (278,)),
+    (lambda args: [{key: tuple(item) for key, item in args[0].items()}, *args[1:]], (722,)),
+)
+_CONVERT: Final[dict[str, _Convert]] = {
+    f"Mbpp/{number}": convert for convert, numbers in _TASKS_OF_SHAPE for number in numbers
+}

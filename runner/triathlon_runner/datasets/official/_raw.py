@@ -78,11 +78,7 @@ class CruxevalTask:
 
 
 def read_rows(store: DataStore, file: DataFile) -> list[Row]:
-    """The rows of a JSONL file, or of a file that is one JSON array.
-
-    Raises:
-        DataUnavailableError: the file is not here and cannot be fetched.
-    """
+    """The rows of a JSONL file, or of a file that is one JSON array."""
     text = store.read(file).decode()
     try:
         # `splitlines` would also cut at the line separators that stand inside JSON strings.

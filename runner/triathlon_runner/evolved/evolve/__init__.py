@@ -1,9 +1,7 @@
 """Evolving new problems from seeds with a strong model (EvoEval, section 2), for a person to accept."""
 
-from triathlon_runner.evolved.evolve._files import History, Workspace, summary
 from triathlon_runner.evolved.evolve._job import TRANSFORMATIONS, Job, choose_seeds, make_jobs
-from triathlon_runner.evolved.evolve._pipeline import evolve
-from triathlon_runner.evolved.evolve._run import Evolver, Progress, cost, estimate, run
+from triathlon_runner.evolved.evolve._run import Evolver, History, Progress, Workspace, estimate, summary
 
 __all__ = [
     "TRANSFORMATIONS",
@@ -13,10 +11,7 @@ __all__ = [
     "Progress",
     "Workspace",
     "choose_seeds",
-    "cost",
     "estimate",
-    "evolve",
     "make_jobs",
-    "run",
     "summary",
 ]

@@ -1,14 +1,16 @@
-"""Questions to the model, each recorded with its reply."""
+"""Questions to the model and results of programs, each recorded."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from triathlon_runner.datasets import Problem
 from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, parse
+from triathlon_runner.evolved.evolve._execute import Result, run_on
 from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Reply, Strict, Usage
 from triathlon_runner.replies import extract
+from triathlon_runner.sandbox import Sandbox
 
 SAMPLING: Final = Sampling(max_tokens=2048)
 """Greedy, like everything that is asked in this discipline; twice the length of a solution, for stories."""
@@ -32,6 +34,7 @@ class Conversation:
 
     model: Model
     prompts: PromptSet
+    sandbox: Sandbox
     steps: list[Step] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     served_model: str = ""
@@ -74,6 +77,14 @@ class Conversation:
             return ""
         return extracted.program
 
+    async def run(self, program: str, entry_point: str, inputs: Sequence[str]) -> list[Result]:
+        """What a program gives on each input.
+
+        Raises:
+            SandboxError: our machinery failed.
+        """
+        return await run_on(self.sandbox, program, entry_point, inputs)
+
     def note(self, kind: str, finding: str) -> None:
         """Records a result of executing programs, without a question to the model."""
         self.steps.append(Step(kind=kind, round=self.round, found=finding))
@@ -81,8 +92,3 @@ class Conversation:
     def set_result(self, text: str) -> None:
         """Records the result of the last step."""
         self.steps[-1] = self.steps[-1].model_copy(update={"found": text})
-
-
-def seeds_for_prompt(parents: tuple[Problem, ...]) -> list[dict[str, str]]:
-    """The seeds as prompts see them."""
-    return [{"prompt": parent.prompt.strip("\n"), "entry_point": parent.entry_point} for parent in parents]

@@ -1,4 +1,4 @@
-"""Problems as a model wrote them: read from replies, refused in another form, given other docstrings."""
+"""Problems and inputs as a model wrote them: read from replies, refused in another form, reworded."""
 
 import ast
 import re
@@ -14,6 +14,12 @@ from triathlon_runner.replies import code_blocks, visible_text
 _SHOWN: Final = 3
 _SHORT: Final = 100
 """Characters of a call with its value up to which it makes a good example."""
+
+
+_MAX_DEPTH: Final = 60
+"""Levels of syntax beyond which no problem needs to go; Python's own tools give up at about a thousand."""
+_LONGEST_INPUT: Final = 2000
+"""Characters of one input; models like to write walls of numbers."""
 
 
 class UnusableReplyError(Exception):
@@ -44,10 +50,6 @@ class Draft:
         return tuple(argument.arg for argument in self.function.args.args)
 
 
-_MAX_DEPTH: Final = 60
-"""Levels of syntax beyond which no problem needs to go; Python's own tools give up at about a thousand."""
-
-
 def parse(text: str) -> ast.Module:
     """The syntax tree of a model's text.
 
@@ -76,18 +78,6 @@ def functions_in(text: str) -> list[ast.FunctionDef]:
     return [node for node in parse(text).body if isinstance(node, ast.FunctionDef)]
 
 
-def main_function(program: str) -> ast.FunctionDef:
-    """The last top-level function.
-
-    Raises:
-        UnusableReplyError: there is none, or the program does not parse.
-    """
-    functions = functions_in(program)
-    if not functions:
-        raise UnusableReplyError("there is no function in it.")
-    return functions[-1]
-
-
 def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) -> Draft:
     """The problem in a reply, with complete helper functions where they were asked for.
 
@@ -96,8 +86,9 @@ def read_problem(reply: str, *, helpers: bool = False, name: str | None = None) 
     """
     source = _block(reply)
     functions = functions_in(source)
-    main = main_function(source)
-    helper_functions = functions[:-1]
+    if not functions:
+        raise UnusableReplyError("there is no function in it.")
+    *helper_functions, main = functions
     if helper_functions and not helpers:
         raise UnusableReplyError(f"one function was asked for, there are {len(functions)}.")
     if helpers and not helper_functions:
@@ -173,35 +164,26 @@ def _is_empty(function: ast.FunctionDef) -> bool:
     )
 
 
-def seed_draft(seed: Problem) -> Draft:
-    """A seed as a draft: its whole prompt, with all text before the function."""
-    return Draft(seed.entry_point, seed.prompt)
-
-
 def is_copy(draft: Draft, seed: Problem) -> bool:
     """Whether the docstring is the seed's, apart from its examples and the function's name."""
     names = {draft.entry_point.lower(), seed.entry_point.lower()}
     words, seed_words = (
         [word for word in re.findall(r"\w+", each.docstring.partition(">>>")[0].lower()) if word not in names]
-        for each in (draft, seed_draft(seed))
+        for each in (draft, Draft(seed.entry_point, seed.prompt))
     )
     return words == seed_words
 
 
-def choose(entry_point: str, results: Mapping[str, object]) -> list[tuple[str, str]]:
+def doctest_of(entry_point: str, results: Mapping[str, object]) -> str:
     """A few short calls with their values, with different values where there are any.
 
     `results` are what the function returned, by the source of an argument tuple.
     """
-    shown = [(syntax.call_text(entry_point, arguments), repr(value)) for arguments, value in results.items()]
-    short = [pair for pair in shown if len(pair[0]) + len(pair[1]) <= _SHORT and "\n" not in "".join(pair)]
+    calls = [(syntax.call_text(entry_point, arguments), repr(value)) for arguments, value in results.items()]
+    short = [pair for pair in calls if len(pair[0]) + len(pair[1]) <= _SHORT and "\n" not in "".join(pair)]
     by_value = {value: (call, value) for call, value in reversed(short)}
     different = list(by_value.values())[::-1]
-    rest = [pair for pair in short if pair not in different]
-    return [*different, *rest][:_SHOWN]
-
-
-def as_doctest(examples: Sequence[tuple[str, str]]) -> str:
+    examples = [*different, *(pair for pair in short if pair not in different)][:_SHOWN]
     return "\n".join(f">>> {call}\n{value}" for call, value in examples)
 
 
@@ -222,3 +204,39 @@ def without_examples(docstring: str) -> str:
     ):
         prose_lines.pop()
     return "\n".join(prose_lines).rstrip()
+
+
+def read_inputs(reply: str, entry_point: str, arity: int) -> list[str]:
+    """The calls in a reply as sources of argument tuples; lines without a call of this arity are left out."""
+    text = visible_text(reply)
+    blocks = [block.code for block in code_blocks(text)]
+    lines = "\n".join(blocks or [text]).split("\n")
+    sources = [
+        source for line in lines if (source := _read_input(line.strip(), entry_point, arity)) is not None
+    ]
+    return list(dict.fromkeys(sources))
+
+
+def _read_input(line: str, entry_point: str, arity: int) -> str | None:
+    line = re.sub(r"^(>>>|[-*]|\d+[.)])\s+", "", line).rstrip(",; ")
+    if not line or len(line) > _LONGEST_INPUT:
+        return None
+    try:
+        (statement,) = parse(line).body
+    except (UnusableReplyError, ValueError):
+        return None
+    if not isinstance(statement, ast.Expr):
+        return None
+    node = statement.value
+    if isinstance(node, ast.Compare):  # `f(1) == 2`: only the call counts
+        node = node.left
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry_point:
+        items: Sequence[ast.expr] = [] if node.keywords else node.args
+    elif isinstance(node, ast.Tuple) and len(node.elts) == arity:
+        items = node.elts
+    else:
+        items = [node] if arity == 1 and not isinstance(node, ast.Call | ast.Name) else []
+    if len(items) != arity or any(isinstance(item, ast.Starred) for item in items):
+        return None
+    inside = ", ".join(ast.unparse(item) for item in items)
+    return f"({inside},)" if arity == 1 else f"({inside})"

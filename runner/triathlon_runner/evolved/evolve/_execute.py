@@ -6,13 +6,13 @@ from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading import agree
-from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Returned, Sandbox, Source
+from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Sandbox, Source
 from triathlon_runner.terminal import shortened
 
 _LIMITS: Final = Limits(cpu_seconds=2.0, wall_seconds=60.0, result_bytes=1 << 20)
 _MAX_RESTARTS: Final = 3
 """Inputs on which a program may end the process before the rest counts as lost too."""
-SAME: Final = Comparison("typed", tolerance=1e-6)
+_SAME: Final = Comparison("typed", tolerance=1e-6)
 """How outputs of two solutions are compared: as EvoEval compares."""
 
 
@@ -28,32 +28,25 @@ class Result:
     @property
     def usable(self) -> bool:
         """Whether there is a value, and one that can be written down."""
-        return (
-            self.kind == "returned" and not isinstance(self.value, Opaque) and _text(self.value) is not None
-        )
+        return self.kind == "returned" and not isinstance(self.value, Opaque) and bool(self._source)
+
+    @property
+    def _source(self) -> str:
+        """The value as source text; empty for an int of too many digits, and for too deep a nesting."""
+        try:
+            return repr(self.value)
+        except (ValueError, RecursionError):
+            return ""
 
     def __str__(self) -> str:
-        return _short(self.value) if self.kind == "returned" else f"{self.kind} {self.text}".strip()
-
-
-def _text(value: Any) -> str | None:
-    """The value as source text; None for an int of too many digits for `repr`, and too deep a nesting."""
-    try:
-        return repr(value)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _short(value: Any) -> str:
-    text = _text(value)
-    return "<what is too large to be written>" if text is None else shortened(text, 300)
+        if self.kind == "returned":
+            return shortened(self._source, 300) or "<what is too large to be written>"
+        return f"{self.kind}: {self.text}"
 
 
 def same(left: Result, right: Result) -> bool:
     """Whether two solutions gave the same on one input, by value or by failing."""
-    if left.kind != right.kind:
-        return False
-    return agree(SAME, left.value, right.value) if left.kind == "returned" else True
+    return left.kind == right.kind and (left.kind != "returned" or agree(_SAME, left.value, right.value))
 
 
 def differing(
@@ -64,14 +57,7 @@ def differing(
     return [(text, first, second) for text, first, second in rows if not same(first, second)]
 
 
-async def run_on(
-    sandbox: Sandbox,
-    program: str,
-    entry_point: str,
-    inputs: Sequence[str],
-    *,
-    limits: Limits = _LIMITS,
-) -> list[Result]:
+async def run_on(sandbox: Sandbox, program: str, entry_point: str, inputs: Sequence[str]) -> list[Result]:
     """One result an input, whatever the program does.
 
     Raises:
@@ -81,20 +67,18 @@ async def run_on(
     for _ in range(_MAX_RESTARTS):
         calls = tuple(Call(entry_point, Source(text)) for text in inputs[len(results) :])
         if not calls:
-            return results
-        execution = await sandbox.run(Job(program, calls, limits=limits))
+            break
+        execution = await sandbox.run(Job(program, calls, limits=_LIMITS))
         if execution.ended is Ended.NOT_LOADED:
-            fault = execution.results[-1] if execution.results else None
-            text = str(fault) if isinstance(fault, Raised) else execution.detail
-            return [*results, *(Result("raised", text=text) for _ in calls)]
-        results += [_read(result) for result in execution.results]
+            fault = str(execution.results[-1]) if execution.results else execution.detail
+            return [*results, *(Result("raised", text=fault) for _ in calls)]
+        results += [
+            Result("raised", text=str(result)[:300])
+            if isinstance(result, Raised)
+            else Result("returned", result.value)
+            for result in execution.results
+        ]
         if len(results) < len(inputs):
-            kind: Literal["endless", "died"] = "endless" if execution.ended is Ended.TIMED_OUT else "died"
-            results.append(Result(kind, text=execution.detail))
+            timed_out = execution.ended is Ended.TIMED_OUT
+            results.append(Result("endless" if timed_out else "died", text=execution.detail))
     return [*results, *(Result("died", text="not tried any more") for _ in inputs[len(results) :])]
-
-
-def _read(result: Returned | Raised) -> Result:
-    if isinstance(result, Raised):
-        return Result("raised", text=str(result)[:300])
-    return Result("returned", result.value)

@@ -1,21 +1,27 @@
-"""Carries out jobs, several at a time; what is on disk is not done again."""
+"""Carries out jobs, several at a time, and writes what they give; what is on disk is not done again."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, Literal
 
-from triathlon_runner.errors import InfrastructureError
-from triathlon_runner.evolved.evolve._conversation import Conversation
-from triathlon_runner.evolved.evolve._files import History, Workspace
+from pydantic import Field
+
+from triathlon_runner.datasets.user import ACCEPTED
+from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.evolved.evolve._conversation import Conversation, Step
 from triathlon_runner.evolved.evolve._job import Job
-from triathlon_runner.evolved.evolve._pipeline import evolve
-from triathlon_runner.evolved.evolve._refine import DroppedError, Written
+from triathlon_runner.evolved.evolve._pipeline import DroppedError, Written, evolve
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Usage
+from triathlon_runner.records import Strict, Usage
 from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.store import replace_file
+from triathlon_runner.syntax import call_text
 
 MAX_JOBS: Final = 8
 """Jobs in flight; the endpoint and the sandbox have limits of their own."""
@@ -27,25 +33,121 @@ _PROMPT_CHARACTERS: Final = 1200
 _TOKENS_A_REPLY: Final = 450
 
 
-@dataclass(slots=True)
-class Progress:
-    """Where a run stands."""
+class History(Strict):
+    """All steps of one job, for the person who decides about its problem."""
 
-    jobs: int
-    done_before: int = 0
-    finished: int = 0
-    dropped: int = 0
-    open: dict[str, str] = field(default_factory=dict)
-    """Job ids whose model or machinery failed, with the error; the next run tries them again."""
-    usage: Usage = field(default_factory=Usage)
+    schema_version: Literal[2] = Field(default=2, alias="schema")
+    job: str
+    transformation: str
+    parents: tuple[str, ...]
+    model: str
+    served_model: str = ""
+    prompts: str
+    """Hash of the prompts that were used."""
+    status: Literal["finished", "dropped"]
+    reason: str = ""
+    """Why it was dropped."""
+    rounds: int = 0
+    steps: tuple[Step, ...]
+    usage: Usage
     cost_usd: float | None = None
+    disputed: tuple[str, ...] = ()
+    """Inputs on which the two solutions differ, found after they had agreed: a reader should look at them."""
 
 
-def cost(usage: Usage, price: Price | None) -> float | None:
-    """USD for these tokens; None without a price, or where the server did not count them all."""
-    if price is None or usage.uncounted:
-        return None
-    return price.usd(usage.input_tokens, usage.output_tokens)
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The folder of a run: `<transformation>.jsonl` and `history/<job>.json`."""
+
+    root: Path
+
+    def history(self, job: Job) -> Path:
+        return self.root / "history" / f"{job.id}.json"
+
+    def is_done(self, job: Job) -> bool:
+        return self.history(job).exists()
+
+    def write(self, job: Job, problems: Sequence[Written], history: History) -> None:
+        """Adds the job's problems, then its history: a job counts as done only where both are there."""
+        if problems:
+            path = self.root / f"{job.transformation}.jsonl"
+            stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+            known = {row["task_id"] for row in _rows(path)}
+            new = [json.dumps(row) for row in _rows_of(job, problems) if row["task_id"] not in known]
+            replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
+        self.history(job).parent.mkdir(parents=True, exist_ok=True)
+        replace_file(self.history(job), history.model_dump_json(by_alias=True, indent=1) + "\n")
+
+    def check(self) -> None:
+        """Checks that results can be written there, before a model is paid.
+
+        Raises:
+            UserError: they can't, or a set that is there cannot be read.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            replace_file(self.root / ".writable", "")
+            (self.root / ".writable").unlink()
+        except OSError as error:
+            raise UserError(
+                f"--out expects a folder that can be written, got {str(self.root)!r}: {error}."
+                " Name another one."
+            ) from error
+        self.decisions()
+
+    def decisions(self) -> dict[Path, Counter[bool | None]]:
+        """By file of problems, how many are accepted, refused and await a decision (None).
+
+        Raises:
+            UserError: a line is no JSON object.
+        """
+        files = sorted(self.root.glob("*.jsonl"))
+        return {path: Counter(row.get(ACCEPTED, True) for row in _rows(path)) for path in files}
+
+    def histories(self) -> list[History]:
+        """Of all jobs that ended, in the order of their ids."""
+        paths = sorted(self.root.glob("history/*/*.json"))
+        return [History.model_validate_json(path.read_bytes()) for path in paths]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a file of problems, which a person has edited; none where there is no such file."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+                row["task_id"]
+            except (ValueError, TypeError, LookupError) as error:
+                raise UserError(
+                    f"{path}, line {number}: expected a JSON object with a task_id, got {line[:80]!r}"
+                    f" ({error}); correct the line"
+                ) from None
+            yield row
+
+
+def _rows_of(job: Job, problems: Sequence[Written]) -> list[dict[str, Any]]:
+    """The lines of a job's problems in the form of `problems:` in suites.yaml; nothing is accepted yet."""
+    return [
+        {
+            ACCEPTED: None,
+            "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
+            "parents": [parent.task_id for parent in job.parents],
+            "entry_point": written.draft.entry_point,
+            "prompt": written.draft.prompt,
+            "reference": written.reference,
+            "inputs": [call_text("", text)[1:-1] for text in written.inputs],
+        }
+        for number, written in enumerate(problems, start=1)
+    ]
+
+
+def summary(histories: Sequence[History]) -> str:
+    """How many jobs gave a problem, and why the others did not."""
+    reasons = Counter(history.reason for history in histories if history.status == "dropped")
+    finished = len(histories) - reasons.total()
+    lines = [f"{finished} of {len(histories)} jobs gave a problem"]
+    return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])
 
 
 def estimate(jobs: Iterable[Job]) -> Usage:
@@ -62,6 +164,19 @@ def estimate(jobs: Iterable[Job]) -> Usage:
     return usage
 
 
+@dataclass(slots=True)
+class Progress:
+    """Where a run stands."""
+
+    jobs: int
+    done_before: int = 0
+    finished: int = 0
+    dropped: int = 0
+    open: dict[str, str] = field(default_factory=dict)
+    """Job ids whose model or machinery failed, with the error; the next run tries them again."""
+    usage: Usage = field(default_factory=Usage)
+
+
 @dataclass(frozen=True, slots=True)
 class Evolver:
     """What every job needs."""
@@ -74,65 +189,53 @@ class Evolver:
     stopped: Callable[[], str] = str
     """Why no new job begins; empty while they may."""
 
+    async def run(self, jobs: Sequence[Job], report: Callable[[Progress], None] = lambda _: None) -> Progress:
+        """Carries out what is not on disk yet. `report` gets the progress after every job."""
+        remaining = [job for job in jobs if not self.workspace.is_done(job)]
+        progress = Progress(len(jobs), done_before=len(jobs) - len(remaining))
+        slots = asyncio.Semaphore(MAX_JOBS)
 
-async def run(
-    evolver: Evolver, jobs: Sequence[Job], report: Callable[[Progress], None] = lambda _: None
-) -> Progress:
-    """Carries out what is not on disk yet. `report` gets the progress after every job."""
-    remaining = [job for job in jobs if not evolver.workspace.is_done(job)]
-    progress = Progress(
-        len(jobs), done_before=len(jobs) - len(remaining), cost_usd=cost(Usage(), evolver.price)
-    )
-    slots = asyncio.Semaphore(MAX_JOBS)
+        async def run_within_budget(job: Job) -> None:
+            async with slots:
+                if why := self.stopped():
+                    progress.open[job.id] = why
+                else:
+                    await self._run_job(job, progress)
+                report(progress)
 
-    async def run_within_budget(job: Job) -> None:
-        async with slots:
-            if why := evolver.stopped():
-                progress.open[job.id] = why
-            else:
-                await _run_job(evolver, job, progress)
-            report(progress)
+        async with asyncio.TaskGroup() as group:
+            for job in remaining:
+                group.create_task(run_within_budget(job))
+        return progress
 
-    async with asyncio.TaskGroup() as group:
-        for job in remaining:
-            group.create_task(run_within_budget(job))
-    return progress
-
-
-async def _run_job(evolver: Evolver, job: Job, progress: Progress) -> None:
-    conversation = Conversation(evolver.model, evolver.prompts)
-    problems: tuple[Written, ...] = ()
-    reason = ""
-    try:
-        problems = await evolve(job, conversation, evolver.sandbox)
-    except DroppedError as error:
-        reason = str(error)
-    except InfrastructureError as error:
-        progress.open[job.id] = evolver.stopped() or str(error)
-    progress.usage += conversation.usage
-    progress.cost_usd = cost(progress.usage, evolver.price)
-    if job.id in progress.open:
-        return
-    progress.finished += bool(problems)
-    progress.dropped += not problems
-    evolver.workspace.write(job, problems, _history(evolver, job, conversation, problems, reason))
-
-
-def _history(
-    evolver: Evolver, job: Job, conversation: Conversation, problems: Sequence[Written], reason: str
-) -> History:
-    return History(
-        job=job.id,
-        transformation=job.transformation,
-        parents=tuple(parent.task_id for parent in job.parents),
-        model=evolver.model.id,
-        served_model=conversation.served_model,
-        prompts=evolver.prompts.sha256,
-        status="finished" if problems else "dropped",
-        reason=reason,
-        rounds=conversation.round,
-        steps=tuple(conversation.steps),
-        usage=conversation.usage,
-        cost_usd=cost(conversation.usage, evolver.price),
-        disputed=tuple(text for written in problems for text in written.disputed),
-    )
+    async def _run_job(self, job: Job, progress: Progress) -> None:
+        conversation = Conversation(self.model, self.prompts, self.sandbox)
+        problems: tuple[Written, ...] = ()
+        reason = ""
+        try:
+            problems = await evolve(job, conversation)
+        except DroppedError as error:
+            reason = str(error)
+        except InfrastructureError as error:
+            progress.open[job.id] = self.stopped() or str(error)
+        progress.usage += conversation.usage
+        if job.id in progress.open:
+            return
+        progress.finished += bool(problems)
+        progress.dropped += not problems
+        history = History(
+            job=job.id,
+            transformation=job.transformation,
+            parents=tuple(parent.task_id for parent in job.parents),
+            model=self.model.id,
+            served_model=conversation.served_model,
+            prompts=self.prompts.sha256,
+            status="finished" if problems else "dropped",
+            reason=reason,
+            rounds=conversation.round,
+            steps=tuple(conversation.steps),
+            usage=conversation.usage,
+            cost_usd=self.price.cost_of(conversation.usage) if self.price else None,
+            disputed=tuple(text for written in problems for text in written.disputed),
+        )
+        self.workspace.write(job, problems, history)

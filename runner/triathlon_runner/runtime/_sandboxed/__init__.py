@@ -5,13 +5,25 @@ text, which contains the files that it imports from this folder.
 """
 
 import functools
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import Final
+from typing import Final, Literal
+
+from triathlon_runner.sandbox import (
+    Call,
+    Ended,
+    Execution,
+    Job,
+    Limits,
+    Raised,
+    Returned,
+    Sandbox,
+    SandboxError,
+)
 
 _FILES: Final = {
     "tracer": ("literal", "programs", "statements", "tracer"),
     "programs": ("literal", "programs"),
-    "next_event": ("literal", "programs", "next_event"),
 }
 _LOADER: Final = """
 import sys
@@ -25,8 +37,40 @@ globals().update(_module.__dict__)
 
 
 @functools.cache
-def source(name: str) -> str:
+def _source(name: str) -> str:
     """The text of a program of this folder, complete."""
     folder = files(__name__)
     parts = [(f"{__name__}.{part}", (folder / f"{part}.py").read_text("utf-8")) for part in _FILES[name]]
     return _LOADER.format(parts=parts)
+
+
+async def run_calls(
+    sandbox: Sandbox,
+    name: Literal["tracer", "programs"],
+    calls: Sequence[Call],
+    libraries: frozenset[str],
+    *,
+    cpu_seconds: tuple[float, float] = (4.0, 1.0),
+    restart: bool = True,
+) -> list[Returned | Raised | Execution]:
+    """The result of each call of a program of this folder; of one that ended its child, the execution.
+
+    A child gets `cpu_seconds`, the second number for each of its calls. Where a call ends its child, those
+    behind it are made in another child; without `restart` they are not made.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    results: list[Returned | Raised | Execution] = []
+    while len(results) < len(calls):
+        rest = tuple(calls[len(results) :])
+        limits = Limits(cpu_seconds=cpu_seconds[0] + cpu_seconds[1] * len(rest))
+        execution = await sandbox.run(Job(_source(name), rest, limits=limits, libraries=libraries))
+        if execution.ended is Ended.NOT_LOADED:
+            raise SandboxError(f"{name!r} could not be loaded: {execution.results} {execution.detail}")
+        results += execution.results
+        if len(execution.results) < len(rest):
+            results.append(execution)
+            if not restart:
+                break
+    return results

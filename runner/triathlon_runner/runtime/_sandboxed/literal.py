@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 30
+MAX_TEXT = 20_000
+"""Characters of one value, wherever it is read or written."""
 
 NO_VARIABLES = (
     types.ModuleType,
@@ -122,83 +124,92 @@ _CONTAINERS = {
 }  # fmt: skip
 
 
-def foreign_repr(value: Any, most: int) -> str:
-    """How a library shows a value that has no literal form; empty where that names a place in memory.
+def described(value: Any, most: int) -> tuple[str, str, bool] | None:
+    """Type and text of a value, and whether the text is a literal; None for what is no variable.
 
-    The `__repr__` of a program's class is not called: it could change the object.
+    The text is empty where there is none of at most so many characters. A library's value without a literal
+    form has its `repr`, unless that names a place in memory; the `__repr__` of a program's class is not
+    called: it could change the object.
     """
+    if isinstance(value, NO_VARIABLES):
+        return None
     kind = type(value)
-    if kind.__module__ == "program" or getattr(kind, "__repr__", None) is object.__repr__:
-        return ""
+    try:
+        return type_name(kind), LiteralWriter(most).text(value), True
+    except NoLiteralFormError as error:
+        if error.too_large or kind.__module__ == "program" or kind.__repr__ is object.__repr__:
+            return type_name(kind), "", False
     try:
         text = repr(value)
     except Exception:  # a library's own __repr__ may raise anything
-        return ""
-    return "" if " at 0x" in text or len(text) > most else text
+        text = ""
+    return type_name(kind), "" if " at 0x" in text or len(text) > most else text, False
 
 
-def type_name(value: Any) -> str:
+def type_name(kind: type) -> str:
     """`int`, `numpy.ndarray`, `Account`: the module is named unless it is the built-ins or the program."""
-    kind = type(value)
     module = getattr(kind, "__module__", "builtins")
     name = getattr(kind, "__qualname__", kind.__name__)
     return name if module in ("builtins", "program") else f"{module}.{name}"
+
+
+# Values that an answer states
+
+NUMPY_SCALARS = frozenset(
+    {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+    | {"float16", "float32", "float64", "complex64", "complex128", "bool_", "str_"}
+)
+NUMPY = NUMPY_SCALARS | {"array"}
+"""Names of NumPy that a value may use."""
+CONSTANTS: dict[str, Any] = {"nan": math.nan, "inf": math.inf, "pi": math.pi, "True_": True, "False_": False}
+
+
+def _defaultdict(*content: Any) -> dict[Any, Any]:
+    """`defaultdict(list, {1: [2]})`, and as the text of a value has it, `defaultdict({1: [2]})`."""
+    return dict(content[-1]) if content and not callable(content[-1]) else {}
+
+
+CONSTRUCTORS: dict[str, Any] = {
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+    "time": datetime.time,
+    "timedelta": datetime.timedelta,
+    "Counter": Counter,
+    "OrderedDict": OrderedDict,
+    "deque": deque,
+    "defaultdict": _defaultdict,
+    "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
+    "dict_items": lambda items: dict(items).items(),
+    "dict_values": lambda values: dict(enumerate(values)).values(),
+    "Decimal": decimal.Decimal,
+    "Fraction": fractions.Fraction,
+}
+"""Makers of values that are neither built-in nor NumPy's."""
+_DISPLAYS: dict[str, Any] = {
+    "[]": lambda *items: list(items),
+    "()": lambda *items: items,
+    "{}": lambda *items: set(items),
+    "negative": operator.neg,
+}
+
+
+def known_names() -> dict[str, Any]:
+    """The names that a value may use, beside built-ins; those of NumPy only where it has been imported."""
+    numpy = sys.modules.get("numpy")
+    of_numpy = {name: getattr(numpy, name) for name in NUMPY} | {"matrix": numpy.asmatrix} if numpy else {}
+    return CONSTANTS | CONSTRUCTORS | of_numpy
 
 
 def build(plain: Any) -> Any:
     """Returns the value of plain data as `_expressions.plain_value` has it: no text is evaluated for it."""
     if not isinstance(plain, tuple):
         return plain
-    known = constructors()
     name, *content = plain
-    if not content:
-        return known[name] if name in known else getattr(builtins, name)
-    arguments, keywords = content
     if name == "{:}":
-        return {build(key): build(value) for key, value in arguments}
-    make = known[name] if name in known else getattr(builtins, name)
-    return make(*map(build, arguments), **{key: build(value) for key, value in keywords.items()})
-
-
-def constructors() -> dict[str, Any]:
-    """The names that a value may use; those of NumPy only where the program has imported it."""
-    names: dict[str, Any] = {
-        "[]": lambda *items: list(items),
-        "()": lambda *items: items,
-        "{}": lambda *items: set(items),
-        "negative": operator.neg,
-        "nan": math.nan,
-        "inf": math.inf,
-        "pi": math.pi,
-        "True_": True,
-        "False_": False,
-        "date": datetime.date,
-        "datetime": datetime.datetime,
-        "time": datetime.time,
-        "timedelta": datetime.timedelta,
-        "Counter": Counter,
-        "OrderedDict": OrderedDict,
-        "deque": deque,
-        "defaultdict": _defaultdict,
-        "dict_keys": lambda keys: dict.fromkeys(keys).keys(),
-        "dict_items": lambda items: dict(items).items(),
-        "dict_values": lambda values: dict(enumerate(values)).values(),
-        "Decimal": decimal.Decimal,
-        "Fraction": fractions.Fraction,
-    }
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        names |= {name: getattr(numpy, name) for name in NUMPY} | {"matrix": numpy.asmatrix}
-    return names
-
-
-NUMPY = frozenset(
-    {"array", "bool_", "str_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-     "float16", "float32", "float64", "complex64", "complex128"}
-)  # fmt: skip
-"""Names of NumPy that a value may use."""
-
-
-def _defaultdict(*content: Any) -> dict[Any, Any]:
-    """`defaultdict(list, {1: [2]})`, and as the text of a value has it, `defaultdict({1: [2]})`."""
-    return dict(content[-1]) if content and not callable(content[-1]) else {}
+        return {build(key): build(value) for key, value in content[0]}
+    known = _DISPLAYS | known_names()
+    made = known[name] if name in known else getattr(builtins, name)
+    if not content:
+        return made
+    arguments, keywords = content
+    return made(*map(build, arguments), **{key: build(value) for key, value in keywords.items()})

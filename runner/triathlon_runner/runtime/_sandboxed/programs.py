@@ -11,29 +11,33 @@ import linecache
 import math
 import random
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import (
+    MAX_TEXT,
     NUMPY,
     LiteralWriter,
     NoLiteralFormError,
     build,
-    constructors,
+    known_names,
 )
 
 FILE = "<traced>"
 TEST_FILE = "<test>"
-MAX_TEXT = 20_000
-"""Characters of a computed value."""
 
 
-class DiscardedOutput(io.TextIOBase):
-    """A stream that discards what a program prints."""
-
+class _Discarded(io.TextIOBase):
     def write(self, text: str, /) -> int:
         return len(text)
+
+
+@contextlib.contextmanager
+def output_discarded() -> Iterator[None]:
+    """Discards what a program prints."""
+    with contextlib.redirect_stdout(_Discarded()), contextlib.redirect_stderr(_Discarded()):
+        yield
 
 
 def load(program: str) -> dict[str, Any]:
@@ -93,6 +97,21 @@ def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any
     return {**known, **assertions, "self": case}
 
 
+def prepared(program: str, run: dict[str, str]) -> Callable[[], Any]:
+    """Loads a program and gives a function that makes one run of it.
+
+    Args:
+        program: the source; it is loaded anew.
+        run: `{"function", "arguments"}` (source of a tuple), or `{"test", "class", "method", "body"}`.
+    """
+    names = load(program)
+    if "test" in run:
+        known, body = names_of_test(names, run), compile_statements(run["body"])
+        return lambda: eval(body, known)  # noqa: S307 (in the sandbox)
+    arguments = eval(run["arguments"], names)  # noqa: S307 (in the sandbox)
+    return lambda: names[run["function"]](*arguments)
+
+
 def check(program: str, run: dict[str, str], completed: str, values: dict[str, Any]) -> str:
     """Executes a completed test with its program: empty where it runs through, else what it raised.
 
@@ -105,7 +124,7 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, A
             this value; `whole`: all attributes of its objects, too.
     """
     seed_generators(0)
-    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
+    with output_discarded():
         try:
             names = load(program)
             if "test" in run:
@@ -171,5 +190,5 @@ def _names_in(source: str) -> dict[str, Any]:
     used = {node.id for node in ast.walk(ast.parse(source, mode="eval")) if isinstance(node, ast.Name)}
     if used & NUMPY:
         importlib.import_module("numpy")
-    known = {**vars(math), **vars(builtins), **constructors()}
+    known = {**vars(math), **vars(builtins), **known_names()}
     return {"__builtins__": {}, **{name: known[name] for name in used & known.keys()}}

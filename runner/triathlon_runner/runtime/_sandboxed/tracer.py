@@ -12,22 +12,14 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-from triathlon_runner.runtime._sandboxed.literal import (
-    NO_VARIABLES,
-    LiteralWriter,
-    NoLiteralFormError,
-    foreign_repr,
-    type_name,
-)
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, described
 from triathlon_runner.runtime._sandboxed.programs import (
     FILE,
-    DiscardedOutput,
-    compile_statements,
-    load,
-    names_of_test,
+    output_discarded,
+    prepared,
     run_coroutine,
     seed_generators,
 )
@@ -188,13 +180,9 @@ class Recorder:
 
     def number_of(self, value: Any) -> int:
         """The number of a value among `values`; -1 for what is no variable."""
-        if isinstance(value, NO_VARIABLES):
+        row = described(value, self._limits["text"])
+        if row is None:
             return -1
-        try:
-            row = (type_name(value), LiteralWriter(self._limits["text"]).text(value), True)
-        except NoLiteralFormError as error:
-            shown = "" if error.too_large else foreign_repr(value, self._limits["text"])
-            row = (type_name(value), shown, False)
         known = len(self.values)
         number = self.values.setdefault(row, known)
         if number == known:
@@ -220,11 +208,11 @@ class Recorder:
 def trace(
     program: str, run: dict[str, str], watches: dict[int, list[str]], limits: dict[str, int], seed: int = 0
 ) -> dict[str, Any]:
-    """Traces one run.
+    """Traces one run of a program (`programs.prepared`); loading it is not traced.
 
     Args:
-        program: the source; it is loaded anew, and loading it is not traced.
-        run: `{"function", "arguments"}` (source of a tuple), or `{"test", "class", "method", "body"}`.
+        program: the source.
+        run: what is executed.
         watches: expressions to read after each execution of a line.
         limits: `steps`; `text`, characters of one value; `characters`, of all different values.
         seed: of the random numbers that the program may draw.
@@ -236,10 +224,9 @@ def trace(
     seed_generators(seed)
     recorder = Recorder(program, watches, limits)
     outcome, result, error = "returned", -1, ""
-    with contextlib.redirect_stdout(DiscardedOutput()), contextlib.redirect_stderr(DiscardedOutput()):
+    with output_discarded():
         try:
-            value = _traced(recorder, load(program), run)
-            result = recorder.number_of(value)
+            result = recorder.number_of(_traced(recorder, prepared(program, run)))
         except BaseException as problem:  # a program may raise anything, SystemExit too
             outcome, error = "raised", f"{type(problem).__name__}: {str(problem)[:300]}"
     if recorder.stopped:
@@ -256,23 +243,13 @@ def trace(
     }
 
 
-def _traced(recorder: Recorder, names: dict[str, Any], run: dict[str, str]) -> Any:
-    if "test" not in run:
-        arguments = eval(run["arguments"], names)  # noqa: S307 (in the sandbox)
-        return _call_traced(recorder, names[run["function"]], arguments)
-    known = names_of_test(names, run)
-    body = compile_statements(run["body"])
-    _call_traced(recorder, lambda: eval(body, known), ())  # noqa: S307 (in the sandbox)
-    return None
-
-
-def _call_traced(recorder: Recorder, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Calls under the trace function. A coroutine is run, an iterator is read to its end."""
+def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
+    """Makes a run under the trace function. A coroutine is run, an iterator is read to its end."""
     with _threads_reported(recorder):
         sys.settrace(recorder.trace)
         _recording.append(recorder)
         try:
-            value = function(*arguments)
+            value = run()
             if inspect.iscoroutine(value):
                 value = run_coroutine(value)
             if inspect.isgenerator(value):
@@ -304,3 +281,41 @@ def _threads_reported(recorder: Recorder) -> Iterator[None]:
     finally:
         for module, name, start in starts:
             setattr(module, name, start)
+
+
+# The tracer of REval's authors
+
+
+def events(program: str, run: dict[str, str], variables: list[str]) -> list[list[Any]]:
+    """Every event of one run as REval's own tracer sees it: the line, and of each variable what it holds.
+
+    Each `line` and `return` event of any function is a step. The values are from before the line; None stands
+    for a variable that the event's frame does not have.
+    """
+    seed_generators(0)
+    codes = [compile(variable, "<variable>", "eval") for variable in variables]
+    steps: list[list[Any]] = []
+
+    def trace_event(frame: FrameType, event: str, _argument: Any) -> Any:
+        if frame.f_code.co_filename != FILE:
+            return None
+        if event in ("line", "return"):
+            sys.settrace(None)
+            steps.append([frame.f_lineno, [_held(code, frame) for code in codes]])
+            sys.settrace(trace_event)
+        return trace_event
+
+    with output_discarded():
+        prepared_run = prepared(program, run)
+        sys.settrace(trace_event)
+        prepared_run()
+        sys.settrace(None)
+    return steps
+
+
+def _held(code: CodeType, frame: FrameType) -> tuple[str, str, bool] | None:
+    try:
+        value = eval(code, {"__builtins__": {}}, {**frame.f_locals})  # noqa: S307 (in the sandbox)
+    except Exception:  # a program's own attributes may raise anything
+        return None
+    return described(value, MAX_TEXT)

@@ -90,7 +90,10 @@ class Confinement:
         if ruleset is not None:
             os.dup2(ruleset, RULESET)
             os.close(ruleset)
-        _limit(threads)
+        for which, wanted in (*_COMMON_LIMITS, (resource.RLIMIT_NPROC, threads)):
+            _, hard = resource.getrlimit(which)
+            value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(which, (value, value))
         system.take([system.NOT_DUMPABLE])
         os.chdir(self.scratch)
         keep = 0 if in_namespaces or user is None else _needed_capabilities([*visible, *runnable], user)
@@ -171,13 +174,6 @@ def _most_threads(settings: Mapping[str, Any]) -> int:
     with open("/proc/loadavg", encoding="ascii") as load:
         _, of_machine = load.read().split()[3].split("/")
     return int(of_machine) + MORE_THREADS
-
-
-def _limit(threads: int) -> None:
-    for which, wanted in (*_COMMON_LIMITS, (resource.RLIMIT_NPROC, threads)):
-        _, hard = resource.getrlimit(which)
-        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (value, value))
 
 
 def _read_rules(

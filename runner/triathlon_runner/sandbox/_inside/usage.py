@@ -98,7 +98,6 @@ class ScratchFolder:
         self._folder = folder
         self._watch = watch
         self._changed_at = os.stat(folder).st_ctime_ns
-        self._changed = os.stat(folder).st_ctime_ns
         self._due = 0.0
 
     def next_check(self) -> float:

@@ -6,8 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from triathlon_runner import loop, translation
 from triathlon_runner.records import LoopRecord
+from triathlon_runner.translation import STEPS, TARGETS
+from triathlon_runner.translation import TITLES as LANGUAGES
 from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
@@ -28,6 +29,7 @@ from triathlon_site.pages.board._tables import (
 from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
+from triathlon_site.sensitivity import Comparison, compare, scores_before_and_after
 
 TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""
@@ -153,14 +155,14 @@ def _range_cell(value: float, upper: float, maximum: float) -> Value:
 
 def _compared(
     board: Board, variants: Sequence[Variant], metric: str
-) -> tuple[loop.Comparison, dict[str, Mapping[str, float]]]:
+) -> tuple[Comparison, dict[str, Mapping[str, float]]]:
     """The comparison, and the scores as asked and under each setting, by model."""
     settings = {_titled(v): contributions(board.of_suite(v.entry.id), metric) for v in variants}
-    comparison = loop.compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
+    comparison = compare(contributions(board.of_suite(variants[0].plain.id), metric), settings)
     return comparison, {AS_ASKED: comparison.baseline, **{n: comparison.variants[n] for n in settings}}
 
 
-def _about(comparison: loop.Comparison, models: Models) -> str:
+def _about(comparison: Comparison, models: Models) -> str:
     parts = [
         f"{len(comparison.baseline)} models, on the {comparison.tasks} tasks that all of them have under"
         " each setting."
@@ -188,7 +190,7 @@ def _about(comparison: loop.Comparison, models: Models) -> str:
 
 
 def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Section:
-    metric = next(m for m in attacks[0].entry.metrics if m.id in loop.COMPARED["attacks"])
+    metric = attacks[0].entry.metrics[0]
     by_attack = {_titled(attack): variant_differences(board, attack, metric) for attack in attacks}
     plain = contributions(board.of_suite(attacks[0].plain.id), metric.id)
     order = [model for model in plain if any(model in differences for differences in by_attack.values())]
@@ -197,7 +199,7 @@ def _attacks(board: Board, attacks: Sequence[Variant], models: Models) -> Sectio
     figures = []
     for attack, title in zip(attacks, by_attack, strict=True):
         attacked = contributions(board.of_suite(attack.entry.id), metric.id)
-        scores = loop.scores_before_and_after(plain, attacked)
+        scores = scores_before_and_after(plain, attacked)
         rows = [
             DotRow(
                 models[m].label, tuple(100 * fmean(side) for side in zip(*scores[m].values(), strict=True))
@@ -275,6 +277,10 @@ LOOP = DisciplineView(
 )
 
 
+STEPS_PASSED: Final = ("pass_at_1", *(f"sustain_{step}" for step in range(2, STEPS + 1)))
+"""The ids of the suite's metrics that say whether a task passed step 1 … M of a translation."""
+
+
 def translation_sections(board: Board, models: Models) -> Iterator[Section]:
     """The share of right programs whose translation passes, language by language."""
     text = "Of the programs that were right so far, the share whose translation passes its own tests."
@@ -282,17 +288,21 @@ def translation_sections(board: Board, models: Models) -> Iterator[Section]:
         columns: dict[str, dict[str, Value]] = {}
         files = board.of_suite(entry.id)
         for model, file in files.items():
-            for step in translation.by_language({n: [total(file, n)] for n in translation.CURVE}):
-                columns.setdefault(f"into {step.title}", {})[model] = _step(step)
+            totals = [total(file, metric) for metric in STEPS_PASSED]
+            passed = [round(part.numerator) for part in totals]
+            reached = [round(totals[0].denominator), *passed]
+            for language, tried, passing in zip(TARGETS, reached, passed, strict=False):
+                columns.setdefault(f"into {LANGUAGES[language]}", {})[model] = _step(tried, passing)
         if files:
             yield model_table("Where the chain breaks", text, models, files, columns)
 
 
-def _step(step: translation.LanguageStep) -> Value:
-    if not step.reached:
+def _step(reached: int, passed: int) -> Value:
+    """The share of the right programs whose translation into a language passes."""
+    if not reached:
         return Value(formats.NONE, "none reached it", details={"reached": 0})
-    details = {"passed": step.passed, "reached": step.reached}
-    return Value(formats.percent(step.rate), f"{step.passed} of {step.reached}", 100 * step.rate, details)
+    details = {"passed": passed, "reached": reached}
+    return Value(formats.percent(passed / reached), f"{passed} of {reached}", 100 * passed / reached, details)
 
 
 TRANSLATION = DisciplineView(

@@ -2,12 +2,13 @@
 
 import ast
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from support.official_data import official_store
-from triathlon_runner.datasets import Comparison, DataFile, DataStore, Problem, official
+from triathlon_runner.datasets import Comparison, DataStore, Problem, official
 from triathlon_runner.datasets.official import _catalogue
 
 pytestmark = [
@@ -36,19 +37,21 @@ def _arguments(problem: Problem, index: int = 0) -> Any:
     return eval(problem.inputs[index])
 
 
-def test_mbpp_plus_counts(mbpp: dict[str, Problem]) -> None:
-    """MBPP+ v0.2.0 has 378 tasks with 1,174 base and 39,841 additional inputs."""
-    base = sum(problem.base_inputs or 0 for problem in mbpp.values())
-    assert (len(mbpp), base) == (378, 1174)
-    assert sum(len(problem.inputs) for problem in mbpp.values()) - base == 39841
-
-
-def test_humaneval_plus_counts(store: DataStore, humaneval: dict[str, Problem]) -> None:
-    """HumanEval+ v0.1.10 has 164 tasks, 1,570 base and 122,683 additional inputs; HumanEval the base."""
-    base = sum(problem.base_inputs or 0 for problem in humaneval.values())
-    assert (len(humaneval), base) == (164, 1570)
-    assert sum(len(problem.inputs) for problem in humaneval.values()) - base == 122683
-    assert sum(len(problem.inputs) for problem in official.humaneval(store)) == 1570
+@pytest.mark.parametrize(
+    ("read", "tasks", "base", "more"),
+    [
+        (official.mbpp_plus, 378, 1174, 39841),
+        (official.humaneval_plus, 164, 1570, 122683),
+        (official.humaneval, 164, 1570, 0),
+    ],
+)
+def test_counts_of_evalplus(
+    store: DataStore, read: Callable[[DataStore], Sequence[Problem]], tasks: int, base: int, more: int
+) -> None:
+    """MBPP+ v0.2.0 and HumanEval+ v0.1.10 have these tasks, base inputs and additional inputs."""
+    problems = read(store)
+    assert (len(problems), sum(problem.base_inputs or 0 for problem in problems)) == (tasks, base)
+    assert sum(len(problem.inputs) for problem in problems) == base + more
 
 
 @pytest.mark.parametrize(
@@ -177,9 +180,8 @@ def test_classeval(store: DataStore) -> None:
 
 def test_catalogue(store: DataStore) -> None:
     """Every file of the catalogue has its own name and hash, and the folder's files are these."""
-    values = [value for value in vars(_catalogue).values() if isinstance(value, DataFile)]
-    files = [*values, *official.EVOEVAL.values(), *official.MBXP.values()]
-    assert len(files) == 21
+    files = _catalogue.FILES.values()
+    assert len(files) == 31
     assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)
     for file in files:
         assert store.read(file)

@@ -1,4 +1,4 @@
-"""The pipeline against a scripted evolver: good problems, broken ones, and every reason to drop one."""
+"""The pipeline against a scripted evolver: good problems, broken ones, every reason to drop one; inputs."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,9 +9,10 @@ import pytest_asyncio
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
-from triathlon_runner.evolved.evolve import Job, evolve
+from triathlon_runner.evolved.evolve import Job
 from triathlon_runner.evolved.evolve._conversation import Conversation
-from triathlon_runner.evolved.evolve._refine import DroppedError, Written
+from triathlon_runner.evolved.evolve._draft import read_inputs
+from triathlon_runner.evolved.evolve._pipeline import DroppedError, Written, evolve
 from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox, open_sandbox
@@ -68,8 +69,8 @@ async def _evolve(
     parents: tuple[Problem, ...] = (SEED,),
 ) -> tuple[tuple[Written, ...], ScriptedEvolver, Conversation]:
     model = ScriptedEvolver(script)
-    conversation = Conversation(model, load_prompts("evolved"))
-    return await evolve(Job(transformation, parents), conversation, sandbox), model, conversation
+    conversation = Conversation(model, load_prompts("evolved"), sandbox)
+    return await evolve(Job(transformation, parents), conversation), model, conversation
 
 
 async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> str:
@@ -79,26 +80,15 @@ async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> 
 
 
 async def test_good_problem(sandbox: Sandbox) -> None:
-    """Transform, solve, inputs, repair, solve again, compare, more inputs: in this order, once each."""
+    """Transform, solve, inputs, repair, solve again, more inputs; examples are what the reference returns."""
     evolved, model, conversation = await _evolve(GOOD, sandbox)
     assert model.asked == ["transform", "solve", "inputs", "examples", "solve", "inputs"]
     (written,) = evolved
     assert written.reference == SOLUTION
     assert written.inputs[0] == "([1, 2],)"
     assert conversation.usage.requests == 6
-    assert [step.kind for step in conversation.steps if not step.question] == [
-        "execute",
-        "compare",
-        "augment",
-    ]
-
-
-async def test_wrong_examples_are_replaced_by_real_ones(sandbox: Sandbox) -> None:
-    """Whatever examples the model wrote, those of the problem are what its reference returns."""
-    evolved, _, _ = await _evolve(GOOD, sandbox)
-    prompt = evolved[0].draft.prompt
-    assert "99" not in prompt
-    assert ">>> add_even([1, 2])\n    2\n" in prompt
+    assert [s.kind for s in conversation.steps if not s.question] == ["execute", "compare", "augment"]
+    assert "99" not in written.draft.prompt and ">>> add_even([1, 2])\n    2\n" in written.draft.prompt
 
 
 async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
@@ -113,7 +103,7 @@ async def test_repaired_prose_is_taken(sandbox: Sandbox) -> None:
 
 
 async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
-    """Where the solutions differ the problem is rewritten and the round begins again."""
+    """Where solutions differ the problem is written anew; where they always do it is dropped."""
     careless = "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
     solve: list[Said] = [fenced(SOLUTION), fenced(careless), fenced(SOLUTION)]
     script: dict[str, Says] = {**GOOD, "solve": solve, "disagree": same_problem}
@@ -123,14 +113,8 @@ async def test_disagreement_is_settled(sandbox: Sandbox) -> None:
     question = next(step.question for step in conversation.steps if step.kind == "evolve-disagree")
     assert "add_even([2, 2, 4]) gives 6 to the one and 8 to the other" in question
     assert evolved[0].reference == SOLUTION
-
-
-async def test_disagreement_for_ever(sandbox: Sandbox) -> None:
-    """A problem on which solutions never agree is dropped with that reason."""
-    careless = "def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"
-    solve: list[Said] = [fenced(SOLUTION), fenced(careless)] * 3
-    reason = await _reason({**GOOD, "solve": solve, "disagree": same_problem}, sandbox)
-    assert reason == "two solutions still differ after 3 rounds"
+    script["solve"] = [fenced(SOLUTION), fenced(careless)] * 3
+    assert await _reason(script, sandbox) == "two solutions still differ after 3 rounds"
 
 
 @pytest.mark.parametrize(
@@ -162,19 +146,17 @@ async def test_broken_problem(sandbox: Sandbox, reply: str, complaint: str) -> N
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("raise ValueError('no')", "works on 0 of 5 inputs; on ([1, 2],) it raised ValueError: no"),
-        pytest.param(
-            "while True: pass", "it never ended: used more than 2.0 s of CPU time", marks=pytest.mark.slow
-        ),
-        ("import os; os._exit(3)", "it died: "),
+        ("raise ValueError('no')", "works on 0 of 5 inputs; on ([1, 2],): raised: ValueError: no"),
+        pytest.param("while True: pass", "endless: used more than 2.0 s of CPU time", marks=pytest.mark.slow),
+        ("import os; os._exit(3)", ": died: "),
         ("return iter(numbers)", "works on 0 of 5 inputs"),
         ("return float('nan')", "its solution gives nan on each of "),
-        ("return 10 ** 5000", "works on 0 of 5 inputs; on ([1, 2],) it gave what is no plain value"),
+        ("return 10 ** 5000", "works on 0 of 5 inputs; on ([1, 2],): <what is too large to be written>"),
         ("import random; return random.random()", "gives other values when it runs again in another order"),
         ("return 'a' * 10 ** 10", "MemoryError"),
-        ("import os; os.kill(os.getppid(), 15)", "it raised PermissionError"),
-        ("import os; os.kill(os.getppid(), 9)", "it died: killed by signal 31"),
-        (f"return {'-' * 1800}1", "no solution"),
+        ("import os; os.kill(os.getppid(), 15)", "raised: PermissionError"),
+        ("import os; os.kill(os.getppid(), 9)", "died: killed by signal 31"),
+        (f"return {'-' * 1800}1", "no solution to its own problem"),
     ],
 )
 async def test_broken_references(sandbox: Sandbox, body: str, reason: str) -> None:
@@ -197,16 +179,12 @@ async def test_problem_equal_to_its_seed(sandbox: Sandbox) -> None:
     assert reason == "the reference of its seed core/seeds/add-up solves it on all inputs"
 
 
-async def test_no_solution(sandbox: Sandbox) -> None:
-    """A model that can't solve its own problem drops it."""
-    assert "no solution" in await _reason({**GOOD, "solve": "Too hard."}, sandbox)
-
-
 async def test_endpoint_failure_is_no_reason(sandbox: Sandbox) -> None:
     """A failing endpoint drops nothing: the error reaches the caller."""
     model = ScriptedEvolver(GOOD, fails=True)
     with pytest.raises(EndpointError):
-        await evolve(Job("difficult", (SEED,)), Conversation(model, load_prompts("evolved")), sandbox)
+        conversation = Conversation(model, load_prompts("evolved"), sandbox)
+        await evolve(Job("difficult", (SEED,)), conversation)
 
 
 async def test_disputed_inputs_are_kept_out(sandbox: Sandbox) -> None:
@@ -279,15 +257,11 @@ async def test_rewording_that_changes_the_meaning(sandbox: Sandbox) -> None:
     assert "still differ" in await _reason({**script, "solve": wrong}, sandbox, transformation="concise")
 
 
-async def test_a_seed_with_several_right_answers_is_not_reworded(sandbox: Sandbox) -> None:
-    """The line of a set holds no checker, so right answers would be judged wrong."""
+async def test_what_is_not_reworded(sandbox: Sandbox) -> None:
+    """A seed that only its own checker can judge, for a line holds none; and words for another function."""
     seed = replace(SEED, comparison=Comparison("checker", checker="humaneval-32"))
     reason = await _reason({}, sandbox, transformation="concise", parents=(seed,))
     assert "several right answers" in reason
-
-
-async def test_rewording_with_another_name(sandbox: Sandbox) -> None:
-    """A rewording must keep the function's name."""
     script: dict[str, Says] = {"transform": fenced(EVEN), "fix": fenced(EVEN)}
     assert "must be called add_up" in await _reason(script, sandbox, transformation="verbose")
 
@@ -329,12 +303,37 @@ async def test_decompose(sandbox: Sandbox) -> None:
     assert model.asked.count("join") == 2
     reason = await _reason({**script, "join": fenced(SEED.reference)}, sandbox, transformation="decompose")
     assert reason.startswith("no program that calls both halves")
+    again = fenced(SEED.prompt + "\n\n" + EVEN)  # a half that is the seed again is no half
+    reason = await _reason({"transform": again, "fix": again}, sandbox, transformation="decompose")
+    assert "problem that you were given" in reason
 
 
-async def test_decompose_into_the_seed(sandbox: Sandbox) -> None:
-    """A half that is the seed again is no half."""
-    script: dict[str, Says] = {
-        "transform": fenced(SEED.prompt + "\n\n" + EVEN),
-        "fix": fenced(SEED.prompt + "\n\n" + EVEN),
-    }
-    assert "problem that you were given" in await _reason(script, sandbox, transformation="decompose")
+@pytest.mark.parametrize(
+    ("line", "arity", "expected"),
+    [
+        ("f(1, 'a')", 2, "(1, 'a')"),
+        (">>> f([1, 2])", 1, "([1, 2],)"),
+        ("- f(3)", 1, "(3,)"),
+        ("f(1) == 2", 1, "(1,)"),
+        ("(1, 2)", 2, "(1, 2)"),
+        ("[1, 2]", 1, "([1, 2],)"),
+        ("f(1)", 2, None),
+        ("f(x=1)", 1, None),
+        ("f(*[1])", 1, None),
+        ("g(1)", 1, None),
+        ("Here are some calls", 1, None),
+        ("f(" + "1," * 3000 + ")", 1, None),
+        ("f(" + "-" * 1800 + "1)", 1, None),
+        ("f(" + "[" * 150 + "]" * 150 + ")", 1, None),
+        ("f(1); f(2)", 1, None),
+        ("f = 1", 1, None),
+    ],
+)
+def test_read_inputs(line: str, arity: int, expected: str | None) -> None:
+    """A call of the function, or a bare argument tuple, becomes an argument tuple; the rest is left out."""
+    assert read_inputs(line, "f", arity) == ([] if expected is None else [expected])
+
+
+def test_read_inputs_from_a_block() -> None:
+    """Calls are read from the code block, each once, whatever stands around it."""
+    assert read_inputs("Sure: f(9)\n```\nf(1)\nf(1)\nf(2)\n```", "f", 1) == ["(1,)", "(2,)"]

@@ -1,4 +1,4 @@
-"""A run over many jobs: files, resuming, costs."""
+"""A run over many jobs: files, resuming, costs; its sets are sets that suites.yaml takes."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,21 +9,24 @@ import pytest_asyncio
 
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.evolved.evolve import (
     Evolver,
     History,
+    Job,
     Progress,
     Workspace,
     choose_seeds,
-    cost,
     estimate,
     make_jobs,
-    run,
     summary,
 )
+from triathlon_runner.evolved.evolve._draft import read_problem
+from triathlon_runner.evolved.evolve._pipeline import Written
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 
 SEED = Problem(
@@ -59,34 +62,34 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
     """A finished job leaves a problem that nobody has accepted yet, and its whole history."""
     seen: list[Progress] = []
     evolver = _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT))
-    progress = await run(evolver, make_jobs([SEED], ["difficult"]), seen.append)
+    progress = await evolver.run(make_jobs([SEED], ["difficult"]), seen.append)
     assert (progress.finished, progress.dropped, progress.open) == (1, 0, {})
-    assert progress.cost_usd == pytest.approx(6 * (100 * 10 + 50 * 30) / 1e6)
     assert len(seen) == 1
     row = json.loads((tmp_path / "difficult.jsonl").read_text())
     assert (row["accepted"], row["task_id"]) == (None, "difficult/core-seeds-add-up")
     assert "[1, 2]" in row["inputs"]
     (history,) = Workspace(tmp_path).histories()
     assert (history.status, history.served_model, history.usage.requests) == ("finished", "scripted-1", 6)
+    assert history.cost_usd == pytest.approx(6 * (100 * 10 + 50 * 30) / 1e6)
     assert all(step.reply for step in history.steps if step.question)
 
 
 async def test_resumes(tmp_path: Path, sandbox: Sandbox) -> None:
     """What is on disk is not done again; a job whose model failed stays open and is done by the next run."""
     jobs = make_jobs([SEED], ["difficult"])
-    failing = await run(_evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT, fails=True)), jobs)
+    failing = await _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT, fails=True)).run(jobs)
     assert list(failing.open) == ["difficult/core-seeds-add-up"]
     assert list(tmp_path.rglob("*.json")) == []
-    await run(_evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT)), jobs)
+    await _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT)).run(jobs)
     model = ScriptedEvolver(SCRIPT)
-    again = await run(_evolver(tmp_path, sandbox, model), jobs)
+    again = await _evolver(tmp_path, sandbox, model).run(jobs)
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
 
 async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A dropped job leaves its reason and every question, and no problem file."""
     model = ScriptedEvolver({"transform": "No.", "fix": "No!"})
-    await run(_evolver(tmp_path, sandbox, model), make_jobs([SEED], ["subtle"]))
+    await _evolver(tmp_path, sandbox, model).run(make_jobs([SEED], ["subtle"]))
     (history,) = Workspace(tmp_path).histories()
     assert (history.status, len(history.steps)) == ("dropped", 3)
     assert not list(tmp_path.rglob("*.jsonl"))
@@ -98,18 +101,16 @@ async def test_stopped(tmp_path: Path, sandbox: Sandbox) -> None:
     """No job begins once the run is to stop, as where the budget is spent; it stays open with the reason."""
     model = ScriptedEvolver(SCRIPT)
     evolver = _evolver(tmp_path, sandbox, model, stopped="the budget is spent")
-    progress = await run(evolver, make_jobs([SEED], ["difficult"]))
+    progress = await evolver.run(make_jobs([SEED], ["difficult"]))
     assert model.asked == []
     assert progress.open == {"difficult/core-seeds-add-up": "the budget is spent"}
 
 
 def test_estimate() -> None:
-    """What a run will cost is known before it begins; without a price the tokens are."""
+    """What a run will take is known before it begins."""
     jobs = make_jobs([SEED], ["difficult", "verbose"])
     known = estimate(jobs)
     assert (len(jobs), known.requests) == (2, 8)
-    assert cost(known, PRICE) == pytest.approx((known.input_tokens * 10 + known.output_tokens * 30) / 1e6)
-    assert cost(known, None) is None
 
 
 def test_jobs() -> None:
@@ -129,7 +130,98 @@ def test_jobs() -> None:
         make_jobs([SEED, third], ["combine"])
 
 
-def test_history_is_strict() -> None:
-    """A history with an unknown key is refused."""
-    with pytest.raises(ValueError, match="extra"):
-        History.model_validate_json('{"unknown": 1}')
+PARENT = Problem("HumanEval/7", "old", 'def old(x):\n    """Old one here."""\n', "", ())
+HELPER = 'def aid(x: str) -> str:\n    """Help a little here."""\n    return x\n'
+MAIN = 'def new(x: str) -> str:\n    """Say \\\\n and \\"quotes\\" at length."""\n'
+REFERENCE = "def new(x):\n    return aid(x) + '\\n'\n"
+INPUTS = ("('a',)", "('\\\\\\u2028',)", "({(1, 2): {3}},)")
+
+
+def _written(prompt: str, *, helpers: bool = False) -> Written:
+    draft = read_problem(f"```python\n{prompt}\n```", helpers=helpers)
+    return Written(draft, f"{HELPER}\n\n{REFERENCE}", INPUTS)
+
+
+def _write(root: Path, transformation: Transformation, *problems: Written) -> Path:
+    job = Job(transformation, (PARENT,))
+    history = History(
+        job=job.id,
+        transformation=transformation,
+        parents=("HumanEval/7",),
+        model="m",
+        prompts="p",
+        status="finished",
+        steps=(),
+        usage=Usage(),
+    )
+    Workspace(root).write(job, problems, history)
+    return root / f"{transformation}.jsonl"
+
+
+def _accept(path: Path, decision: str = "true") -> UserDataSet:
+    path.write_text(path.read_text().replace('"accepted": null', f'"accepted": {decision}'))
+    return UserDataSet("mine", "Mine", path, "suites.yaml, line 1", seeds="evolved/humaneval")
+
+
+@pytest.mark.parametrize(
+    ("transformation", "prompts"),
+    [
+        ("subtle", [MAIN]),
+        ("verbose", [MAIN]),
+        ("tool_use", [f"{HELPER}\n\n{MAIN}"]),
+        ("decompose", [MAIN, MAIN.replace("new", "other")]),
+    ],
+)
+def test_a_set_is_read_as_it_was_written(
+    tmp_path: Path, transformation: Transformation, prompts: list[str]
+) -> None:
+    """Prompt, reference, inputs and parents stay as they are; both halves of a seed are problems."""
+    written = [_written(prompt, helpers=transformation == "tool_use") for prompt in prompts]
+    path = _write(tmp_path, transformation, *written)
+    problems = [user_problem.problem for user_problem in _accept(path).read().problems]
+    assert [problem.prompt for problem in problems] == [each.draft.prompt for each in written]
+    for problem in problems:
+        assert isinstance(problem, Problem)
+        assert (problem.reference, problem.inputs) == (written[0].reference, INPUTS)
+        assert (problem.parents, problem.comparison.oracle) == (("HumanEval/7",), "typed")
+    assert len({problem.task_id for problem in problems}) == len(prompts)
+
+
+@pytest.mark.parametrize(("decision", "counts"), [("null", "1 await"), ("false", "1 are refused")])
+def test_only_accepted_problems_are_tasks(tmp_path: Path, decision: str, counts: str) -> None:
+    """A set without any is refused with the numbers; a decision of another kind is named."""
+    path = _write(tmp_path, "subtle", _written(MAIN))
+    data = _accept(path, decision)
+    with pytest.raises(UserError, match=counts):
+        data.read()
+    lines = path.read_text()
+    path.write_text(lines + lines.replace("subtle/", "again/").replace(decision, "true"))
+    assert [user_problem.problem.task_id for user_problem in data.read().problems] == ["again/HumanEval-7"]
+    path.write_text(lines.replace(f'"accepted": {decision}', '"accepted": "yes"'))
+    with pytest.raises(UserError, match="line 1: expected 'accepted' to be true, false or null, got 'yes'"):
+        data.read()
+
+
+def test_decisions_survive_another_run(tmp_path: Path) -> None:
+    """A job that runs again, because its history was lost, changes nothing about lines that are there."""
+    path = _write(tmp_path, "subtle", _written(MAIN))
+    _accept(path, "false")
+    before = path.read_text()
+    _write(tmp_path, "subtle", _written(MAIN))
+    assert path.read_text() == before
+    assert Workspace(tmp_path).decisions() == {path: {False: 1}}
+    path.write_text(before + "{bad\n")
+    with pytest.raises(UserError, match="line 2: expected a JSON object"):
+        Workspace(tmp_path).check()
+
+
+def test_parents_need_seeds(tmp_path: Path) -> None:
+    """A set with seeds names a parent in each line; without seeds parents mean nothing."""
+    path = _write(tmp_path, "subtle", _written(MAIN))
+    data = _accept(path)
+    without = UserDataSet("mine", "Mine", path, "suites.yaml, line 1")
+    assert without.read().problems[0].problem.parents == ()
+    row = json.loads(path.read_text())
+    path.write_text(json.dumps({**row, "parents": []}))
+    with pytest.raises(UserError, match="expected parents, the task_ids of problems of 'evolved/humaneval'"):
+        data.read()

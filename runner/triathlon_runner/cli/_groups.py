@@ -1,0 +1,127 @@
+"""Small groups of commands: `triathlon cache`, `triathlon questions`, `triathlon translation`."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from triathlon_runner import translation
+from triathlon_runner.cache import cache_folder
+from triathlon_runner.cli._app import Data, complete_models, examples, group_of_commands
+from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets.user import UserDataSet
+from triathlon_runner.errors import UserError
+from triathlon_runner.llm import ReplyCache
+from triathlon_runner.models_yaml import check_names
+from triathlon_runner.runtime import DATASETS, QuestionFile, question_source, write_questions
+from triathlon_runner.sandbox import Language, open_sandbox
+from triathlon_runner.schedule import check_references
+from triathlon_runner.terminal import console, counted
+
+_BUILD = "triathlon questions build --dataset humaneval --out questions.json"
+cache_app = group_of_commands("cache", "The cache of replies.", "triathlon cache info")
+questions_app = group_of_commands("questions", "Questions about what programs do while they run.", _BUILD)
+translation_app = group_of_commands("translation", "The translation loop.", "triathlon translation check")
+
+
+@cache_app.command(epilog=examples("triathlon cache info"))
+def info() -> None:
+    """Where the cache lies, its size, and replies by model."""
+    with ReplyCache(cache_folder() / "replies.sqlite") as replies:
+        contents = replies.info()
+    screen = console()
+    size = f"{counted(contents.replies, 'reply')}, {contents.size_bytes / 1e6:.1f} MB"
+    screen.print(f"{contents.path}: {size}", soft_wrap=True)
+    for model, count in contents.replies_by_model.items():
+        screen.print(f"{model:40} {count}")
+
+
+@cache_app.command(
+    epilog=examples("triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model")
+)
+def prune(
+    max_megabytes: Annotated[
+        float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Removes the replies of this model.", autocompletion=complete_models)
+    ] = None,
+) -> None:
+    """Removes replies; results stay as they are, and what is asked again is asked anew."""
+    if max_megabytes is None and model is None:
+        raise UserError("expected --max-megabytes or --model, which say what is removed, got neither")
+    with ReplyCache(cache_folder() / "replies.sqlite") as replies:
+        max_bytes = None if max_megabytes is None else int(max_megabytes * 1e6)
+        removed = replies.prune(max_bytes=max_bytes, model=model)
+    console().print(f"{counted(removed, 'reply')} removed")
+
+
+@questions_app.command(epilog=examples(_BUILD))
+def build(
+    dataset: Annotated[
+        str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")
+    ],
+    out: Annotated[Path, typer.Option(help="The question file to write (JSON).")],
+    data: Data = None,
+) -> None:
+    """Traces a data set's references, writes its questions, and says what was left out and why."""
+    question_file = asyncio.run(_build(_data_set(dataset), data_store(data)))
+    write_questions(question_file, out)
+    report, screen = question_file.report, console()
+    screen.print_message(
+        f"{report.questions} questions about {report.inputs} inputs of {report.programs} programs: {out}"
+    )
+    for noun, left_out in (("statements", report.left_out_statements), ("inputs", report.left_out_inputs)):
+        for rule, count in sorted(left_out.items(), key=lambda pair: -pair[1]):
+            screen.print_message(f"left out: {count} {noun}: {rule}")
+    for program, reason in report.left_out_programs.items():
+        screen.print_message(f"left out: {program}: {reason}")
+
+
+def _data_set(name: str) -> str | UserDataSet:
+    """Returns the data set of this name: the name itself for a built-in one, else that of suites.yaml.
+
+    Raises:
+        UserError: there is no such data set, or it is private.
+    """
+    user_data = {data.id: data for data in catalogue_beside().user_data}
+    check_names([name], [*DATASETS, *user_data], what="data set")
+    if name not in user_data:
+        return name
+    data = user_data[name]
+    if data.private:
+        raise UserError(
+            f"{data.listed_at}: expected a data set whose texts may be handed on, got {name!r} with"
+            " `private: true`, and a question file holds its functions; take `private: true` out to write"
+            f" one, or ask the questions here: triathlon run --suites runtime/{name}"
+        )
+    return data
+
+
+async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
+    async with open_grader() as grader:
+        if not isinstance(dataset, str):
+            await check_references(dataset.read(), grader, store.cache / "references")
+        return await question_source(dataset, store).build(grader.sandbox)
+
+
+@translation_app.command(
+    epilog=examples("triathlon translation check", "triathlon translation check --data my-data")
+)
+def check(data: Data = None) -> None:
+    """Executes every reference program of MBXP with its language's own tests (minutes).
+
+    Says how many tasks have all five languages, and how many references pass in each.
+    Names the chains that have no correct Python program to begin with.
+    """
+    store, screen = data_store(data), console()
+    tasks, lacking = translation.read_mbxp(store)
+
+    async def checks() -> list[translation.LanguageCheck]:
+        async with open_sandbox() as sandbox:
+            return [await translation.check_references(tasks, sandbox, language) for language in Language]
+
+    for line in translation.report(tasks, asyncio.run(checks()), lacking):
+        screen.print_message(line)

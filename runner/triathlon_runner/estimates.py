@@ -1,0 +1,200 @@
+"""What a run will take: requests, tokens, dollars, hours, and how sure its numbers will be.
+
+A unit's cost is known by earlier results, else by the suite's first prompts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from triathlon_runner.grading import Grader
+from triathlon_runner.llm import CHARACTERS_A_TOKEN, Answer, Chat, Completion, ModelKind, Sampling
+from triathlon_runner.models_yaml import ModelRow
+from triathlon_runner.noise import Z_95
+from triathlon_runner.records import Manifest, Outcome, Reply, Usage
+from triathlon_runner.schedule import RunPlan, Work, spread
+from triathlon_runner.store import ResultsFolder
+
+_PROBED_TASKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one unit takes on average, or several together."""
+
+    requests: float
+    input_tokens: float
+    output_tokens: float
+    basis: str
+    """The source of these numbers, in words."""
+
+    def times(self, factor: float, divisor: float = 1) -> "Cost":
+        """Returns factor / divisor times the cost."""
+        amounts = (self.requests, self.input_tokens, self.output_tokens)
+        requests, input_tokens, output_tokens = (amount * factor / divisor for amount in amounts)
+        return Cost(requests, input_tokens, output_tokens, self.basis)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEstimate:
+    """What is left of one model on one suite."""
+
+    suite: str
+    units: int
+    open: int
+    cost: Cost
+    """Of the open units."""
+    half_width: float
+    """Of the 95 % interval of pass@1 when all units are done, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEstimate:
+    """What is left of one model."""
+
+    model: str
+    suites: Sequence[SuiteEstimate]
+    cost: Cost
+    usd: float | None
+    """None where the row names no price."""
+    hours: float | None
+    """None where no speed is known."""
+    speed: str
+    """Where the speed comes from, or what to do to have one."""
+
+
+async def estimate(plan: RunPlan, folder: ResultsFolder, grader: Grader) -> list[ModelEstimate]:
+    """Estimates every model of a plan without asking any.
+
+    Where no results tell more, each suite is probed once for each kind of model.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    manifests = list(folder.manifests())
+    probed: dict[tuple[str, str], Cost] = {}
+    estimates = []
+    for works in plan.work.values():
+        suites = []
+        for work in works:
+            cost, kind = observed_cost(work, manifests), (work.suite_id, work.row.kind)
+            if cost is None:
+                cost = probed[kind] = probed.get(kind) or await highest_cost(work, grader)
+            suites.append(_of_suite(work, cost, folder, manifests))
+        if works:
+            estimates.append(_of_model(works[0].row, suites, manifests))
+    return estimates
+
+
+def _of_suite(work: Work, cost: Cost, folder: ResultsFolder, manifests: Sequence[Manifest]) -> SuiteEstimate:
+    left = len(work.open_units(folder.units(work.row.id, work.suite_id)))
+    tasks = len(work.built.chosen)
+    place = work.suite_id, work.row.id
+    runs = [manifest.outcomes for manifest in manifests if (manifest.suite, manifest.model) == place]
+    units = sum(sum(outcomes.values()) for outcomes in runs)
+    passed = sum(outcomes.get(Outcome.PASSED.value, 0) for outcomes in runs)
+    return SuiteEstimate(
+        suite=work.suite_id,
+        units=work.built.count,
+        open=left,
+        cost=cost.times(left),
+        half_width=half_width(tasks, passed / units) if units else half_width(tasks),
+    )
+
+
+def _of_model(row: ModelRow, suites: Sequence[SuiteEstimate], manifests: Sequence[Manifest]) -> ModelEstimate:
+    cost = Cost(
+        sum(suite.cost.requests for suite in suites),
+        sum(suite.cost.input_tokens for suite in suites),
+        sum(suite.cost.output_tokens for suite in suites),
+        "",
+    )
+    usd = 0.0 if row.serve is not None else None
+    if row.price:
+        usd = row.price.usd(cost.input_tokens, cost.output_tokens)
+    rate, source = (row.speed, "stated") if row.speed else (_speed(row.id, manifests), "observed")
+    # The longest of what the speed and the provider's limits a minute ask for.
+    waits = [] if rate is None else [cost.output_tokens / rate / 3600]
+    if row.api is not None and row.api.requests_per_minute:
+        waits.append(cost.requests / row.api.requests_per_minute / 60)
+    if row.api is not None and row.api.tokens_per_minute:
+        waits.append((cost.input_tokens + cost.output_tokens) / row.api.tokens_per_minute / 60)
+    hours = max(waits) if waits else None if cost.requests else 0.0
+    if hours is None:
+        source = "unknown: set `speed` (output tokens a second) in the row"
+    elif rate is None:
+        source = "by the row's limits a minute"
+    return ModelEstimate(row.id, suites, cost, usd, hours, source)
+
+
+def _speed(model: str, manifests: Sequence[Manifest]) -> float | None:
+    """Output tokens a second of the model's last run; None where it is not known."""
+    runs = [manifest for manifest in manifests if manifest.model == model and manifest.tokens_per_second]
+    return max(runs, key=lambda manifest: manifest.ended).tokens_per_second if runs else None
+
+
+def half_width(tasks: int, passed: float = 0.5) -> float:
+    """Half the width of Wilson's 95 % interval of pass@1 over so many tasks, as a share from 0 to 0.5.
+
+    It is widest at one half, which stands for an unknown share. E. B. Wilson, Probable inference, the law of
+    succession, and statistical inference (1927).
+    """
+    if not tasks:
+        return 0.5
+    variance = passed * (1 - passed) / tasks + Z_95 * Z_95 / (4 * tasks * tasks)
+    return Z_95 * math.sqrt(variance) / (1 + Z_95 * Z_95 / tasks)
+
+
+def observed_cost(work: Work, manifests: Sequence[Manifest]) -> Cost | None:
+    """The cost of a unit by earlier results: this model's own, else the others'; None where unknown."""
+    runs = [
+        manifest
+        for manifest in manifests
+        if manifest.suite == work.suite_id and manifest.usage.requests and not manifest.usage.uncounted
+    ]
+    own_runs = [manifest for manifest in runs if manifest.model == work.row.id]
+    runs = own_runs or runs
+    units = sum(sum(manifest.outcomes.values()) for manifest in runs)
+    if not units:
+        return None
+    usage = sum((manifest.usage for manifest in runs), Usage())
+    basis = f"{units} units of this model" if own_runs else f"{units} units of {len(runs)} other models"
+    return Cost(usage.requests, usage.input_tokens, usage.output_tokens, basis).times(1, units)
+
+
+@dataclass(slots=True)
+class DryRunModel:
+    """Model of a dry run: counts what it is asked and answers with empty replies."""
+
+    id: str
+    kind: ModelKind
+    requests: int = 0
+    characters: int = 0
+    limit: int = 0
+    """Most output tokens that the replies may have together."""
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:  # noqa: ARG002  `Model` has it
+        """Counts the question; the reply is empty."""
+        self.requests += 1
+        messages = [prompt.text] if isinstance(prompt, Completion) else [m.content for m in prompt.messages]
+        self.characters += sum(map(len, messages))
+        self.limit += sampling.max_tokens
+        return Answer(Reply(text=""), Usage(), 0.0, self.id)
+
+
+async def highest_cost(work: Work, grader: Grader) -> Cost:
+    """Returns the most that a unit may cost: the suite's first units are run against a model of a dry run.
+
+    Replies are taken at their token limit; a suite that goes on from a reply (a loop) is seen up to its first
+    question, which stands for all that may follow.
+    """
+    model = DryRunModel(work.row.id, work.row.kind)
+    suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
+    for task in tasks:
+        await suite.run(task.task_id, 0, model, grader, work.protocol, work.judge)
+    if not model.requests:
+        return Cost(0.0, 0.0, 0.0, "asks nothing")
+    requests = work.built.entry.most_requests or model.requests / len(tasks)
+    input_tokens = model.characters / CHARACTERS_A_TOKEN
+    seen = Cost(model.requests, input_tokens, model.limit, "first prompts; at most")
+    return seen.times(requests, model.requests)

@@ -1,0 +1,162 @@
+"""EvoEval's combine_naive: two problems in sequence, B(A(x)), from lists of pairs (EvoEval, section 4.2).
+
+`tools/pair_search` writes the lists: the search takes minutes.
+"""
+
+import ast
+import hashlib
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from triathlon_runner.datasets import Problem
+
+
+class PairsFile(BaseModel):
+    """`pairs/<name>.json`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    matching: int
+    """Pairs whose types match."""
+    executable: int
+    """Of these, pairs that execute within their contracts; the file's pairs are drawn from them."""
+    searched: str
+    """Hash of the whole set that was searched: one more problem, and there are other pairs to draw from."""
+    problems: dict[str, str]
+    """Hash of each problem that a pair uses: pairs of a problem that has changed since are not taken."""
+    pairs: list[tuple[str, str, list[int]]]
+    """A, B, positions of A's base inputs that are left out."""
+
+
+def problem_hash(problem: Problem) -> str:
+    """Short hash of what a pair depends on."""
+    parts = (problem.prompt, problem.reference, *problem.inputs[: problem.base_inputs])
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def read_pairs(name: str) -> PairsFile:
+    """The pairs of `humaneval` or `core`."""
+    return PairsFile.model_validate_json(_content(name))
+
+
+def pairs_sha256(name: str, data_sha256: str) -> str:
+    """Hash of a data set made of pairs: of the set that they were found in, and of their file."""
+    return hashlib.sha256(data_sha256.encode() + _content(name)).hexdigest()
+
+
+def pair_problems(name: str, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """The problems in sequence of `humaneval` or `core`, made of those of the set that they were found in."""
+    known = read_pairs(name)
+    current = {p.task_id: p for p in problems if known.problems.get(p.task_id) == problem_hash(p)}
+    return tuple(
+        composed(current[first], current[second], frozenset(dropped))
+        for first, second, dropped in known.pairs
+        if first in current and second in current
+    )
+
+
+def _content(name: str) -> bytes:
+    return (files(__package__) / "pairs" / f"{name}.json").read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """The parts of a prompt: the text before the function, its signature and its docstring."""
+
+    before: str
+    """Helper functions and constants."""
+    imports: tuple[str, ...]
+    parameters: tuple[ast.arg, ...]
+    returns: str
+    docstring: str
+
+
+@cache
+def prompt_parts(problem: Problem) -> PromptParts:
+    """Takes a prompt apart.
+
+    Raises:
+        ValueError: it is no program with the function asked for, or the function has no docstring or unusual
+            parameters.
+    """
+    tree = ast.parse(problem.prompt)
+    functions = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == problem.entry_point
+    ]
+    if len(functions) != 1:
+        raise ValueError(f"expected one function {problem.entry_point!r} in the prompt of {problem.task_id}")
+    function, docstring = functions[0], ast.get_docstring(functions[0])
+    arguments = function.args
+    if not docstring or arguments.vararg or arguments.kwonlyargs or arguments.kwarg or arguments.defaults:
+        raise ValueError(f"{problem.task_id}: no docstring, or parameters beyond plain ones")
+    statements = [node for node in tree.body if node is not function]
+    imports = [node for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    helpers = [ast.unparse(node) for node in statements if node not in imports]
+    return PromptParts(
+        before="\n\n\n".join(helpers),
+        imports=tuple(ast.unparse(node) for node in imports),
+        parameters=tuple(arguments.args),
+        returns=ast.unparse(function.returns) if function.returns else "",
+        docstring=docstring,
+    )
+
+
+def composed(first: Problem, second: Problem, dropped: frozenset[int] = frozenset()) -> Problem:
+    """The problem whose solution is `second(first(...))`, on the base inputs of `first`.
+
+    `second` has one parameter. `dropped` are positions of inputs after which it must not be called.
+    """
+    inputs = first.inputs[: first.base_inputs]
+    return Problem(
+        task_id=f"{first.task_id}+{second.task_id}",
+        entry_point=f"{first.entry_point}_then_{second.entry_point}",
+        prompt=_prompt(first, second),
+        reference=composed_reference(first, second),
+        inputs=tuple(text for index, text in enumerate(inputs) if index not in dropped),
+        comparison=second.comparison,
+        libraries=first.libraries | second.libraries,
+        parents=(first.task_id, second.task_id),
+        level=max(first.level, second.level) if first.level and second.level else None,
+        topics=tuple(dict.fromkeys((*first.topics, *second.topics))),
+    )
+
+
+def _prompt(first: Problem, second: Problem) -> str:
+    parts, second_parts = prompt_parts(first), prompt_parts(second)
+    arguments = ", ".join(parameter.arg for parameter in parts.parameters)
+    passed_on = second_parts.parameters[0].arg
+    steps = (
+        "Carry out two steps, one after the other, and return what the second step gives.",
+        f"Step 1 is what a function {first.entry_point}({arguments}) is described to do:",
+        textwrap.indent(parts.docstring, "    "),
+        f"Step 2 takes the result of step 1 as its {passed_on} and is what a function "
+        f"{second.entry_point}({passed_on}) is described to do:",
+        textwrap.indent(second_parts.docstring, "    "),
+    )
+    docstring = "\n\n".join(steps).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    docstring = textwrap.indent(docstring, "    ").lstrip()
+    arrow = f" -> {second_parts.returns}" if second_parts.returns else ""
+    signature = ", ".join(map(ast.unparse, parts.parameters))
+    name = f"{first.entry_point}_then_{second.entry_point}"
+    function = f'def {name}({signature}){arrow}:\n    """{docstring}\n    """\n'
+    imports = "\n".join(dict.fromkeys((*parts.imports, *second_parts.imports)))
+    helpers = (part for part in (parts.before, second_parts.before) if part)
+    return "\n\n\n".join(part for part in (imports, *helpers, function) if part)
+
+
+def composed_reference(first: Problem, second: Problem) -> str:
+    """Each reference in a namespace of its own: many share the names of functions and helpers."""
+    name = f"{first.entry_point}_then_{second.entry_point}"
+    return (
+        f"first, second = {{'__name__': 'first'}}, {{'__name__': 'second'}}\n"
+        f"exec({first.reference!r}, first)\n"
+        f"exec({second.reference!r}, second)\n\n\n"
+        f"def {name}(*arguments):\n"
+        f"    passed_on = first[{first.entry_point!r}](*arguments)\n"
+        f"    return second[{second.entry_point!r}](passed_on)\n"
+    )

@@ -1,0 +1,270 @@
+"""The models of a run: opening the one of a row, by its API or a server started for it; asking it."""
+
+import asyncio
+import math
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from triathlon_runner import llm
+from triathlon_runner.llm import (
+    Answer,
+    ApiConfig,
+    Chat,
+    Completion,
+    EndpointError,
+    EndpointStats,
+    Limits,
+    Model,
+    ModelKind,
+    ModelSettings,
+    ModelUnavailableError,
+    OpenAI,
+    ReplyCache,
+    Sampling,
+    open_model,
+)
+from triathlon_runner.models_yaml import ModelRow, Registry
+from triathlon_runner.schedule._stop import Control
+from triathlon_runner.serving import DEFAULT_AT_ONCE, Machine, Server, ServerLostError, serve
+
+_RESTARTING_LIMITS = Limits(outage_seconds=math.inf, longest_wait=5.0, attempts=4)
+"""No limit on an outage: a restart may take as long as a start. Few attempts, because after them the server
+itself is checked."""
+_LONGEST_REPLY_SECONDS = 6 * 3600.0
+"""A server of ours is watched, so a slow one is waited for: a CPU may write long replies for hours."""
+_UNANSWERED_IN_A_ROW = 10
+"""Stop the model after this many questions in a row without an answer from a server that is healthy."""
+
+
+@dataclass(slots=True)
+class OpenModel:
+    """Implements `Model`: a row's model that answers, asked with the row's own settings."""
+
+    inner: Model
+    served_by: str
+    """`api` with its host, or the engine with version, precision and device."""
+    served_model: str
+    """The model's name until its server has given one."""
+    slots: int
+    """Requests that may be in flight."""
+    weights: str = ""
+    """What the server has loaded, as far as it is known: weights, quantisation, context."""
+    stats: EndpointStats | None = None
+    """Counters of the endpoint; None where the model has none."""
+    scrub_evidence: Callable[[str], str] = str
+    """Removes the model's keys from a text of a result."""
+    temperature: Callable[[float], float] = float
+    """From a suite's temperature to the one that the model is asked at."""
+    max_tokens: int | None = None
+    """The row's own token limit; None: the suites'."""
+    server: Server | None = None
+    """A server of our own, which is restarted where it died: what was lost meanwhile is asked again."""
+    _failed: int = field(default=0, init=False)
+    """Questions in a row that a healthy server of our own did not answer."""
+
+    @property
+    def id(self) -> str:
+        return self.inner.id
+
+    @property
+    def kind(self) -> ModelKind:
+        return self.inner.kind
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once, and remembers the name that the server gave.
+
+        Raises:
+            EndpointError: no answer after all retries; of our own server: though it was up all the time.
+            ModelUnavailableError: nothing can be asked of the server, or it is given up.
+        """
+        changed = replace(
+            sampling,
+            temperature=self.temperature(sampling.temperature),
+            max_tokens=sampling.max_tokens if self.max_tokens is None else self.max_tokens,
+        )
+        while True:
+            starts = self.server.starts if self.server is not None else 0
+            try:
+                answer = await self.inner.ask(prompt, changed, sample=sample)
+            except ModelUnavailableError:
+                raise
+            except EndpointError as error:
+                if self.server is None:
+                    raise
+                await self._check_restarted(self.server, starts, error)
+            else:
+                self._failed = 0
+                self.served_model = answer.served_model
+                return answer
+
+    async def _check_restarted(self, server: Server, starts: int, error: EndpointError) -> None:
+        """Raises the error of a question, or of the model, unless the server was restarted since `starts`."""
+        try:
+            await server.ensure()
+        except ServerLostError as lost:
+            raise ModelUnavailableError(str(lost)) from None
+        if server.starts != starts:
+            return
+        self._failed += 1
+        if self._failed < _UNANSWERED_IN_A_ROW:
+            raise error from None
+        raise ModelUnavailableError(
+            f"its server answers when it is probed, but none of {self._failed} questions in a row; the last"
+            f" error: {error}"
+        ) from None
+
+
+class ControlledModel:
+    """Implements `Model`; asks only while the run may, and notes whether the server answered anything."""
+
+    def __init__(self, inner: Model, control: Control, on_lost: Callable[[str], None] | None = None) -> None:
+        """Puts a model under the control of a run; `on_lost` hears once why it cannot be asked any more."""
+        self.id, self.kind = inner.id, inner.kind
+        self.server_answered = False
+        self._inner = inner
+        self._control = control
+        self._on_lost = on_lost
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        """Asks once.
+
+        Raises:
+            RunStoppedError: the run stops before the request was sent.
+            EndpointError: no answer after all retries.
+        """
+        async with self._control.call():
+            try:
+                answer = await self._inner.ask(prompt, sampling, sample=sample)
+            except ModelUnavailableError as error:
+                if self._on_lost is not None:
+                    self._on_lost(str(error))
+                    self._on_lost = None
+                raise
+        self.server_answered |= not answer.from_earlier_run
+        return answer
+
+
+def why_not(row: ModelRow) -> str | None:
+    """Why the model cannot run here, in one sentence; None where it can. Sends no request."""
+    if row.api is not None:
+        missing = row.api.missing_variables()
+        return f"no key: set the environment variable {missing[0]}" if missing else None
+    if row.serve is not None and row.serve.device == "cuda" and shutil.which("nvidia-smi") is None:
+        return "no GPU: nvidia-smi is not here"
+    return None
+
+
+class ModelOpener:
+    """Opens the models of one registry, with one cache of replies."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        replies: ReplyCache,
+        cache: Path,
+        say: Callable[[str], None],
+        *,
+        control: Control | None = None,
+        limits: Limits | None = None,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        """Reads nothing yet.
+
+        `cache` is the folder of logs, environments and weights. `say` gets a line where a server is started,
+        is unreachable, or asks us to wait. `control` is asked before each request; `limits` are those of rows
+        with `api:`, and `timeout_seconds` goes before what the rows say.
+        """
+        self._registry = registry
+        self._replies = replies
+        self._cache = cache
+        self._say = say
+        self._may_send = (control or Control()).may_send
+        self._limits = limits or Limits()
+        self._changes = {} if timeout_seconds is None else {"timeout_seconds": timeout_seconds}
+        self._machine = Machine()
+
+    @asynccontextmanager
+    async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
+        """Opens the row's model while the block lasts; stops a server that was started for it after that.
+
+        Raises:
+            UserError: the key is missing; the server cannot be installed or started (with its log's end).
+        """
+        async with self.connect(row) as (connection, server), AsyncExitStack() as stack:
+            config = connection.endpoint.config
+            if server is None:
+                answering = await connection.identify_server()
+                weights, served_by = answering.identity, f"api {urlsplit(config.base_url).netloc}"
+                served_by += f" ({answering.name})" if answering.name else ""
+            else:
+                weights, served_by = config.revision, server.served_by
+                group = await stack.enter_async_context(asyncio.TaskGroup())
+                stack.callback(group.create_task(server.watch()).cancel)
+            yield OpenModel(
+                connection,
+                served_by=served_by,
+                served_model=config.model,
+                slots=config.concurrency or DEFAULT_AT_ONCE,
+                weights=weights,
+                stats=connection.stats,
+                scrub_evidence=connection.scrub_evidence,
+                temperature=partial(self._registry.temperature, row),
+                max_tokens=self._registry.setting(row, "max_tokens"),
+                server=server,
+            )
+
+    @asynccontextmanager
+    async def connect(self, row: ModelRow) -> AsyncIterator[tuple[llm.OpenModel, Server | None]]:
+        """Yields a connection to the row's model, of which nothing is known yet, and a server of our own.
+
+        Raises:
+            UserError: as `open`.
+        """
+        slots = self._registry.setting(row, "concurrency")
+        async with AsyncExitStack() as stack:
+            server = None
+            if row.api is not None:
+                changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **self._changes}
+                source: ApiConfig = row.api.model_copy(update=changes)
+                engine, limits, context = "", self._limits, row.context
+            else:
+                assert row.serve is not None, "the registry lets through only rows with api or serve"
+                server = await stack.enter_async_context(
+                    serve(
+                        row.serve,
+                        model_id=row.id,
+                        cache=self._cache,
+                        log=self._cache / "logs" / f"{row.id}.log",
+                        report=self._say,
+                        machine=self._machine,
+                        concurrency=slots,
+                    )
+                )
+                engine, limits = server.served_by, _RESTARTING_LIMITS
+                # 0: the server's context is all that the model can do.
+                context = row.context or (None if row.serve.max_model_len else 0)
+                source = OpenAI(
+                    base_url=server.base_url,
+                    model=server.model,
+                    revision=server.weights,
+                    concurrency=slots or await server.at_once(),
+                    timeout_seconds=_LONGEST_REPLY_SECONDS,
+                ).model_copy(update=self._changes)
+            connection = await stack.enter_async_context(
+                open_model(
+                    row.id,
+                    row.kind,
+                    source,
+                    settings=ModelSettings(engine, context, row.system_prompt == "merge"),
+                    cache=self._replies,
+                    limits=limits,
+                    may_send=self._may_send,
+                    say=self._say,
+                )
+            )
+            yield connection, server

@@ -1,0 +1,349 @@
+"""Checks of results that somebody hands in, before anything is graded again, and the report about them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from triathlon_runner import catalogue
+from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import why_not_plain
+from triathlon_runner.pasted_keys import why_secret
+from triathlon_runner.records import Manifest, UnitRecord, Usage
+from triathlon_runner.schedule import Work
+from triathlon_runner.store import (
+    VERIFIED,
+    DamagedLineError,
+    ResultsFolder,
+    UnreadableManifestError,
+    graded_again_statement,
+    how_to_grade_again,
+    read_graded_again,
+    read_records,
+)
+from triathlon_runner.terminal import counted, first_of, in_markdown
+
+_LEAST_CHARACTERS: Final = 0.2
+_MOST_CHARACTERS: Final = 30.0
+"""Characters of replies, reasoning included, for each output token, over a whole file. Code and prose have
+three to four a token; hidden reasoning has none, so that the lower bound is loose."""
+_MOST_TOKENS_A_SECOND: Final = 20_000
+"""Output tokens of one request a second: ten times the fastest hosts."""
+_MODEL_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_SUITE_NAME: Final = re.compile(r"[a-z0-9._@+/-]{1,200}")
+"""Names of suites as the catalogue and `run` make them."""
+SHOWN: Final = 20
+"""Problems of a file that are printed; the JSON has all."""
+_ENDINGS: Final = (".manifest.json", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason why a submission cannot be taken."""
+
+    place: str
+    """File, and line or unit where it is about one."""
+    message: str
+    """What was expected, what came, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The folder of one model's results."""
+
+    folder: ResultsFolder
+    model: str
+    suites: tuple[str, ...]
+
+
+def submission_at(path: Path) -> tuple[Submission, list[Problem]]:
+    """Returns the results in `results/runs/<model>`, and a problem for each file that does not belong there.
+
+    With a link or a pipe in the folder, or on the way to it from `results`, no suite is checked: a link can
+    lead to any file of this machine, and the report would show its lines.
+    """
+    path = path.absolute()  # not resolve(), which would follow links
+    folder, model = ResultsFolder(path.parent.parent), path.name
+    if path.parent.name != "runs" or not _MODEL_ID.fullmatch(path.name) or not path.is_dir():
+        raise UserError(f"expected the folder of a model's results, results/runs/MODEL, got {str(path)!r}")
+    files = sorted(path.rglob("*"))
+    names = {file: file.relative_to(path).as_posix() for file in files} | {path: model}
+    not_plain = {name: why for file, name in names.items() if (why := why_not_plain(file, path.parents[2]))}
+    if not_plain:
+        remedy = "put the file itself here: nothing else is checked before"
+        links = [Problem(name, f"expected a file, got {why}; {remedy}") for name, why in not_plain.items()]
+        return Submission(folder, model, ()), links
+    suites = tuple(suite for name, suite in folder.files(skip_others=True) if name == model)
+    if not suites:
+        raise UserError(f"expected results (*.jsonl with a manifest beside them) in {str(path)!r}, got none")
+    named = tuple(suite for suite in suites if _SUITE_NAME.fullmatch(suite))
+    known = {VERIFIED, *(f"{suite}{ending}" for suite in named for ending in _ENDINGS)}
+    leave_out = "expected only results and their manifests here; leave this file out"
+    strangers = [names[file] for file in files if file.is_file() and names[file] not in known]
+    return Submission(folder, model, named), [Problem(name, leave_out) for name in strangers]
+
+
+def read_submission(
+    submission: Submission, suite: str
+) -> tuple[Manifest | None, list[UnitRecord], list[Problem]]:
+    """Returns one suite's manifest, records and problems; None and none for a suite that is not ours."""
+    name, of_manifest = f"{suite}.jsonl", f"{suite}.manifest.json"
+    entries = {entry.id: entry for entry in catalogue.entries()}
+    if suite not in entries:
+        is_variant = suite.partition("@")[0] in entries
+        why = "submissions have no settings" if is_variant else "others cannot grade results of suites"
+        message = f"expected a built-in suite: {why} of your own, got {suite!r}; leave it out"
+        return None, [], [Problem(name, message)]
+    problems: list[Problem] = []
+    manifest: Manifest | None = None
+    try:
+        manifest = submission.folder.read_manifest(submission.model, suite)
+        if manifest is None:
+            problems.append(Problem(of_manifest, "expected the run's manifest, there is none"))
+    except UnreadableManifestError as error:
+        problems.append(Problem(of_manifest, str(error)))
+    try:
+        lines = submission.folder.lines(submission.model, suite)
+        records = list(read_records(lines, entries[suite].record))
+    except DamagedLineError as error:
+        return manifest, [], [*problems, Problem(name, str(error))]
+    problems += _implausible(name, records)
+    if manifest is not None:
+        problems += [Problem(of_manifest, fault) for fault in _faults_of_manifest(manifest)]
+    return manifest, records, problems
+
+
+def check_texts(submission: Submission, suite: str) -> Iterator[Problem]:
+    """Yields a problem for each line with what looks like a key; it does not show the text."""
+    for ending in _ENDINGS:
+        path = submission.folder.lines(submission.model, suite).with_suffix(ending)
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            for number, line in enumerate(lines, start=1):
+                if why := why_secret(line):
+                    yield Problem(
+                        f"{suite}{ending}, line {number}",
+                        f"expected no key, got {why}; look at the line: replace a key of yours at its"
+                        " provider, and run the suite anew; nothing else of this suite is checked before",
+                    )
+
+
+def check_statement(submission: Submission, engine_version: int, marked: Mapping[str, str]) -> list[Problem]:
+    """Returns a problem where the submission's own statement marks results that this check does not mark.
+
+    `marked`: SHA-256 of the file of each suite that this check, of this engine, marks.
+    """
+    try:
+        statement = read_graded_again(submission.folder, submission.model)
+    except UserError as error:
+        return [Problem(VERIFIED, str(error))]
+    if statement is None:
+        return []
+    wrong = any(marked.get(suite) != sha256 for suite, sha256 in statement.sha256.items())
+    if not wrong and statement.engine_version == engine_version:
+        return []
+    message = (
+        f"expected what this check states: engine {engine_version}, passed {sorted(marked)!r:.200}; got"
+        f" engine {statement.engine_version}, passed {sorted(statement.sha256)!r:.200};"
+        f" {how_to_grade_again(submission.model)}, or leave it out"
+    )
+    return [Problem(VERIFIED, message)]
+
+
+def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
+    """Yields problems of results that were not made with the current prompts, settings and data set."""
+    name, data = f"{work.suite_id}.manifest.json", work.built.suite.data
+    if manifest.data.sha256 != data.sha256:
+        yield Problem(
+            name,
+            f"data.sha256: expected {data.sha256!r} ({data.name} {data.version}), got"
+            f" {manifest.data.sha256!r}; run the suite with the data set that `triathlon suites` names",
+        )
+    elif manifest.protocol != work.protocol:
+        yield Problem(
+            name,
+            f"protocol: expected '{work.protocol}', got '{manifest.protocol}'; prompts or settings are"
+            " not those of this version: `triathlon run --ask-again` asks anew",
+        )
+    else:
+        settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
+        for key in sorted(settings.keys() | manifest.settings.keys()):
+            expected, got = settings.get(key), manifest.settings.get(key)
+            if expected != got:
+                message = f"settings.{key}: expected {expected!r}, got {got!r:.200}"
+                yield Problem(name, f"{message}; hand in the manifest as the run wrote it")
+
+
+def check_plan(work: Work, records: Sequence[UnitRecord], manifest: Manifest) -> tuple[int, list[Problem]]:
+    """Returns how many units the whole suite has, and problems where lines and open units are fewer or more.
+
+    A suite is handed in whole: all its tasks, each with as many samples as any has. Units that could not be
+    asked are open, in the manifest. Whatever else is missing may be what the model failed.
+    """
+    tasks = len(work.built.tasks)
+    samples = max((record.sample for record in records), default=0) + 1
+    planned, there = tasks * samples, len(records) + manifest.open_units
+    faults = []
+    if manifest.tasks_in_suite != tasks:
+        faults.append(f"tasks_in_suite: expected {tasks}, got {manifest.tasks_in_suite}")
+    if there != planned:
+        faults.append(
+            f"expected {planned} units ({counted(tasks, 'task')}, {counted(samples, 'sample')} each), got"
+            f" {counted(len(records), 'line')} and {manifest.open_units} open: {planned - there} are"
+            " neither in the file nor open; `triathlon run --profile standard` makes what is missing"
+        )
+    used = sum((record.usage for record in records), Usage())
+    if manifest.usage != used:
+        faults.append(f"usage: expected the sum of its lines, {used}, got {manifest.usage}")
+    return planned, [Problem(f"{work.suite_id}.manifest.json", fault) for fault in faults]
+
+
+def _faults_of_manifest(manifest: Manifest) -> Iterator[str]:
+    if manifest.private:
+        yield "expected results of a suite that everybody has, got those of a private one; leave it out"
+    if manifest.origin is not None:
+        yield "expected results that were asked for, got an import; `import` files those"
+    if manifest.unfinished:
+        yield "expected a run that came to its end, got an unfinished one; run it again"
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    for name, moment in (("started", manifest.started), ("ended", manifest.ended)):
+        if moment and _time(moment) > tomorrow:
+            yield f"{name}: expected a time that has passed, got {moment!r}"
+    if manifest.ended and manifest.started and _time(manifest.ended) < _time(manifest.started):
+        yield f"ended: expected a time after {manifest.started!r}, got {manifest.ended!r}"
+
+
+def _time(moment: str) -> datetime:
+    time = datetime.fromisoformat(moment)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _implausible(name: str, records: Sequence[UnitRecord]) -> Iterator[Problem]:
+    """Yields problems of requests, tokens and seconds that no server can have counted."""
+    characters = tokens = 0
+    for number, record in enumerate(records, start=1):
+        replies = [question.reply for question in record.questions()]
+        usage, seconds, faults = record.usage, record.seconds, []
+        if usage.requests < len(replies):
+            faults.append(f"usage.requests: expected {len(replies)} or more (replies), got {usage.requests}")
+        if seconds and usage.output_tokens > _MOST_TOKENS_A_SECOND * seconds * len(replies):
+            faults.append(f"seconds: expected more for {usage.output_tokens} output tokens, got {seconds}")
+        for fault in faults:
+            yield Problem(f"{name}, line {number}", f"{fault}; delete the line and run again")
+        if not usage.uncounted:
+            characters += sum(len(reply.text) + len(reply.reasoning) for reply in replies)
+            tokens += usage.output_tokens
+    least, most = _LEAST_CHARACTERS * tokens, _MOST_CHARACTERS * tokens
+    if characters > most or (characters and characters < least):
+        yield Problem(
+            name,
+            f"usage.output_tokens: expected {characters / _MOST_CHARACTERS:.0f} to"
+            f" {characters / _LEAST_CHARACTERS:.0f} for {characters} characters of replies"
+            f" ({_LEAST_CHARACTERS:g} to {_MOST_CHARACTERS:g} characters a token), got {tokens}; the server's"
+            " `usage` does not count its tokens: have it count them or send no `usage`, archive these results"
+            " (`triathlon results archive`), forget its replies (`triathlon cache prune --model MODEL`), run"
+            " again",
+        )
+
+
+@dataclass(slots=True)
+class FileCheck:
+    """One suite of a submission."""
+
+    suite: str
+    sha256: str = ""
+    """Of the results file."""
+    units: int = 0
+    verified: int = 0
+    """Units that were graded again with the same result."""
+    planned: int = 0
+    """Units of the whole suite: its tasks, each with as many samples as any has; 0 where not known."""
+    scores: dict[str, float] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def marked(self) -> bool:
+        """Whether it gets the mark "graded again here": no problem, and a line for every planned unit."""
+        return not self.problems and self.units == self.planned
+
+    def cells(self) -> tuple[str, ...]:
+        """Returns suite, units of those planned, units with the same result, three scores, and result."""
+        scores = ", ".join(f"{name} {value:.6g}" for name, value in list(self.scores.items())[:3])
+        units = str(self.units) if self.units == self.planned else f"{self.units} of {self.planned or '?'}"
+        result = "accepted"
+        if self.problems:
+            result = counted(len(self.problems), "problem")
+        elif not self.marked:
+            result = f"accepted without mark and rank: {self.planned - self.units} open"
+        return self.suite, units, str(self.verified), scores, result
+
+
+@dataclass(slots=True)
+class SubmissionReport:
+    """The result of checking a submission."""
+
+    model: str
+    engine_version: int
+    files: list[FileCheck]
+    problems: list[Problem]
+    """Problems that are of no single suite."""
+    listed: bool
+    """Whether models.yaml has a row for the model."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the submission can be taken as it is."""
+        return not self.problems and not any(file.problems for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the document of `--json`."""
+        return {"schema": 1, "accepted": self.accepted, **asdict(self)}
+
+    def markdown(self) -> str:
+        """Returns the report as a comment on a pull request."""
+        verdict = "can be taken" if self.accepted else "**cannot be taken yet**"
+        lines = [
+            f"## Submission of `{self.model}`: {verdict}",
+            "",
+            self.what_was_graded(),
+            "",
+            "| suite | units | graded again, equal | scores | result |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        lines += [f"| {' | '.join(map(in_markdown, file.cells()))} |" for file in self.files]
+        if not self.listed:
+            lines += ["", self.about_missing_row()]
+        for title, problems in (("Files", self.problems), *((f.suite, f.problems) for f in self.files)):
+            if problems:
+                texts = [in_markdown(f"{problem.place}: {problem.message}") for problem in problems]
+                lines += ["", f"### {in_markdown(title)}", ""]
+                lines += [f"- {text}" for text in first_of(texts, SHOWN)]
+        return "\n".join(lines) + "\n"
+
+    def what_was_graded(self) -> str:
+        """Returns how many units had the same result when graded again, and what no check can show."""
+        equal, units = sum(file.verified for file in self.files), sum(file.units for file in self.files)
+        same = counted(units, "unit") if equal == units else f"{equal} of {counted(units, 'unit')}"
+        return (
+            f"{same} in {counted(len(self.files), 'suite')} graded again by engine {self.engine_version} with"
+            " the same result. That the replies came from this model cannot be shown by any check."
+        )
+
+    def about_missing_row(self) -> str:
+        """Returns what to do where the model has no row."""
+        return f"models.yaml has no row `{self.model}`: add one with name, organisation and link."
+
+
+def statement(report: SubmissionReport) -> dict[str, Any]:
+    """Returns the unsigned in-toto statement; a suite is a passed test where it is marked."""
+    return graded_again_statement(
+        report.model,
+        report.engine_version,
+        {file.suite: file.sha256 for file in report.files if file.sha256},
+        {file.suite for file in report.files if file.marked},
+        result=not report.problems and all(file.marked for file in report.files),
+    )

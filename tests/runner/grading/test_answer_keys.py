@@ -1,0 +1,159 @@
+"""Answer keys: made once, read from disk, small in memory; outputs too long to be decoded.
+
+As objects, the 1 GB of Mbpp/255 would be twenty, and the keys of all suites are larger than a runner may be.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from triathlon_runner.datasets import Problem
+from triathlon_runner.grading import (
+    ProgramGrader,
+    ReferenceFailedError,
+    _answer_keys,
+    _program_grader,
+    stored_cpu_seconds,
+)
+from triathlon_runner.records import Outcome
+from triathlon_runner.sandbox import Sandbox, _worker, decode, open_sandbox
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SMALL = Problem("test/small", "f", "", "def f(n):\n    return n / 3\n", ("(1,)", "(2,)"))
+LARGE = Problem(
+    task_id="test/large",
+    entry_point="f",
+    prompt="",
+    reference="def f(n):\n    return str(n) * 1_000_000\n",
+    inputs=tuple(f"({n},)" for n in range(10, 22)),
+)
+"""Whose expected outputs have 24 MB."""
+LONG = Problem(
+    task_id="test/long",
+    entry_point="f",
+    prompt="def f(n):\n",
+    reference="def f(n):\n    return [str(i) for i in range(n)]\n",
+    inputs=("(3,)", "(9999,)", "(4,)"),
+)
+
+
+async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A second grader reads the keys from disk, and a damaged one is made again."""
+    for damage in (False, True, False):
+        assert (await ProgramGrader(sandbox, tmp_path).grade(SMALL.reference, SMALL)).passed == 2
+        (key,) = tmp_path.iterdir()
+        if damage:
+            key.write_bytes(key.read_bytes()[:40])
+
+
+async def test_a_stored_key_says_how_long_its_reference_computes(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Nothing is executed for that: where no key is stored, no seconds are known."""
+    slow = "import time\ndef f(x):\n    while time.process_time() < 0.3: pass\n"
+    problem = Problem("test/slow", "f", "", slow, ("(1,)",))
+    assert stored_cpu_seconds(tmp_path, problem) == 0.0
+    await ProgramGrader(sandbox, tmp_path).grade("def f(x): pass\n", problem)
+    assert 0.2 < stored_cpu_seconds(tmp_path, problem) < 3
+    assert stored_cpu_seconds(tmp_path, SMALL) == 0.0
+
+
+async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of one problem that are graded at the same time wait for one run of its reference."""
+    made: list[str] = []
+    write = _answer_keys.write_key
+
+    async def counted(where: Sandbox, problem: Problem, file: IO[bytes]) -> None:
+        made.append(problem.task_id)
+        await write(where, problem, file)
+
+    monkeypatch.setattr(_answer_keys, "write_key", counted)
+    grader = ProgramGrader(sandbox, None)
+    verdicts = await asyncio.gather(*(grader.grade(SMALL.reference, SMALL) for _ in range(4)))
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.PASSED} and made == ["test/small"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "inputs", "why"),
+    [
+        ("def f(x):\n    return g(x)\n", ("(1,)",), "test/broken"),
+        ("def f(x):\n    return x\n", (), "the problem has no inputs"),
+    ],
+)
+async def test_a_failing_reference_is_our_fault(
+    sandbox: Sandbox, reference: str, inputs: tuple[str, ...], why: str
+) -> None:
+    """A problem whose reference does not run can't be graded: an error, never a verdict."""
+    broken = Problem("test/broken", "f", "", reference, inputs)
+    with pytest.raises(ReferenceFailedError, match=why):
+        await ProgramGrader(sandbox).grade("def f(x):\n    return x\n", broken)
+
+
+def resident(folder: Path) -> int:
+    """Bytes in memory of the files in a folder that this process has mapped."""
+    total, counts = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name, _, rest = line.partition(" ")
+        if not name.endswith(":"):
+            counts = str(folder) in line
+        elif name == "Rss:" and counts:
+            total += 1024 * int(rest.split()[0])
+    return total
+
+
+async def test_of_a_large_key_little_stays_in_memory(sandbox: Sandbox, tmp_path: Path) -> None:
+    """After a program was graded on all of its outputs, less than a quarter of them is resident."""
+    grader = ProgramGrader(sandbox, tmp_path)
+    assert (await grader.grade(LARGE.reference, LARGE)).passed == 12
+    (key,) = tmp_path.iterdir()
+    assert key.stat().st_size > 20_000_000
+    assert resident(tmp_path) < 6_000_000
+
+
+async def test_a_small_key_holds_no_file_open(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A process may have 1,024 open files, and the suites have more problems."""
+    grader = ProgramGrader(sandbox, tmp_path)
+    assert (await grader.grade(SMALL.reference, SMALL)).passed == 2
+    opened = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert not [path for path in opened if path.startswith(str(tmp_path))]
+
+
+@pytest.mark.parametrize("is_hashed", [False, True])
+@pytest.mark.parametrize(
+    ("body", "outcome", "passed"),
+    [
+        ("return [str(i) for i in range(n)]", Outcome.PASSED, 3),
+        ("return [str(i) for i in range(n)][:: -1 if n > 9 else 1]", Outcome.FAILED, 1),
+        ("return [str(i) for i in range(n)] if n < 9 else []", Outcome.FAILED, 1),
+        ("return [str(i) for i in range(n)] if n < 9 else 1 / 0", Outcome.CRASHED, 1),
+        ("if n > 9: raise ValueError('x' * 99)\n    return [str(i) for i in range(n)]", Outcome.CRASHED, 1),
+        ("return [str(i) for i in range(3 * n if n == 4 else n)]", Outcome.FAILED, 2),
+        ("return [str(i) for i in range(3000 * n if n == 3 else n)]", Outcome.FAILED, 0),
+        ("import os; return [str(i) for i in range(n)] if n < 9 else os._exit(1)", Outcome.CRASHED, 1),
+        ("while n > 9: pass\n    return [str(i) for i in range(n)]", Outcome.TIMED_OUT, 1),
+    ],
+)
+async def test_long_outputs_are_judged_unread(
+    body: str, outcome: Outcome, passed: int, is_hashed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The same bytes pass, others fail. Of still longer outputs the hash alone is kept, in the key, too."""
+
+    def decode_short(data: bytes) -> object:
+        assert len(data) < 1000 or b"9998" not in data, "a long output was decoded"
+        return decode(data)
+
+    monkeypatch.setattr(_program_grader, "MAX_DECODED_BYTES", 1000)
+    monkeypatch.setattr(_answer_keys, "decode", decode_short)
+    if is_hashed:
+        monkeypatch.setattr(_worker, "HASHED_BYTES", 1000)
+    async with open_sandbox(jobs=1) as own:
+        for _ in range(2 if is_hashed else 1):  # the key is made, then read
+            verdict = await ProgramGrader(own, tmp_path, min_cpu_seconds=1).grade(
+                f"def f(n):\n    {body}\n", LONG
+            )
+            assert (verdict.outcome, verdict.passed) == (outcome, passed), verdict
+    (key,) = tmp_path.iterdir()
+    assert (key.stat().st_size < 2000) == is_hashed
+    if passed == 1:
+        assert verdict.failing is not None and verdict.failing.expected.endswith("bytes")

@@ -1,0 +1,283 @@
+"""Predictions: asked, graded and recorded, with models that answer by a rule."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from support.hashes import hashes
+from support.official_data import official_store
+from triathlon_runner import catalogue
+from triathlon_runner.datasets import DataStore
+from triathlon_runner.datasets.official import CruxevalTask
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import Answer, Chat, Completion, Sampling
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
+from triathlon_runner.runtime._asking import Asker
+from triathlon_runner.runtime._construct import construct
+from triathlon_runner.runtime._programs import cruxeval_programs
+from triathlon_runner.runtime.prediction import (
+    METRICS,
+    Asked,
+    PredictionSuite,
+    grade_prediction,
+    masked_assertion,
+)
+from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.suites import DataSetInfo
+
+TASKS = (
+    CruxevalTask("own_1", "def f(n):\n    return n * '?'\n", "2", "'??'"),
+    CruxevalTask("own_2", "def f(a, b=1):\n    return {a: b}\n", "'k', b=3", "{'k': 3}"),
+    CruxevalTask("own_3", "def f():\n    return (1,)\n", "", "(1,)"),
+)
+DATA = DataSetInfo("own", "1", "0" * 64)
+
+
+@dataclass
+class RuleModel:
+    """Answers a question by a rule from what it was shown last."""
+
+    rule: Callable[[str], str]
+    kind: Literal["instruct", "base"] = "instruct"
+    finish: Finish = Finish.STOP
+    id: str = "scripted"
+
+    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
+        assert (sampling.temperature, sampling.stop) == (0.2, ("[/ANSWER]",))
+        shown = prompt.messages[-1].content if isinstance(prompt, Chat) else prompt.text
+        reply = Reply(text=self.rule(shown), finish=self.finish)
+        return Answer(reply, Usage(requests=1), 0.01, "scripted")
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    async with open_sandbox(jobs=2) as opened:
+        yield opened
+
+
+@pytest.fixture
+def grader(sandbox: Sandbox) -> Grader:
+    return ProgramGrader(sandbox)
+
+
+def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
+    programs = {task.task_id: task for task in TASKS}
+    return PredictionSuite("runtime/own", DATA, programs, asked, Asker(load_prompts("runtime"), style))
+
+
+def right(tasks: dict[str, CruxevalTask]) -> Callable[[str], str]:
+    """The data set's own assertion of the program that is shown."""
+
+    def rule(shown: str) -> str:
+        (task,) = (
+            task
+            for task in tasks.values()
+            if shown.rpartition("[PYTHON]\n")[2].startswith(task.program.strip("\n") + "\n\n")
+        )
+        return f"[THOUGHT]\nstep by step\n[/THOUGHT]\n[ANSWER]\nassert f({task.input}) == {task.output}\n"
+
+    return rule
+
+
+async def records(
+    one: PredictionSuite, model: RuleModel, grader: Grader, samples: int = 1
+) -> list[PredictionRecord]:
+    units = [(task.task_id, sample) for task in one.tasks() for sample in range(samples)]
+    return list(await asyncio.gather(*(one.run(*unit, model, grader, hashes("hash")) for unit in units)))
+
+
+@pytest.mark.parametrize("asked", ["output", "input"])
+@pytest.mark.parametrize("style", ["direct", "cot"])
+@pytest.mark.parametrize("kind", ["instruct", "base"])
+async def test_right_answers(
+    grader: Grader, asked: Asked, style: Literal["direct", "cot"], kind: Literal["instruct", "base"]
+) -> None:
+    """A model that is always right scores 100 %, in both styles and however it is asked."""
+    one = suite(asked, style)
+    found = await records(one, RuleModel(right(dict(one.programs)), kind), grader, samples=5)
+    assert [metric.score(found) for metric in METRICS] == [1.0, 1.0]
+    assert {record.fault() for record in found} == {""}
+    assert all(record.prediction.correct and record.assertion.count("??") >= 1 for record in found)
+
+
+async def test_wrong_and_missing_answers(grader: Grader) -> None:
+    """Wrong answers score 0, and a reply without an answer keeps the name of its end."""
+    found = await records(suite(), RuleModel(lambda _: "[ANSWER]\nassert f(2) == 'no'\n"), grader)
+    assert METRICS[0].score(found) == 0.0
+    thinking = RuleModel(lambda _: "[THOUGHT]\nlet me see", finish=Finish.LENGTH)
+    cut = await records(suite(style="cot"), thinking, grader)
+    assert {record.outcome for record in cut} == {Outcome.TRUNCATED}
+
+
+def test_the_question_hides_what_is_asked_for() -> None:
+    """The output is not in an output question, nor the input in an input question."""
+    (first, *_), outputs, inputs = TASKS, suite("output"), suite("input")
+    assert masked_assertion(first, "output") == "assert f(2) == ??"
+    assert masked_assertion(first, "input") == "assert f(??) == '??'"
+    assert outputs.protocol != inputs.protocol
+
+
+def official(suite_id: str, store: DataStore) -> PredictionSuite:
+    (entry,) = catalogue.select([suite_id])
+    built = entry.build(store)
+    assert isinstance(built, PredictionSuite)
+    assert entry.default_samples == 10
+    return built
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("suite_id", ["runtime/cruxeval-output", "runtime/cruxeval-input@cot"])
+async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str) -> None:
+    """CRUXEval's own inputs and outputs are right: every tenth of 800 is tried, and unusual ones."""
+    one = official(suite_id, official_store())
+    assert len(one.tasks()) == 800
+    chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
+    tasks = {name: task for name, task in one.programs.items() if name in chosen}
+    model = RuleModel(right(tasks))
+    found = await asyncio.gather(*(one.run(name, 0, model, grader, hashes("hash")) for name in tasks))
+    assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
+
+
+@pytest.mark.official
+async def test_questions_about_cruxeval(grader: Grader) -> None:
+    """The constructor builds questions on CRUXEval's programs, one input each, for nearly all of a sample."""
+    unanswered = cruxeval_programs(official_store())
+    assert len(unanswered) == 800
+    assert {len(program.inputs) for program in unanswered} == {1}
+    programs, report = await construct(unanswered[::20], grader.sandbox)
+    assert report.inputs == len(programs) == len({program.task_id for program in programs})
+    assert len(programs) + len(report.left_out_programs) == 40
+    assert len(programs) > 20
+
+
+# Grading
+
+SORTED = CruxevalTask(
+    "own_1",
+    "def f(words, n):\n    return sorted(words, key=len)[:n]\n",
+    "['kiwi', 'fig', 'date'], 2",
+    "['fig', 'kiwi']",
+)
+SAME = CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7")
+APPLIED = CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "assert f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "['fig', 'kiwi']",
+        '[ "fig",\n  "kiwi" ]',
+        "sorted(['kiwi', 'fig'])",
+        "[\u2018fig\u2019, \u2018kiwi\u2019]",
+    ],
+)
+async def test_right_outputs(sandbox: Sandbox, answer: str) -> None:
+    """An output is right where its value equals, as a whole assertion or alone, however it is written."""
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
+    assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "['kiwi', 'fig']",
+        "f(['kiwi', 'fig', 'date'], 2)",
+        "assert f(['kiwi', 'fig', 'date'], 2) == f(['kiwi', 'fig', 'date'], 2)",
+        "assert f([], 2) == []",
+        "assert True",
+        "assert f(['kiwi', 'fig', 'date'], 2)",
+        "['fig', 'kiwi'] or f([], 0)",
+        "import os",
+        "words[:2]",
+        "??",
+        "['fig', 'ki",
+        "(" * 3000 + ")" * 3000,
+    ],
+)
+async def test_wrong_and_dodging_outputs(sandbox: Sandbox, answer: str) -> None:
+    """Another value fails, and so does an answer that calls the program or changes the assertion."""
+    judged = await grade_prediction(sandbox, SORTED, "output", answer)
+    assert not judged.correct
+    assert judged.why
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "assert f(['kiwi', 'fig', 'date'], 2) == ['fig', 'kiwi']",
+        "f(['kiwi', 'fig'], 9)",
+        "['fig', 'kiwi', 'melon'], 2",
+        "words=['kiwi', 'fig'], n=2",
+        "f(*[['kiwi', 'fig'], 2])",
+        "f(['k' + 'iwi', 'fig'], len('ab'))",
+        "f(words=('fig', 'kiwi'), **{'n': 2})",
+    ],
+)
+async def test_right_inputs(sandbox: Sandbox, answer: str) -> None:
+    """Any arguments that give the output are right, as the assertion, the call or the arguments alone."""
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
+    assert (judged.outcome, judged.why) == (Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("f(['kiwi'], 2)", Outcome.FAILED),
+        ("f(3, 2)", Outcome.CRASHED),
+        ("f()", Outcome.CRASHED),
+        ("assert f([], 0) == []", Outcome.FAILED),
+        ("f(['fig', 'kiwi'], 2), 1) or (1", Outcome.FAILED),
+        ("assert ['fig', 'kiwi'] == ['fig', 'kiwi']", Outcome.FAILED),
+        ("g(1)", Outcome.FAILED),
+        ("no idea", Outcome.FAILED),
+    ],
+)
+async def test_wrong_inputs(sandbox: Sandbox, answer: str, outcome: Outcome) -> None:
+    """Arguments that give another value fail, those that the program refuses crash; other text fails."""
+    judged = await grade_prediction(sandbox, SORTED, "input", answer)
+    assert judged.outcome is outcome
+    assert judged.why
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "f(type('E', (), {'__eq__': lambda a, b: True})())",
+        "f(__import__('unittest.mock').mock.ANY)",
+        "f(f(7))",
+        "f((y := 7))",
+        "f([].__class__)",
+        "f(open('/etc/passwd').read())",
+    ],
+)
+async def test_dodging_inputs(sandbox: Sandbox, answer: str) -> None:
+    """What is no plain value is no argument: an object that equals everything passes no assertion."""
+    judged = await grade_prediction(sandbox, SAME, "input", answer)
+    assert judged.outcome is Outcome.FAILED
+    assert judged.why
+
+
+async def test_functions_as_arguments(sandbox: Sandbox) -> None:
+    """A function of values is an argument; one that reaches for more is none."""
+    for answer, correct in (
+        ("f(lambda n: n + 1, 4)", True),
+        ("f(lambda n: n * 5, 1)", True),
+        ("f(lambda n: n, 4)", False),
+        ("f(lambda n: n.__class__, 5)", False),
+        ("f(lambda n: open('x'), 5)", False),
+    ):
+        judged = await grade_prediction(sandbox, APPLIED, "input", answer)
+        assert judged.correct is correct, answer
+
+
+async def test_an_endless_call_times_out(sandbox: Sandbox) -> None:
+    """Arguments for which the program does not end are timed out, as an outcome of its own."""
+    endless = CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
+    judged = await grade_prediction(sandbox, endless, "input", "f(1)")
+    assert judged.outcome is Outcome.TIMED_OUT

@@ -1,0 +1,144 @@
+"""No reply ends a run: hostile ones through extraction and grading of the disciplines that take programs."""
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from support import hostile_replies
+from support.hashes import hashes
+from support.loop_fakes import ADD, FakeGrader, FakeModel
+from support.translations import TASK
+from triathlon_runner.datasets import Problem
+from triathlon_runner.evolved import EvolvedSuite
+from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.llm import ModelKind
+from triathlon_runner.loop import LoopSuite, Setting
+from triathlon_runner.loop._judge import similarity_in
+from triathlon_runner.prompts import load_prompts
+from triathlon_runner.records import Finish, Outcome, Reply, UnitRecord
+from triathlon_runner.sandbox import Language, open_sandbox
+from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.translation._suite import program_in
+
+DATA = DataSetInfo("test", "1", "0" * 64)
+PROBLEM = Problem(
+    task_id="t/f",
+    entry_point="f",
+    prompt='from typing import List\n\n\ndef f(x: int) -> List[float]:\n    """Halves of x."""\n',
+    reference="def f(x):\n    return [x / 2]\n",
+    inputs=("(3,)",),
+)
+EVOLVED = EvolvedSuite("evolved/test", DATA, {PROBLEM.task_id: PROBLEM}, "all", load_prompts("evolved"))
+LOOPS = tuple(
+    LoopSuite("loop/test", DATA, [ADD], load_prompts("loop"), Setting(max_loops=2, as_written=as_written))
+    for as_written in (False, True)
+)
+KINDS: tuple[ModelKind, ...] = ("instruct", "base")
+QUICK = 6_000
+"""Characters of the replies that the quick test feeds; more than 10,000 are shorter."""
+Way = Callable[[Reply], Awaitable[object]]
+"""One way of a reply through a discipline."""
+
+
+async def feed(
+    suite: EvolvedSuite | LoopSuite, kind: ModelKind, reply: Reply, grader: Grader | None = None
+) -> UnitRecord:
+    """A unit whose every question gets this reply; its record can be written down and read again."""
+    model = FakeModel(lambda _: reply, kind=kind)
+    task = suite.tasks()[0].task_id
+    record = await suite.run(task, 0, model, grader or FakeGrader(), hashes("hash"))
+    assert type(record).model_validate_json(record.model_dump_json()) == record
+    return record
+
+
+async def translate(language: Language, kind: ModelKind, reply: Reply) -> None:
+    """A reply becomes a program or an outcome."""
+    program, outcome = await program_in(reply, kind, language, TASK)
+    assert bool(program) is (outcome is None)
+
+
+async def judge(reply: Reply) -> None:
+    """A judge's reply is a number from 0 to 1, or none."""
+    number = similarity_in(reply)
+    assert number is None or 0 <= number <= 1
+
+
+WAYS: dict[str, Sequence[Way]] = {
+    "evolved": [partial(feed, EVOLVED, kind) for kind in KINDS],
+    "loop": [*(partial(feed, suite, kind) for suite, kind in itertools.product(LOOPS, KINDS)), judge],
+    "translation": [partial(translate, *each) for each in itertools.product(Language, KINDS)],
+}
+disciplines = pytest.mark.parametrize("ways", WAYS.values(), ids=WAYS)
+
+
+async def feed_all(replies: Iterable[str], ways: Sequence[Way]) -> int:
+    """Every reply in one way after the other, whole or cut, in turns."""
+    turns = itertools.cycle(itertools.product(ways, (Finish.STOP, Finish.STOP, Finish.LENGTH)))
+    count = 0
+    for text, (way, finish) in zip(replies, turns, strict=False):
+        await way(Reply(text=text, finish=finish))
+        count += 1
+    return count
+
+
+@disciplines
+async def test_ten_thousand_replies(ways: Sequence[Way]) -> None:
+    """Each of the corpus ends as an outcome of the model."""
+    quick = (text for text in hostile_replies.replies() if len(text) < QUICK)
+    assert await feed_all(quick, ways) > 10_000
+
+
+@pytest.mark.slow
+@disciplines
+async def test_the_longest_replies_too(ways: Sequence[Way]) -> None:
+    """Those of up to a megabyte, each in four of the ways."""
+    longest = [text for text in hostile_replies.replies() if len(text) >= QUICK]
+    await feed_all((text for text in longest for _ in range(4)), ways)
+
+
+@disciplines
+@settings(max_examples=300, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+@given(hostile_replies.generated())
+async def test_generated_replies(ways: Sequence[Way], text: str) -> None:
+    """Parts of the corpus put together at random."""
+    for way in ways:
+        await way(Reply(text=text))
+
+
+@pytest.mark.slow
+@disciplines
+@settings(max_examples=10_000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(hostile_replies.generated())
+async def test_many_generated_replies(ways: Sequence[Way], text: str) -> None:
+    """The same for longer."""
+    for way in ways:
+        await way(Reply(text=text))
+
+
+@pytest.mark.parametrize(("suite", "function"), [(EVOLVED, "f(x)"), (LOOPS[0], "add(a, b)")])
+async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, function: str) -> None:
+    """Values of the corpus, returned by a program in the real sandbox, are this program's failure."""
+    values = [value for value in hostile_replies.VALUES if "\n" not in value and len(value) < QUICK]
+    async with open_sandbox(jobs=2) as sandbox:
+        grader = ProgramGrader(sandbox, min_cpu_seconds=1.0)
+        for number, value in enumerate(values[1::4]):
+            returned = f"[{value}]" if number % 2 else value
+            reply = Reply(text=f"```python\ndef {function}:\n    return {returned}\n```")
+            assert (await feed(suite, "instruct", reply, grader)).outcome is not Outcome.PASSED
+
+
+async def test_hostile_translations_are_graded() -> None:
+    """The same for values that a translation returns in Python."""
+    values = [value for value in hostile_replies.VALUES if "\n" not in value and len(value) < QUICK]
+    expected = itertools.cycle((None, True, 1, 1.5, "a", [1.5], {"a": 1}))
+    async with open_sandbox(jobs=2) as sandbox:
+        for value in values[2::3]:
+            task = replace(TASK, cases=(((["a"], 1), next(expected)),))
+            program = f"def tally(words, least):\n    return {value}\n"
+            verdict = await task.grade(program, Language.PYTHON, sandbox)
+            verdict.model_dump_json()
+            assert verdict.outcome is not Outcome.PASSED or value in ("None", "1", "1.5", "'a'")
