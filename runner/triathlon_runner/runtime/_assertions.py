@@ -22,7 +22,7 @@ from triathlon_runner.runtime._claims import (
     is_value,
     refuse_growth,
 )
-from triathlon_runner.runtime._expressions import MAX_TEXT, InvalidAnswerError, names_in, stated_value
+from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, stated_value
 from triathlon_runner.runtime._masked import (
     MASK,
     filled,
@@ -33,6 +33,7 @@ from triathlon_runner.runtime._masked import (
     replaced,
     without_self,
 )
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.syntax import parse
 
 STUB: Final = "STUB_"

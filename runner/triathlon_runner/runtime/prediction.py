@@ -23,7 +23,6 @@ from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._assertions import Filled, reading_an_answer
 from triathlon_runner.runtime._expressions import (
-    MAX_TEXT,
     InvalidAnswerError,
     function_source,
     holds_function,
@@ -33,6 +32,7 @@ from triathlon_runner.runtime._grade import answer_record
 from triathlon_runner.runtime._masked import MASK, hole_name
 from triathlon_runner.runtime._outputs import grade_filled, grade_output
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
+from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import (
     DataSetInfo,

@@ -137,7 +137,11 @@ def described(value: Any, most: int) -> tuple[str, str, bool] | None:
     try:
         return type_name(kind), LiteralWriter(most).text(value), True
     except NoLiteralFormError as error:
-        if error.too_large or kind.__module__ == "program" or kind.__repr__ is object.__repr__:
+        if (
+            error.too_large
+            or kind.__module__ == "program"
+            or getattr(kind, "__repr__", None) is object.__repr__
+        ):
             return type_name(kind), "", False
     try:
         text = repr(value)
