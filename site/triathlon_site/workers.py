@@ -2,11 +2,14 @@
 
 import gc
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+PROCESSES: Final = len(os.sched_getaffinity(0))
+"""One for each core that this process may use."""
 T = TypeVar("T")
 _jobs: Sequence[Callable[[], Any]] = ()
 """In a forked process, those that its pool was started for."""

@@ -1,9 +1,10 @@
-"""The build: gather everything, check it, then write."""
+"""The build: gather everything, check it, then write; nothing where the site is there already."""
 
+import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -12,23 +13,24 @@ from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
+from triathlon_runner.records import Strict
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 from triathlon_site.build._gather import gather
+from triathlon_site.build._last_build import inputs_of, remember, report_of_last, state_of
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
 from triathlon_site.load import AggregateCache, Notice
 from triathlon_site.pages import Gathered, Rendering, imported_files
 from triathlon_site.render import installed_environment
+from triathlon_site.workers import PROCESSES
 
-PROCESSES: Final = 2
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
 
 
-@dataclass(frozen=True)
-class BuildReport:
+class BuildReport(Strict):
     """What a build did."""
 
     pages: int
@@ -53,7 +55,7 @@ def build(
     docs: str = "",
     as_of: str = "",
 ) -> BuildReport:
-    """Writes the site of these results to `out`, whole or not at all.
+    """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
 
     Args:
         results: the folder of results; nothing is written into it but, with `history`, `history.json`.
@@ -62,7 +64,7 @@ def build(
         strict: whether any fault in the results ends the build.
         catalogue: the suites; left out, all that there are.
         known: all that there are: the built-in ones and those of a suites.yaml.
-        cache: where is kept what was read; left out, every results file is read.
+        cache: where is kept what was read; left out, every results file is read and the site written anew.
         history: whether `history.json` is brought up to date, so that the next build says what changed since.
         url: where the site will be published, for the addresses in the feed.
         docs: where the docs will be, seen from the front page; every page then links to them.
@@ -76,6 +78,12 @@ def build(
     url, as_of = checked_url(url), checked_day(as_of)
     started = time.monotonic()
     sweep(out.resolve())
+    chosen = None if catalogue is None else [entry.id for entry in catalogue]
+    shaping = (chosen, known, url, docs, history, os.environ.get("SOURCE_DATE_EPOCH"), as_of, registry)
+    inputs = inputs_of(results, repr(shaping)) if cache else ""
+    if cache and not strict and (last := report_of_last(cache, out, state_of(inputs, results, out))):
+        report = BuildReport.model_validate_json(last)
+        return report.model_copy(update={"seconds": time.monotonic() - started})
     with tempfile.TemporaryDirectory() as temporary:
         folder = cache or Path(temporary)
         gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder, as_of=as_of)
@@ -89,7 +97,7 @@ def build(
         pages = write_site(out, rendering, evidence_files(site), processes=processes)
         AggregateCache(folder).prune()
     notices = (*site.notices, *(_remember(results, site) if history else ()))
-    return BuildReport(
+    report = BuildReport(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
@@ -97,6 +105,9 @@ def build(
         seconds=time.monotonic() - started,
         notices=notices,
     )
+    if cache:
+        remember(cache, out, state_of(inputs, results, out), report.model_dump_json())
+    return report
 
 
 def _not_flawless(results: Path, notices: Sequence[Notice]) -> UserError:

@@ -12,7 +12,7 @@ from triathlon_site.load._aggregate import (
     Grade,
     Parts,
 )
-from triathlon_site.load._cache import AggregateCache, file_state
+from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
 from triathlon_site.load._results import Results, read_results, read_units
 
@@ -28,6 +28,7 @@ __all__ = [
     "Notice",
     "Parts",
     "Results",
+    "code_fingerprint",
     "file_state",
     "read_archived",
     "read_results",

@@ -27,11 +27,10 @@ from triathlon_site.load._files import (
     readable,
     unreadable,
 )
-from triathlon_site.workers import run_all
+from triathlon_site.workers import PROCESSES, run_all
 
 WORTH_A_PROCESS: Final = 4 << 20
 """Bytes of results below which starting more processes takes longer than reading."""
-PROCESSES: Final = 2
 _HIDDEN: Final = (
     "this line cannot be used; why is not shown, since it may repeat a text and the tasks are private:"
     " `triathlon verify` says it, and what to do"
