@@ -40,7 +40,7 @@ def test_panel_shows_whole_names_and_headings(
     (heading,) = [line for line in shown.splitlines() if line.startswith("model ")]
     assert re.split(r"  +", heading) == headings
     (good,) = [line for line in shown.splitlines() if line.startswith("good-model-instruct ")]
-    assert re.fullmatch(r"good-model-instruct +\d+/12 +\d+ +\d+ +\d+ +(\d+ s|\?).*", good)
+    assert re.fullmatch(r"good-model-instruct +\d+/12 +\d+ +\d+ +\d+ +(\d+ (s|min)|\?).*", good)
     assert re.search(r"^broken-model +0/12 +12 +– +0 +stopped", shown, re.MULTILINE)
     assert "…" not in shown and "  evolved/core-seeds " in shown
     assert "time left" not in terminal.text, "the panel is erased"
