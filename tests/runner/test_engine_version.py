@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "0649a3035067d7e107697b5a59bb04f43159d410128455ed24b650064d0dbc73")
+DECIDED = (2, "d14e8bebbc2bb42b9f2e5c3b17254ec3adb1bd00c4d2cdec17ac198d2e12b850")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

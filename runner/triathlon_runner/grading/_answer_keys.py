@@ -134,12 +134,15 @@ class AnswerKeys:
     def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
         self._sandbox = sandbox
         self._folder = folder
-        self.of = Once(self._read_or_make).get
-        """The key of a problem, from memory, disk or the reference itself.
+        self._keys = Once(self._read_or_make)
+
+    async def of(self, problem: Problem) -> AnswerKey:
+        """The key, from memory, disk or the reference itself.
 
         Raises:
             SandboxError: the sandbox, or the reference, failed.
         """
+        return await self._keys.get(problem)
 
     async def _read_or_make(self, problem: Problem) -> AnswerKey:
         if self._folder is None:

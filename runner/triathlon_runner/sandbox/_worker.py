@@ -385,6 +385,10 @@ class Worker:
         try:
             self._control.send(message)
         except OSError:
+            self._kill()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def close(self) -> None:
@@ -399,7 +403,7 @@ class Worker:
             async with asyncio.timeout(END_SECONDS):
                 await self._ended()
         except TimeoutError:
-            self._process.kill()
+            self._kill()
             await self._ended()
         try:
             await asyncio.to_thread(_remove, self._directory)
