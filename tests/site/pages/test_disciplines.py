@@ -21,7 +21,6 @@ EXCEPTIONS: Final = {
     "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
     "published/_columns.py": "the interval of ASL, by the runner's formula",
     "published/_tables.py": "mean ranks of variants, by the runner's formula",
-    "pages/published.py": "EvoEval's analyses, by the runner's formulas",
     "costs.py": "the disciplines whose replies are programs, of which some do not run",
     "reproduction_plan.py": "a paper's suites and columns, by their names",
     "reproduction.py": "the sets that a paper's means are over",
