@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class UserError(Exception):
-    """Something that a user can mend: printed without a traceback, exit code 2.
+    """Something that a user can fix: printed without a traceback, exit code 2.
 
     The message says what was expected, what came (`!r`) and what to do.
     """

@@ -66,7 +66,7 @@ class PromptSet:
         except TemplateError as error:
             names = ", ".join(sorted(values))
             raise UserError(
-                f"prompt {name!r} of the set {self.name!r}: {error}. It may use {names}; mend the template."
+                f"prompt {name!r} of the set {self.name!r}: {error}. It may use {names}; fix the template."
             ) from error
 
 
@@ -142,11 +142,11 @@ def _read(path: Path, ours: Mapping[str, str]) -> str:
         text = path.read_text("utf-8")
         used = find_undeclared_variables(_ENVIRONMENT.parse(text))
     except (OSError, UnicodeDecodeError, TemplateError) as error:
-        raise UserError(f"the prompt {str(path)!r} is no template: {error}. Mend it.") from None
+        raise UserError(f"the prompt {str(path)!r} is no template: {error}. Fix it.") from None
     allowed = find_undeclared_variables(_ENVIRONMENT.parse(our_text))
     if unknown := sorted(used - allowed):
         may = f"it may use {', '.join(sorted(allowed))}" if allowed else "it takes no values"
-        raise UserError(f"the prompt {str(path)!r} asks for {unknown[0]!r}; {may}. Mend it.")
+        raise UserError(f"the prompt {str(path)!r} asks for {unknown[0]!r}; {may}. Fix it.")
     if missing := sorted(allowed & ESSENTIAL - used):
         raise UserError(
             f"the prompt {str(path)!r} lacks {{{{ {missing[0]} }}}}, so that it would ask the same of every"

@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "d14e8bebbc2bb42b9f2e5c3b17254ec3adb1bd00c4d2cdec17ac198d2e12b850")
+DECIDED = (2, "91f0f40094e77d252eb0d1234389dd492bb9ca55e99fb69b2ebc349a2c05b161")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -188,7 +188,7 @@ def test_a_missing_file_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
-    """Bytes that are no text are the user's to mend, not a traceback."""
+    """Bytes that are no text are the user's to fix, not a traceback."""
     path = tmp_path / "models.yaml"
     path.write_bytes(b"\xff\xfe\x00models")
     with pytest.raises(UserError, match=r"cannot read .*models.yaml.*expected UTF-8 text, got .*0xff"):

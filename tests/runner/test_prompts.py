@@ -71,7 +71,7 @@ def template(folder: Path, name: str, text: str) -> Path:
     ("name", "text", "complaint"),
     [
         ("loop/genrate", "x", r"'genrate\.txt'.*Expected names: .*generate"),
-        ("loop/generate", "{% if task %}", r"generate\.txt' is no template: .*Mend it"),
+        ("loop/generate", "{% if task %}", r"generate\.txt' is no template: .*Fix it"),
         ("loop/generate", "Do {{ tsak }}.", r"generate\.txt' asks for 'tsak'; it may use task\."),
         ("loop/generate", "Write something nice.", r"generate\.txt' lacks \{\{ task \}\}"),
         ("loop/generate", "", r"lacks \{\{ task \}\}"),

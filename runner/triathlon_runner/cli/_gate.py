@@ -102,7 +102,7 @@ def gate(
     Results that are there are used; new ones are appended, as by `triathlon run`.
     Without --suites: the core suites of the profile quick, all their tasks.
 
-    Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to mend.
+    Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to fix.
     """
     _check(baseline, candidate, alpha, margin, markdown, site_url)
     listed, control, folder = models_yaml.load(models_file), Control(budget), ResultsFolder(results)

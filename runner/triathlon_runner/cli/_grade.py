@@ -56,7 +56,7 @@ def grade(
 
     Exit code 0: every task has samples, and all were graded.
     1: tasks are missing or unknown, lines are broken, or samples could not be graded.
-    2: something is for you to mend.
+    2: something is for you to fix.
     """
     ks = _numbers(k)
     functions, inputs = _problems(suite, problems, data_store(data))

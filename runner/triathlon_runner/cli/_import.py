@@ -126,7 +126,7 @@ def import_command(
 
     LiveCodeBench's outputs cannot be graded here: their pass@1 is filed as reported, with its source.
 
-    Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to mend.
+    Exit code 0: all was imported; 1: some was left out, with the reason; 2: something is for you to fix.
     """
     check_names([format_name], list(_ABOUT), what="format")
     if format_name in REPORTED:

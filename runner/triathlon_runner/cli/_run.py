@@ -144,7 +144,7 @@ def run(
     """Asks, executes and appends what is open.
 
     Exit code 0: nothing is open; 1: units stay open, run again.
-    2: a model was stopped, or something else is for you to mend.
+    2: a model was stopped, or something else is for you to fix.
     """
     listed, model_ids = models_to_run(models_file, models, model, base_url, key_env, price)
     wanted = Wanted(

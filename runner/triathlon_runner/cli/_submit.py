@@ -66,7 +66,7 @@ def check_command(
 ) -> None:
     """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
 
-    Exit code 0: it can be taken; 1: something is against it; 2: something is for you to mend.
+    Exit code 0: it can be taken; 1: something is against it; 2: something is for you to fix.
     """
     printed = markdown == Path("-")
     if printed and as_json:

@@ -103,7 +103,7 @@ def verify(
 
     Exit code 0: every line and score follows from its evidence, bit for bit.
     1: something does not, or could not be graded again.
-    2: something is for you to mend.
+    2: something is for you to fix.
     """
     only = names(tasks) or ()
     if only and update:

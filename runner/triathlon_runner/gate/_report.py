@@ -169,7 +169,7 @@ def _evidence(lost: Mapping[str, Any]) -> str:
 def _headline(report: Mapping[str, Any]) -> str:
     """The verdict in words."""
     if report["verdict"] == "none":
-        return "NO VERDICT (the errors below kept tasks from being compared; mend them and run again)"
+        return "NO VERDICT (the errors below kept tasks from being compared; fix them and run again)"
     if report["verdict"] == "undecided":
         return "UNDECIDED (the tasks so far show neither that it is worse nor that it is not)"
     by_margin = report["margin"] and report["verdict"] != "better"

@@ -73,7 +73,7 @@ class CodeTestGrader:
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
-                f" another process: {_failure_text(reference)}; mend the reference or the tests"
+                f" another process: {_failure_text(reference)}; fix the reference or the tests"
             )
         if tests == _complete_tests(problem):
             return verdict

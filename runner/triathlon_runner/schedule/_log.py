@@ -81,7 +81,7 @@ class JsonLog:
 def logged_errors(path: Path, log: JsonLog | None = None) -> Iterator[None]:
     """Puts the tracebacks of errors in this program to the end of a file, and into `log` as `error` events.
 
-    A person sees one line for such an error; who mends it needs the rest.
+    A person sees one line for such an error; who fixes it needs the rest.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace", delay=True)

@@ -174,7 +174,7 @@ class ModelRun:
     def _error_of_all_open_units(self) -> str:
         """The HTTP error without an explanation that every question met; empty where there is none.
 
-        It is for the user to mend, however few questions there were: to run again does not help.
+        It is for the user to fix, however few questions there were: to run again does not help.
         """
         stats = self._opened.stats if self._opened is not None else None
         if stats is None or stats.stopped or stats.answered or stats.from_cache:

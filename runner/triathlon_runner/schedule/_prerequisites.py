@@ -90,11 +90,11 @@ async def _fault(user_problem: UserProblem, grader: Grader) -> str:
         try:
             verdict = await grader.grade(problem.reference, _without_reference(problem))
         except (UngradableError, ReferenceFailedError) as error:
-            return f"{expected}: {error}; mend one of them"
+            return f"{expected}: {error}; fix one of them"
         if verdict.outcome is not Outcome.PASSED:
             failing = verdict.failing
             where = f"{failing.input} gave {failing.got} at {failing.expected}" if failing else verdict.detail
-            return f"{expected} {verdict.outcome}: {where}; mend one of them"
+            return f"{expected} {verdict.outcome}: {where}; fix one of them"
     return ""
 
 

@@ -167,7 +167,7 @@ class ResultsFolder:
         if isinstance(found, str):
             raise UnreadableManifestError(
                 f"the manifest {str(path)!r} cannot be used: {found}; the conditions of its lines are"
-                " unknown. Update the program, mend the manifest, or put both files aside with"
+                " unknown. Update the program, fix the manifest, or put both files aside with"
                 f" {self.archive_command(model, suite)}"
             )
         return found

@@ -43,7 +43,7 @@ class Notice(Strict):
         return f"{place}: {self.message}"
 
     def below(self, results: Path) -> str:
-        """With the path of the file, for whoever is to mend it."""
+        """With the path of the file, for whoever is to fix it."""
         return str(self.model_copy(update={"file": str(results / self.file)}))
 
 
@@ -203,7 +203,7 @@ def read_manifest(file: RunFile) -> tuple[Manifest | None, list[Notice]]:
     if found is None:
         message = f"no manifest beside it: {unknown}; `triathlon run` writes a new one, {archive}"
     else:
-        message = f"its manifest cannot be used: {found}; {unknown}: mend the manifest, or {archive}"
+        message = f"its manifest cannot be used: {found}; {unknown}: fix the manifest, or {archive}"
     return None, [Notice(file=file.name, message=message)]
 
 

@@ -109,7 +109,7 @@ def test_suites_without_their_interpreter_are_skipped(
 
 @pytest.mark.usefixtures("without_php")
 def test_a_named_suite_without_its_interpreter(place: SmallRun) -> None:
-    """Named, it is the user's to mend."""
+    """Named, it is the user's to fix."""
     result = place.call("run", "--models", "m", "--suites", "translation/core", "--dry-run")
     assert type(result.exception).__name__ == "UserError"
     assert "suite 'translation/core' was named and cannot run here: php is not installed" in str(

@@ -171,7 +171,7 @@ def test_spoilt_cache_is_fetched_again(tmp_path: Path) -> None:
 
 
 def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    """A cache that is no folder is the user's to mend."""
+    """A cache that is no folder is the user's to fix."""
     (tmp_path / "cache").write_text("a file")
     with _release() as (base, _), pytest.raises(DataUnavailableError, match="can't be written"):
         DataStore(cache=tmp_path / "cache").read(_file(f"{base}/whole"))

@@ -394,7 +394,7 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
 
 
 async def test_a_damaged_line_stops_its_file_alone(tmp_path: Path) -> None:
-    """It is named and left as it is; the run goes on, and its exit code says that something is to mend."""
+    """It is named and left as it is; the run goes on, and its exit code says that something is to fix."""
     bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     path = bench.folder.lines("m", "evolved/fake")
     path.parent.mkdir(parents=True)

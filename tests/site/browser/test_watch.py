@@ -68,10 +68,10 @@ def test_a_page_is_told_of_a_rebuild_that_succeeded(watched: Watched, address: s
     watched.write("broken")
     assert watched.builds.acquire(timeout=60)
     assert urllib.request.urlopen(changed).read() == b""
-    watched.write("mended")
+    watched.write("fixed")
     assert watched.builds.acquire(timeout=60)
     assert urllib.request.urlopen(changed).read() == b"location.reload();\n"
-    assert b"mended" in urllib.request.urlopen(address).read()
+    assert b"fixed" in urllib.request.urlopen(address).read()
     (watched.out / "index.html").unlink()
     assert urllib.request.urlopen(changed).read() == b"", "while one site takes the other's place"
 
