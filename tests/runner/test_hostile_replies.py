@@ -85,6 +85,7 @@ async def feed_all(replies: Iterable[str], ways: Sequence[Way]) -> int:
     return count
 
 
+@pytest.mark.slow
 @disciplines
 async def test_ten_thousand_replies(ways: Sequence[Way]) -> None:
     """Each of the corpus ends as an outcome of the model."""

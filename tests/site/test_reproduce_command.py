@@ -82,6 +82,7 @@ def check_cell(row: dict[str, str], column: str, own: float, paper: float) -> No
     assert found["low"] <= found["difference"] <= found["high"] and found["low"] < found["high"]
 
 
+@pytest.mark.slow
 def test_evoeval(tmp_path: Path, server: str) -> None:
     """Nine sets, one sample each; a second call asks nothing; a model of another name stands below."""
     root = place(tmp_path, server)
@@ -101,6 +102,7 @@ def test_evoeval(tmp_path: Path, server: str) -> None:
     assert "0 units finished, 0 open" in again.stdout, again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_evaloop(tmp_path: Path, server: str) -> None:
     """Five tables and figure 3: prompts, temperatures, attacks, five runs at 0.8, translation."""
     root = place(tmp_path, server)
@@ -120,6 +122,7 @@ def test_evaloop(tmp_path: Path, server: str) -> None:
     assert "missing: a judge" in done.stdout
 
 
+@pytest.mark.slow
 def test_reval(tmp_path: Path, server: str) -> None:
     """The authors' prompts, five samples, the authors' rule for outputs, direct and chain of thought."""
     root = place(tmp_path, server)

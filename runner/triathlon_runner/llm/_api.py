@@ -238,8 +238,6 @@ class EndpointStats:
     """Counters of one model since it was opened; read at any time."""
 
     in_flight: int = 0
-    oldest_sent: float | None = None
-    """When the oldest request in flight was sent (`time.monotonic`); None where none is in flight."""
     most_in_flight: int = 0
     limit: int = 0
     """Most requests that may be in flight now; it may have been lowered to fewer than are."""

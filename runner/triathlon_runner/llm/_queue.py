@@ -324,5 +324,4 @@ class RequestQueue:
         stats = self.stats
         stats.in_flight = len(self._in_flight)
         stats.most_in_flight = max(stats.most_in_flight, stats.in_flight)
-        stats.oldest_sent = next((slot.sent_at for slot in self._in_flight.values()), None)
         stats.limit, stats.stopped = self._learned.value, str(self.stopped or "")

@@ -21,8 +21,8 @@ from triathlon_site.render.formats import path_data
 
 PLOTLY: Final = f"plotly-{plotly.__version__}.min.js"
 """Name of the copy of plotly.js under `assets/`."""
-WIDTH, HEIGHT = 560, 300
-LEFT, RIGHT, TOP, BASE = 34, WIDTH - 168, 14, HEIGHT - 34
+WIDTH, HEIGHT = 620, 300
+LEFT, RIGHT, TOP, BASE = 34, WIDTH - 216, 14, HEIGHT - 34
 """Of curves, whose names stand at their ends."""
 LABEL_GAP: Final = 15.0
 WEB_WIDTH, WEB_HEIGHT, RADIUS = 620, 340, 120

@@ -86,6 +86,7 @@ def test_an_open_page_reloads(page: Page, watched: Watched, address: str) -> Non
         expect(page.locator("p")).to_have_text(text, timeout=60_000)
 
 
+@pytest.mark.slow
 def test_results_templates_and_code_are_watched(tmp_path: Path) -> None:
     """And models.yaml; the rebuild is a process of its own, which has the changed code."""
     results = small_results(tmp_path / "results", tasks=2)

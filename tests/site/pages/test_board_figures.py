@@ -72,6 +72,7 @@ def test_curves_name_the_shown_and_both_ends_of_the_order(tmp_path: Path) -> Non
     assert figure.caption.endswith("Grey: the others.")
 
 
+@pytest.mark.slow
 def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path) -> None:
     """At most 200 of the others are drawn; the caption says one in how many."""
     figure = loop_figure(tmp_path, MOST_MUTED + 5, lambda models: models[:1])
