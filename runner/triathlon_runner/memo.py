@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import re
 import sys
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Final
 
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -17,6 +20,17 @@ def python_version() -> str:
     Results depend on it: from 3.12 on `sum` of floats rounds otherwise, and comprehensions have no frame.
     """
     return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def library_versions() -> dict[str, str]:
+    """Returns the versions of the libraries that programs may import: NumPy, and what `official` installs."""
+    stated = [text for text in requires("triathlon-leaderboard") or () if "official" in text]
+    names = ["numpy", *(re.split(r"[^\w.-]", text, maxsplit=1)[0] for text in stated)]
+    installed = {}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return installed
 
 
 def memo_key(kind: str, *inputs: object) -> str:

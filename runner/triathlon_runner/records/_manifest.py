@@ -133,6 +133,8 @@ class Manifest(Strict):
     change, 0 for a version that was not written down; none in manifests from before versions were kept."""
     python_versions: tuple[Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+$")], ...] = ()
     """Of the interpreters that executed the programs of the lines, as `3.11`; none in older manifests."""
+    libraries: dict[str, str] = Field(default_factory=dict)
+    """Versions of the libraries that the programs of the last run could import; none in older manifests."""
     sandbox_level: str
     grader_integrity: str
     """Which ways out of the sandbox were tried before a program was executed; from logs: `not run`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.memo import python_version
+from triathlon_runner.memo import library_versions, python_version
 from triathlon_runner.records import DataSetRecord, Manifest, ProtocolHashes, UnitRecord
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
@@ -177,4 +177,5 @@ def _versions(before: Manifest | None, file: ResultsFile[UnitRecord], *, adds: b
     return {
         "engine_versions": tuple(sorted({*engines, *((ENGINE_VERSION,) if adds or not engines else ())})),
         "python_versions": tuple(sorted({*pythons, *((python_version(),) if adds else ())})),
+        "libraries": library_versions() if adds or not before else before.libraries,
     }

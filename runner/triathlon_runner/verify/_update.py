@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.memo import python_version
+from triathlon_runner.memo import library_versions, python_version
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.records import (
     MEASURED_HERE,
@@ -81,6 +81,7 @@ def update_file(
     fields: dict[str, Any] = {
         "engine_versions": (ENGINE_VERSION,),
         "python_versions": (python_version(),),
+        "libraries": library_versions(),
         "sandbox_level": sandbox_level,
         "grader_integrity": integrity,
         "usage": usage,
