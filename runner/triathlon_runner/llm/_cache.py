@@ -95,7 +95,9 @@ class ReplyCache:
         if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
             return answer
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
-        with _named(self.path, "cannot be written"):
+        with _named(
+            self.path, "cannot be written; make room, or remove replies with `triathlon cache prune`"
+        ):
             is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
         return answer if is_new else self.get(key) or answer
 
