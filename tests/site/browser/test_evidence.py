@@ -1,6 +1,7 @@
 """Evidence in a browser: what a reader sees of values, lists, filters and two models side by side."""
 
 import json
+import re
 from pathlib import Path
 from threading import Thread
 
@@ -103,6 +104,7 @@ def test_a_task_is_found_on_all_boards(page: Page, out: Path, path: str, label: 
 def test_two_programs_side_by_side(page: Page, out: Path) -> None:
     """Of tasks that end otherwise with the other model, both are read beside each other."""
     visit(page, f"{(out / 'evidence/one/evolved-core-seeds.html').as_uri()}?beside=two&show=differs")
+    expect(page.locator("#filters output")).to_have_text(re.compile(r"^[1-9]\d* of 12$"))
     shown = page.locator("#units li:visible")
     assert 0 < shown.count() < 12
     shown.first.locator("a").click()
