@@ -75,7 +75,8 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """
     if not before or not now:
         return ""
-    same_file = _file_hash(before) is not None and _file_hash(before) == _file_hash(now)
+    file_hash = _file_hash(before)
+    same_file = file_hash is not None and file_hash == _file_hash(now)
     names = sorted((before.keys() | now.keys()) - {WEIGHTS} - ({"weights"} if same_file else set()))
     changed = [name for name in names if before.get(name) != now.get(name)]
     if WEIGHTS in before and WEIGHTS in now and _without_name(before) != _without_name(now):

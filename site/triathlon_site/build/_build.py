@@ -13,12 +13,11 @@ from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.records import Strict
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.suites import SuiteEntry
 from triathlon_runner.terminal import counted
 from triathlon_site.build._gather import gather
-from triathlon_site.build._last_build import inputs_of, remember, report_of_last, state_of
+from triathlon_site.build._last_build import BuildReport, inputs_of, remember, report_of_last, state_of
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
 from triathlon_site.load import AggregateCache, Notice
@@ -28,17 +27,6 @@ from triathlon_site.workers import PROCESSES
 
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
-
-
-class BuildReport(Strict):
-    """What a build did."""
-
-    pages: int
-    models: int
-    units: int
-    imported_units: int
-    seconds: float
-    notices: tuple[Notice, ...]
 
 
 def build(
@@ -81,8 +69,7 @@ def build(
     chosen = None if catalogue is None else [entry.id for entry in catalogue]
     shaping = (chosen, known, url, docs, history, os.environ.get("SOURCE_DATE_EPOCH"), as_of, registry)
     inputs = inputs_of(results, repr(shaping)) if cache else ""
-    if cache and not strict and (last := report_of_last(cache, out, state_of(inputs, results, out))):
-        report = BuildReport.model_validate_json(last)
+    if cache and not strict and (report := report_of_last(cache, out, state_of(inputs, results, out))):
         return report.model_copy(update={"seconds": time.monotonic() - started})
     with tempfile.TemporaryDirectory() as temporary:
         folder = cache or Path(temporary)
@@ -106,7 +93,7 @@ def build(
         notices=notices,
     )
     if cache:
-        remember(cache, out, state_of(inputs, results, out), report.model_dump_json())
+        remember(cache, out, state_of(inputs, results, out), report)
     return report
 
 

@@ -6,24 +6,33 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel
-
+from triathlon_runner.records import Strict
 from triathlon_runner.store import replace_file
 from triathlon_site.history import HISTORY_FILE
-from triathlon_site.load import code_fingerprint, file_state
+from triathlon_site.load import Notice, code_fingerprint, file_state
 from triathlon_site.render import find_templates
 
 PACKAGES: Final = ("jinja2", "markdown-it-py", "numpy", "pandas", "plotly", "pyarrow", "scipy")
 """Whose versions shape pages and data files."""
 
 
-class LastBuild(BaseModel):
+class BuildReport(Strict):
+    """What a build did."""
+
+    pages: int
+    models: int
+    units: int
+    imported_units: int
+    seconds: float
+    notices: tuple[Notice, ...]
+
+
+class LastBuild(Strict):
     """A file of the cache for each site."""
 
     state: str
     """Of what the site was built from and of its files, as `state_of` has it."""
-    report: str
-    """What the build reported, as JSON."""
+    report: BuildReport
 
 
 def inputs_of(results: Path, options: str) -> str:
@@ -44,7 +53,7 @@ def state_of(inputs: str, results: Path, out: Path) -> str:
     return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
 
 
-def report_of_last(cache: Path, out: Path, state: str) -> str | None:
+def report_of_last(cache: Path, out: Path, state: str) -> BuildReport | None:
     """Returns what the build reported that wrote this very site of these inputs; None where there is none."""
     try:
         last = LastBuild.model_validate_json(_path(cache, out).read_bytes())
@@ -53,7 +62,7 @@ def report_of_last(cache: Path, out: Path, state: str) -> str | None:
     return last.report if last.state == state else None
 
 
-def remember(cache: Path, out: Path, state: str, report: str) -> None:
+def remember(cache: Path, out: Path, state: str, report: BuildReport) -> None:
     """Writes what a build reported into the cache.
 
     Raises:
