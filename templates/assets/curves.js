@@ -2,7 +2,7 @@
    file the lines that the build names are there, and pointing at a grey one says whose it is. */
 "use strict";
 (() => {
-  const COLOURS = 8, GAP = 15, LONGEST = 24;
+  const COLOURS = 8, GAP = 15;
   const { make, draw, whenPicked } = window.triathlon;
 
   class Curves {
@@ -39,12 +39,11 @@
       const points = line.getAttribute("d");
       const [x, y] = points.split(" ").at(-1).replace("M", "").split(",").map(Number);
       const row = this.freeRow(y + 4);
-      const short = name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
       const group = draw("g", { class: `c${colour}` },
         draw("path", { class: "line", d: points }),
         draw("path", { class: "leader", d: `M${x + 3},${y} ${x + 12},${row - 4}` }),
         draw("circle", { cx: x, cy: y, r: 2.5 }),
-        draw("text", { x: x + 15, y: row }, short));
+        draw("text", { x: x + 15, y: row }, line.dataset.short ?? name));
       const button = make("button", { type: "button", class: `c${colour}`, "aria-label": `Remove ${name}` }, make("bdi", {}, name), " ×");
       button.addEventListener("click", () => {
         group.remove();

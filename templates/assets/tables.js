@@ -19,6 +19,8 @@
   const SIZES = [["under 1 B", 0, 1], ["under 10 B", 0, 10], ["under 50 B", 0, 50], ["50 B and more", 50, Infinity]];
   /* Of a table longer than LONG the FIRST rows are in the page: laying out a thousand rows of many lines takes longer than anybody waits. */
   const LONG = 200, FIRST = 40;
+  /* Of rows that continue in scripts a phone shows so many at first, as site.css does before this file is there. */
+  const ON_PHONE = matchMedia("(max-width: 46rem)").matches ? 20 : Infinity;
   /* Ties of an order are left as the orders before it had them: so many stand in the address. */
   const ORDERS = 3;
   const slug = (text) => text.trim().toLowerCase().replace(/[^a-z0-9@+]+/g, "-").replace(/^-|-$/g, "");
@@ -29,8 +31,8 @@
     return numeric ? (/^[+−]?[\d,]*\.?\d+/.exec(text)?.[0] ?? "").replace("−", "-").replaceAll(",", "") : text;
   };
 
-  /* Opens over the table; Escape and a press elsewhere close it. */
-  const chooser = (name, content) => {
+  /* Opens over the table; Escape and a press elsewhere close it. `fill` is called once, before it is seen. */
+  const chooser = (name, content, fill = () => {}) => {
     const summary = make("summary", {}, name), details = make("details", { class: "chooser" }, summary, content);
     details.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !details.open) return;
@@ -38,6 +40,7 @@
       summary.focus();
     });
     /* It begins where its button does, or ends there where it would leave the window. */
+    details.addEventListener("toggle", fill, { once: true });
     details.addEventListener("toggle", () => {
       content.classList.remove("end");
       if (content.getBoundingClientRect().right > document.documentElement.clientWidth) content.classList.add("end");
@@ -53,15 +56,12 @@
     setQuery(state.toString());
   };
 
-  /* Rows that the page does not lay out: in a template behind the first ones, or in a script of their own, which comes before this one. */
+  /* Rows that the page does not lay out: in a template behind the first ones, or in scripts of their own, which come before this one. */
   const laterRows = (table) => {
     const kept = table.tBodies[0].querySelector("template");
     kept?.remove();
     if (kept) return [...kept.content.children];
-    if (!("rest" in table.dataset)) return [];
-    const body = make("tbody");
-    body.innerHTML = window.triathlonRest;
-    return [...body.rows];
+    return "rest" in table.dataset ? window.triathlonRest : [];
   };
 
   class Board {
@@ -80,7 +80,7 @@
       }));
       this.order = this.rows;
       this.orders = [];
-      const limit = later.length ? this.before : this.rows.length > LONG && !this.rest ? FIRST : Infinity;
+      const limit = later.length ? Math.min(this.before, ON_PHONE) : this.rows.length > LONG && !this.rest ? FIRST : Infinity;
       this.asked = this.rows.slice(limit).some(({ row }) => row.id && `#${row.id}` === location.hash);
       this.limit = this.asked ? Infinity : limit;
       this.filters = new Map();
@@ -188,8 +188,7 @@
       this.words = this.wordsOf(this.search.value);
       this.status = make("output", { class: "status", "aria-live": "polite" });
       this.chips = make("span", { class: "chips" });
-      const fields = this.fields();
-      const filters = fields.length ? [chooser("Filters", make("div", { class: "choices" }, ...fields))] : [];
+      const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [this.filterChooser()] : [];
       this.controls = make("div", { class: "controls" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
       const frame = this.table.parentElement;
       this.none = make("p", { class: "notice", role: "status" });
@@ -197,8 +196,16 @@
       frame.before(this.controls, this.none);
       frame.classList.add("ready");
       this.addMore();
+      this.restoreFilters();
       this.restore();
       this.apply();
+    }
+
+    filterChooser() {
+      const list = make("div", { class: "choices" });
+      return chooser("Filters", list, () => {
+        for (const field of this.inputs.values()) list.append(make("label", {}, `${field.getAttribute("aria-label")} `, field));
+      });
     }
 
     /* The row that the address names is in the page only now, and what the other scripts add moves it. */
@@ -217,20 +224,26 @@
       this.apply();
     }
 
-    /* A field for each filter: a list of what the rows have, or the highest price. */
-    fields() {
-      this.inputs = new Map();
-      return FILTERS.flatMap(([name, label]) => {
-        const choices = this.choices(name), stated = state.get(name) ?? "";
-        if (choices.length < 2) return [];
-        const field = name === "price" ? make("input", { type: "number", min: "0", step: "any", "aria-label": label }) : make("select", { "aria-label": label }, make("option", { value: "" }, "all"));
-        if (name !== "price") for (const choice of choices) field.append(make("option", { value: choice }, choice));
-        field.value = name === "price" ? (stated && Number(stated) >= 0 ? stated : "") : choices.includes(stated) ? stated : "";
-        if (field.value) this.filters.set(name, field.value);
-        this.inputs.set(name, field);
+    /* By filter, a list of what the rows have, or the highest price: made when it is needed, because gathering it from all rows takes a while. */
+    get inputs() {
+      return this.made ??= new Map(FILTERS.filter(([name]) => this.choices(name).length > 1).map(([name, label]) => {
+        const field = name === "price"
+          ? make("input", { type: "number", min: "0", step: "any", "aria-label": label })
+          : make("select", { "aria-label": label }, ...["", ...this.choices(name)].map((choice) => make("option", { value: choice }, choice || "all")));
         field.addEventListener(name === "price" ? "input" : "change", () => this.filter(name, field.value));
-        return [make("label", {}, `${label} `, field)];
-      });
+        return [name, field];
+      }));
+    }
+
+    /* The filters that the address states. */
+    restoreFilters() {
+      for (const [name] of FILTERS.filter(([name]) => state.has(name))) {
+        const field = this.inputs.get(name), stated = state.get(name);
+        if (!field) continue;
+        field.value = name === "price" && !(Number(stated) >= 0) ? "" : stated; /* a list keeps what it does not have empty */
+        if (field.value) this.filters.set(name, field.value);
+        else if (name !== "price") field.value = "";
+      }
     }
 
     filter(name, value) {
@@ -284,7 +297,8 @@
 
     choices(name) {
       const values = this.rows.map(({ row }) => row.dataset[name]).filter(Boolean);
-      if (name !== "size") return [...new Set(values.flatMap((value) => offers(name, value)))].sort((a, b) => a.localeCompare(b));
+      /* Not by localeCompare: its tables alone take a phone 50 ms to load. */
+      if (name !== "size") return [...new Set(values.flatMap((value) => offers(name, value)))].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
       return SIZES.filter(([, low, high]) => values.some((v) => low <= v && v < high)).map(([label]) => label);
     }
 

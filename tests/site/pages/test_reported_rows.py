@@ -70,7 +70,9 @@ def test_quantised_weights_are_marked_at_the_name(tmp_path: Path) -> None:
     pages = rendered_texts(site(tmp_path, published=True, bits=4))
     for path in ("loop-mbpp-plus", "models/gpt-5", "models/gpt-5-tasks", "evidence/gpt-5/loop-mbpp-plus"):
         assert "GPT-5, 4-bit" in pages[f"{path}.html"]
-    assert "4-bit" in pages["index.html"] + pages["data/front-rows.js"]
+    assert any(
+        "4-bit" in text for path, text in pages.items() if path.startswith(("index", "data/front-rows"))
+    )
     assert "4-bit" not in pages["published/evaloop.html"]
 
 

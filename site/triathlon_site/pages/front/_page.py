@@ -19,9 +19,9 @@ from triathlon_site.render import Draft, Figure, Page
 
 TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
-REST: Final = "data/front-rows.js"
+REST: Final = "data/front-rows-{}.js"
 IN_PAGE: Final = 60
-"""Rows in the page itself; the others are in a script beside it."""
+"""Rows in the page itself, and in each script beside it: a phone would stand still for a script of more."""
 SNAPSHOTS: Final = "data/all-snapshots.csv"
 """A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
@@ -31,7 +31,7 @@ TOP: Final = 20
 
 @dataclass(frozen=True)
 class RowsContext:
-    """The template's data for the rows that are not in the page."""
+    """The template's data for some of the rows."""
 
     rows: Sequence[ModelRow]
     """In the order of the column that the page is ranked by at first."""
@@ -51,8 +51,8 @@ class FrontContext(RowsContext):
 
     models: int
     """The number of all rows."""
-    rest: str
-    """Path of the script with the other rows; empty where the page has them all."""
+    rest: Sequence[str]
+    """Paths of the scripts with the other rows."""
     ranked_by: Collection[str]
     """Ids of the columns that the table can be ranked by."""
     charts: Sequence[Chart]
@@ -88,14 +88,17 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
         "compared": site.results.models if len(site.results.models) > 1 else (),
     }
-    rest = rows[IN_PAGE:]
+    rest = {
+        REST.format(place): rows[start : start + IN_PAGE]
+        for place, start in enumerate(range(IN_PAGE, len(rows), IN_PAGE), 1)
+    }
     cells = [cell for row in rows for cell in row.cells.values()]
     dates = sorted(cell.date for cell in cells if cell.date)
     context = FrontContext(
         **shared,
         rows=rows[:IN_PAGE],
         models=len(rows),
-        rest=REST if rest else "",
+        rest=list(rest),
         ranked_by=[column.id for column in ranked_by],
         charts=list(charts(site, rows)),
         prices=prices(rows, first),
@@ -109,8 +112,8 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
     yield Draft(
         PATH, "front/page", vars(context), (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots))
     )
-    if rest:
-        yield Draft(REST, "front/rest", vars(RowsContext(**shared, rows=rest)))
+    for path, later in rest.items():
+        yield Draft(path, "front/rest", vars(RowsContext(**shared, rows=later)))
     yield Draft(LIST, "front/list")
 
 
