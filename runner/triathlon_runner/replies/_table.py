@@ -68,11 +68,19 @@ HEAD: Final = re.compile(
 """What a server may leave in front of an answer: the turn's own header."""
 
 
-def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"({pattern})" for pattern in patterns), re.IGNORECASE)
+_FIRST: Final = r"[<\[\\◁]"
 
 
-REASONING_MARKERS: Final = _any_of([marker for pair in REASONING for marker in (pair.begin, pair.end)])
+def _any_of(patterns: Sequence[str], first: str = _FIRST) -> re.Pattern[str]:
+    """One pattern with a group for each. `first`: what each begins with, looked at before them all, because
+    trying dozens of patterns at every character takes ten times as long."""
+    return re.compile(f"(?={first})(?:{'|'.join(f'({pattern})' for pattern in patterns)})", re.IGNORECASE)
+
+
+REASONING_MARKERS: Final = _any_of(
+    [marker for pair in REASONING for marker in (pair.begin, pair.end)],
+    rf"{_FIRST}|(?-i:assistantfinal)|\A\s*(?-i:analysis)",
+)
 """Group 2n+1 is the beginning of pair n, group 2n+2 its end."""
 WRAPPER_MARKERS: Final = _any_of([marker for pair in WRAPPERS for marker in (pair.begin, pair.end)])
 ENDS: Final = _any_of(
