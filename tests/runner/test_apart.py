@@ -21,8 +21,7 @@ from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
-from triathlon_runner.runtime._answer import Graded
-from triathlon_runner.runtime._grade import answer_record
+from triathlon_runner.runtime._grade import Graded, answer_record
 
 F = "def f(x):\n    return x + 1\n"
 

@@ -8,16 +8,14 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "91f0f40094e77d252eb0d1234389dd492bb9ca55e99fb69b2ebc349a2c05b161")
+DECIDED = (2, "7b87052500970b5cdbcbb14166e968167e03dfc00cb871e7b6d1e9fed742cc82")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
     "loop/_judge.py",
     "loop/_prompt.py",
     "replies/**/*.py",
-    "runtime/_answer.py",
     "runtime/_assertions.py",
-    "runtime/_claims.py",
     "runtime/_expressions.py",
     "runtime/_grade.py",
     "runtime/_literals.py",

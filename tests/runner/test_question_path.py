@@ -172,11 +172,12 @@ def rightly(kind: QuestionKind, truth: str) -> str:
 
 @pytest.mark.parametrize("style", STYLES)
 async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
-    """From question to score: 9 files for coverage and path, 13 for a state, 19 for the output."""
+    """From question to score: 8 files for coverage and path, 12 for a state, 17 for the output."""
     source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source.build(sandbox)
-    suite = RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), style), questions)
+    asker = Asker(load_prompts("runtime"), style)
+    suite = RuntimeSuite("runtime/t", asker, QuestionSource.of_file(questions))
     follower = QuestionFollower()
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
         model = ScriptedModel(truths(questions, style), rule, style, model_kind)
@@ -188,9 +189,9 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     passed["path"] |= {
         APART,
         MARKUP,
-    }  # passed there too: a reply about the path is followed from `_answer` on only
+    }  # passed there too: a reply about the path is followed from `extract_answer` on only
     assert passed == {kind: documented(kind) for kind in KINDS}
-    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [9, 13, 9, 19]
+    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [8, 12, 8, 17]
 
 
 @dataclass
@@ -217,7 +218,7 @@ class Predictor:
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Asked, right: str, style: Style
 ) -> None:
-    """From question to score a prediction of an output goes through 18 files, of an input through 15."""
+    """From question to score a prediction of an output goes through 16 files, of an input through 15."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
     follower = QuestionFollower()
@@ -230,4 +231,4 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
         assert scores[0] == score
     kind = f"predict-{asked}"
     assert follower.passed(kind) == documented(kind)
-    assert len(documented(kind) - SANDBOX) == {"output": 18, "input": 15}[asked]
+    assert len(documented(kind) - SANDBOX) == {"output": 16, "input": 15}[asked]

@@ -12,23 +12,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from triathlon_runner.runtime._claims import (
+from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, stated_value
+from triathlon_runner.runtime._masked import (
+    MASK,
     Definitions,
     MaskedTest,
     argument_values,
     assignment,
     claims,
-    is_assertion,
-    is_value,
-    refuse_growth,
-)
-from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, stated_value
-from triathlon_runner.runtime._masked import (
-    MASK,
     filled,
     hole_name,
     hole_of,
     holes_in,
+    is_assertion,
+    is_value,
     match_trees,
     replaced,
     without_self,
@@ -40,43 +37,28 @@ STUB: Final = "STUB_"
 """A call of this name, in a test that is executed, lets the program give one value from there on."""
 _MOST_STATEMENTS: Final = 200
 """Of an answer; the longest test has a few dozen."""
-_OTHER_STATEMENT: Final = "the answer makes a statement that the question does not have"
-_NO_CALL: Final = "a call was masked, and neither it nor another call on the test's names fills its place"
+_LARGEST_ANSWER: Final = 50_000
+"""Parts of an answer's syntax tree with what its names stand for in their places: names of names could double
+it without end. An answer of 20,000 characters without names has some 10,000."""
 
 
 @contextmanager
-def reading_an_answer() -> Iterator[None]:
+def reading(answer: str) -> Iterator[None]:
     """Turns errors of Python's own parser, while an answer is read, into `InvalidAnswerError`.
 
     Raises:
-        InvalidAnswerError: it is nested too deep, or holds a whole number of more than 4,300 digits, which
-            Python reads in hexadecimal and does not write.
-    """
-    try:
-        yield
-    except InvalidAnswerError:
-        raise
-    except RecursionError:
-        raise InvalidAnswerError("the answer is nested too deep") from None
-    except ValueError as error:
-        raise InvalidAnswerError(f"the answer is too large: {error}") from None
-
-
-def _parse_answer(answer: str) -> list[ast.stmt]:
-    """Returns the statements of an answer.
-
-    Raises:
-        InvalidAnswerError: it does not parse, or is longer than any answer needs to be.
+        InvalidAnswerError: it is longer than any answer needs to be, does not parse, is nested too deep, or
+            holds a whole number of more than 4,300 digits, which Python reads in hexadecimal and does not
+            write.
     """
     if len(answer) > MAX_TEXT:
         raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     try:
-        body = without_self(parse(answer)).body
+        yield
+    except InvalidAnswerError:
+        raise
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise InvalidAnswerError(f"the answer does not parse: {error}") from None
-    if len(body) > _MOST_STATEMENTS:
-        raise InvalidAnswerError(f"the answer has {len(body)} statements, more than {_MOST_STATEMENTS}")
-    return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +91,32 @@ def fill(question: MaskedTest, answer: str) -> Filled:
     Raises:
         InvalidAnswerError: the answer does not state what was asked, or says something else.
     """
-    body = _parse_answer(answer)
-    with reading_an_answer():
-        refuse_growth(body, question.known)
+    with reading(answer):
+        body = without_self(parse(answer)).body
+        if len(body) > _MOST_STATEMENTS:
+            raise InvalidAnswerError(f"the answer has {len(body)} statements, more than {_MOST_STATEMENTS}")
+        _refuse_growth(body, question.known)
         reader = _Reader(question)
         for statement in body:
             reader.read(statement)
         return reader.filled()
+
+
+def _refuse_growth(statements: list[ast.stmt], known: Definitions) -> None:
+    """Raises InvalidAnswerError where an answer becomes too large once its names are what they stand for."""
+    sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in known.items()}
+
+    def whole_size(statement: ast.stmt) -> int:
+        nodes = list(ast.walk(statement))
+        names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        return len(nodes) + sum(sizes.get(name, 0) for name in names)
+
+    for statement in statements:
+        if assigned := assignment(statement):
+            sizes[assigned[0]] = max(sizes.get(assigned[0], 0), whole_size(statement))
+    # Only now, as what an answer states may stand before the names that it uses.
+    if sum(map(whole_size, statements)) > _LARGEST_ANSWER:
+        raise InvalidAnswerError("the answer is too large with what its names stand for in their places")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class _Reader:
             self._is_statement_of_test, self._is_assignment, self._is_claim, self._is_alone, self._is_further,
         )  # fmt: skip
         if not any(read(statement) for read in readers):
-            raise InvalidAnswerError(_OTHER_STATEMENT)
+            raise InvalidAnswerError("the answer makes a statement that the question does not have")
 
     def _state(self, fillings: Mapping[int, ast.expr]) -> bool:
         self._fillings.update(fillings)
@@ -294,7 +295,9 @@ class _Reader:
             _refuse_mask(filling)
             if question.masks_call(hole):
                 if not question.is_chain(filling):
-                    raise InvalidAnswerError(_NO_CALL)
+                    raise InvalidAnswerError(
+                        "a call was masked, and no call on the test's names fills its place"
+                    )
                 fillings[hole] = filling
                 chains.append(hole)
             else:

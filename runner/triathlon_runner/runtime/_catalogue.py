@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from triathlon_runner.datasets import DataFile, DataStore, core, official
+from triathlon_runner.datasets.official import runtime_prompts
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import BUILT_IN, load_prompts
@@ -22,7 +23,7 @@ from triathlon_runner.runtime._asking import (
     official_asker,
     sampling,
 )
-from triathlon_runner.runtime._construct import QuestionSource, Truths
+from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._metrics import METRICS
 from triathlon_runner.runtime._programs import (
     class_program,
@@ -30,46 +31,26 @@ from triathlon_runner.runtime._programs import (
     dreval_programs,
     function_program,
 )
-from triathlon_runner.runtime._questions import ProgramQuestions, QuestionFile, read_questions
+from triathlon_runner.runtime._questions import ProgramQuestions, read_questions
 from triathlon_runner.runtime._suite import RuntimeSuite
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
-_Source = Callable[[DataStore], QuestionSource | QuestionFile]
+_Source = Callable[[DataStore], QuestionSource]
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """How the questions of a data set are asked, by what stands behind the `@` of a suite's id."""
-
-    style: Style
-    sampled: bool
-    """As in the paper: five times at temperature 0.8."""
-    official: bool = False
-    """With REval's own prompts."""
-    kind: str | None = None
-    """Of variant."""
-    truths: Truths = "ours"
-
-
-_SETTINGS: Final = {
-    "": _Setting("direct", sampled=False),
-    "cot": _Setting("cot", sampled=False, kind="style"),
-    "sampled": _Setting("direct", sampled=True, kind="sampling"),
-    "cot-sampled": _Setting("cot", sampled=True, kind="sampling"),
-}
-_OF_DREVAL: Final = {
-    "": _Setting("direct", sampled=True, official=True),
-    "cot": _Setting("cot", sampled=True, official=True, kind="style"),
-    "greedy": _Setting("direct", sampled=False, official=True, kind="greedy"),
-    "greedy+cot": _Setting("cot", sampled=False, official=True, kind="greedy"),
-    "reval-truths": _Setting("direct", sampled=True, official=True, kind="truths", truths="reval"),
-    "cot+reval-truths": _Setting("cot", sampled=True, official=True, kind="truths", truths="reval"),
-    "own-prompts": _Setting("direct", sampled=True, kind="own-prompts"),
-    "own-prompts+cot": _Setting("cot", sampled=True, kind="own-prompts"),
-    "own-prompts+greedy": _Setting("direct", sampled=False, kind="own-prompts"),
-    "own-prompts+greedy+cot": _Setting("cot", sampled=False, kind="own-prompts"),
-}
-"""DREval is asked as REval's paper has it."""
+_SETTINGS: Final = ("", "cot", "sampled", "cot-sampled")
+"""How the questions of a data set are asked: what stands behind the `@` of a suite's id. `sampled` is as in
+the paper, five times at temperature 0.8."""
+_OF_DREVAL: Final = (
+    "", "cot", "greedy", "greedy+cot", "reval-truths", "cot+reval-truths",
+    "own-prompts", "own-prompts+cot", "own-prompts+greedy", "own-prompts+greedy+cot",
+)  # fmt: skip
+"""DREval is asked as REval's paper has it: sampled, and with REval's own prompts."""
+_KINDS: Final = {
+    "own-prompts": "own-prompts", "reval-truths": "truths", "greedy": "greedy", "sampled": "sampling",
+    "cot": "style",
+}  # fmt: skip
+"""The kind of a variant, by the first of these parts that its name has."""
 _SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
 _OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
 _OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
@@ -145,10 +126,11 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """
     return (
         *(
-            replace(_entry(name, title, source, prompts, setting, settings[setting]), core=name == "core")
+            replace(
+                _entry(name, title, source, prompts, setting, official=name == "dreval"), core=name == "core"
+            )
             for name, (title, source) in DATASETS.items()
-            for settings in [_OF_DREVAL if name == "dreval" else _SETTINGS]
-            for setting in settings
+            for setting in (_OF_DREVAL if name == "dreval" else _SETTINGS)
         ),
         *prediction.catalogue(prompts),
     )
@@ -158,32 +140,27 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
     """The suites of questions on a data set of the user's own, built by our constructor."""
     source = partial(question_source, data)
     return tuple(
-        replace(_entry(data.id, data.title, source, prompts, name, setting), user_data=data)
-        for name, setting in _SETTINGS.items()
+        replace(_entry(data.id, data.title, source, prompts, name), user_data=data) for name in _SETTINGS
     )
 
 
 def _entry(
-    data_set: str, title: str, source: _Source, prompts: Path | None, name: str, setting: _Setting
+    data_set: str, title: str, source: _Source, prompts: Path | None, name: str, *, official: bool = False
 ) -> SuiteEntry:
     """The suite of a data set in one setting: `runtime/core`, `runtime/core@cot-sampled`."""
     suite_id = f"runtime/{data_set}@{name}" if name else f"runtime/{data_set}"
-    temperature = PAPER_TEMPERATURE if setting.sampled else 0.0
+    style: Style = "cot" if "cot" in name else "direct"
+    is_sampled = "sampled" in name or (official and "greedy" not in name)
+    temperature = PAPER_TEMPERATURE if is_sampled else 0.0
 
     def build(store: DataStore) -> RuntimeSuite:
-        templates, asker = load_prompts("runtime", prompts), None
-        if setting.official and templates.name == BUILT_IN:  # a user's own prompts go before both
-            asker = official_asker(official.runtime_prompts(store, setting.style), setting.style)
-        questions = source(store)
-        if isinstance(questions, QuestionSource):  # a file has its own truths
-            questions = replace(questions, truths=setting.truths)
-        return RuntimeSuite(
-            suite_id,
-            asker or Asker(templates, setting.style),
-            questions,
-            temperature,
-            authors_rule=data_set == "dreval",
-        )
+        templates = load_prompts("runtime", prompts)
+        asker = Asker(templates, style)
+        # A user's own prompts go before both.
+        if official and "own-prompts" not in name and templates.name == BUILT_IN:
+            asker = official_asker(runtime_prompts(store, style), style)
+        questions = replace(source(store), truths="reval" if "reval-truths" in name else "ours")
+        return RuntimeSuite(suite_id, asker, questions, temperature, authors_rule=data_set == "dreval")
 
     return SuiteEntry(
         id=suite_id,
@@ -192,13 +169,13 @@ def _entry(
         metrics=METRICS,
         record=RuntimeRecord,
         build=build,
-        sampling=sampling(setting.style, temperature),
+        sampling=sampling(style, temperature),
         most_requests=None,
         quick_tasks=3,
         graded="in part",
         variant_of=f"runtime/{data_set}" if name else None,
-        variant_kind=setting.kind,
-        default_samples=PAPER_REPEATS if setting.sampled else 1,
+        variant_kind=next((kind for part, kind in _KINDS.items() if part in name), None),
+        default_samples=PAPER_REPEATS if is_sampled else 1,
     )
 
 
@@ -222,11 +199,10 @@ def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
         return None
     path = Path(match["file"])
 
-    def source(_: DataStore) -> QuestionFile:
-        return read_questions(path)
+    def source(_: DataStore) -> QuestionSource:
+        return QuestionSource.of_file(read_questions(path))
 
-    name = match["setting"] or ""
-    return _entry(path.stem, f"questions of {path.name}", source, prompts, name, _SETTINGS[name])
+    return _entry(path.stem, f"questions of {path.name}", source, prompts, match["setting"] or "")
 
 
 def entry_of_results(suite: str) -> SuiteEntry | None:
@@ -235,12 +211,10 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
     if match is None:
         return None
 
-    def source(_: DataStore) -> QuestionFile:
+    def source(_: DataStore) -> QuestionSource:
         raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
 
-    name = match["setting"] or ""
-    title = f"questions of {match['name']}"
-    return _entry(match["name"], title, source, None, name, _SETTINGS[name])
+    return _entry(match["name"], f"questions of {match['name']}", source, None, match["setting"] or "")
 
 
 DISCIPLINE: Final = DisciplineEntry(

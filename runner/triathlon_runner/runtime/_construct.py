@@ -2,12 +2,12 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.errors import UserError
@@ -44,7 +44,8 @@ MAX_INPUT: Final = 2_000
 """Characters of an input that is shown."""
 _NEEDS: Final = "needs "
 """How the reason begins why a program is left out whose libraries are not installed."""
-
+_Rules = Counter[tuple[Literal["statements", "inputs"], str]]
+"""How often a rule left something out."""
 
 Truths = Literal["ours", "reval"]
 """By our tracer; by a model of that of REval's authors."""
@@ -60,9 +61,17 @@ class QuestionSource:
     cache: Path | None = None
     """A folder for question files; None: build anew each time."""
     truths: Truths = "ours"
+    file: QuestionFile | None = None
+    """The questions, where a user has them as a file."""
+
+    @classmethod
+    def of_file(cls, questions: QuestionFile) -> "QuestionSource":
+        return cls(questions.data, lambda: questions.programs, file=questions)
 
     def ready(self) -> QuestionFile | None:
-        """The questions, where they were built before from the same data by the same code."""
+        """The questions of a file, or those built before from the same data by the same code."""
+        if self.file is not None:
+            return self.file
         path = self._cached_path()
         if path is None or not path.is_file():
             return None
@@ -118,15 +127,6 @@ def without_libraries(left_out_programs: Mapping[str, str]) -> dict[str, str]:
     return {task: why for task, why in left_out_programs.items() if why.startswith(_NEEDS)}
 
 
-@dataclass(slots=True)
-class _LeftOut:
-    """How often a rule left something out, and for which program."""
-
-    statements: Counter[str] = field(default_factory=Counter)
-    inputs: Counter[str] = field(default_factory=Counter)
-    programs: dict[str, str] = field(default_factory=dict)
-
-
 async def construct(
     programs: Iterable[ProgramQuestions], sandbox: Sandbox
 ) -> tuple[tuple[ProgramQuestions, ...], FilterReport]:
@@ -137,47 +137,53 @@ async def construct(
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    left_out = _LeftOut()
-    results = await run_all(_with_questions(program, sandbox, left_out) for program in programs)
-    built = tuple(program for program in results if program is not None)
+    candidates = list(programs)
+    rules: _Rules = Counter()
+    results = await run_all(_with_questions(program, sandbox, rules) for program in candidates)
+    built = tuple(result for result in results if isinstance(result, ProgramQuestions))
     inputs = [asked for program in built for asked in program.inputs]
     questions = sum(len(asked.statements) for asked in inputs)
+    left_out = {
+        kind: {rule: count for (of, rule), count in sorted(rules.items()) if of == kind}
+        for kind in ("statements", "inputs")
+    }
+    reasons = {one.task_id: why for one, why in zip(candidates, results, strict=True) if isinstance(why, str)}
     return built, FilterReport(
         programs=len(built),
         inputs=len(inputs),
-        block_ends=questions + left_out.statements.total(),
+        block_ends=questions + sum(left_out["statements"].values()),
         questions=questions,
-        left_out_statements=dict(sorted(left_out.statements.items())),
-        left_out_inputs=dict(sorted(left_out.inputs.items())),
-        left_out_programs=dict(sorted(left_out.programs.items())),
+        left_out_statements=left_out["statements"],
+        left_out_inputs=left_out["inputs"],
+        left_out_programs=dict(sorted(reasons.items())),
     )
 
 
 async def _with_questions(
-    program: ProgramQuestions, sandbox: Sandbox, left_out: _LeftOut
-) -> ProgramQuestions | None:
-    libraries = frozenset(program.libraries)
-    absent = not_installed(libraries)
-    if absent:
-        left_out.programs[program.task_id] = f"{_NEEDS}{', '.join(absent)}, not installed here"
-        return None
-    drafts = _drafts(program, await _trace_twice(program, sandbox), left_out)
-    problems = await check_assertions(
-        sandbox,
-        program.program,
-        [(program.run_of(asked), asked.assertion.completed(), {}) for asked, _ in drafts],
-        libraries,
-    )
+    program: ProgramQuestions, sandbox: Sandbox, rules: _Rules
+) -> ProgramQuestions | str:
+    """The program with its inputs that have questions, or why it has none; counts what `rules` left out."""
+    if absent := not_installed(frozenset(program.libraries)):
+        return f"{_NEEDS}{', '.join(absent)}, not installed here"
+    drafts: list[tuple[InputQuestions, list[str]]] = []
+    for asked, (trace, again) in zip(program.inputs, await _trace_twice(program, sandbox), strict=True):
+        if not asked.statements and len(drafts) == MAX_INPUTS:
+            break
+        try:
+            drafts.append(_draft(program, asked, trace, again))
+        except _LeaveOutError as rule:
+            rules["inputs", str(rule)] += 1
+    completed = [(asked, asked.assertion.completed(), dict[str, Any]()) for asked, _ in drafts]
+    problems = await check_assertions(sandbox, program, completed)
     accepted = []
-    for (asked, rules), problem in zip(drafts, problems, strict=True):
+    for (asked, of_statements), problem in zip(drafts, problems, strict=True):
         if problem:
-            left_out.inputs["its assertion does not hold when completed truly"] += 1
+            rules["inputs", "its assertion does not hold when completed truly"] += 1
         else:
             accepted.append(asked)
-            left_out.statements.update(rules)
+            rules.update(("statements", rule) for rule in of_statements)
     if not accepted:
-        left_out.programs[program.task_id] = "no input with a question"
-        return None
+        return "no input with a question"
     return program.model_copy(update={"inputs": tuple(accepted)})
 
 
@@ -191,32 +197,12 @@ async def _trace_twice(program: ProgramQuestions, sandbox: Sandbox) -> list[tupl
         expressions = watched.setdefault(statement.line, [])
         if statement.variable not in expressions:
             expressions.append(statement.variable)
-    runs = [program.run_of(asked) for asked in program.inputs]
-    libraries = frozenset(program.libraries)
-    first, second = [
-        await trace_runs(sandbox, program.program, runs, watched, libraries=libraries, seed=seed)
-        for seed in (0, 1)
-    ]
+    first, second = [await trace_runs(sandbox, program, watched, seed=seed) for seed in (0, 1)]
     return list(zip(first, second, strict=True))
 
 
 class _LeaveOutError(Exception):
     """An input is left out; the message names the rule."""
-
-
-def _drafts(
-    program: ProgramQuestions, traces: Sequence[tuple[Trace, Trace]], left_out: _LeftOut
-) -> list[tuple[InputQuestions, list[str]]]:
-    """Inputs with questions, each with the rules that left statements out; assertions are still unchecked."""
-    drafts: list[tuple[InputQuestions, list[str]]] = []
-    for asked, (trace, again) in zip(program.inputs, traces, strict=True):
-        if not asked.statements and len(drafts) == MAX_INPUTS:
-            break
-        try:
-            drafts.append(_draft(program, asked, trace, again))
-        except _LeaveOutError as rule:
-            left_out.inputs[str(rule)] += 1
-    return drafts
 
 
 def _draft(
@@ -228,8 +214,10 @@ def _draft(
             raise _LeaveOutError(reasons.get(either.outcome, either.error))
     masked = asked.assertion if asked.masked else _masked_call(program, asked, trace, again)
     if asked.statements:
-        statements = [_named_statement(statement, trace) for statement in asked.statements]
         rules: list[str] = []
+        statements = [
+            _statement(named.line, named.variable, trace, or_at_next_step=True) for named in asked.statements
+        ]
     else:
         if len(asked.text) + len(asked.setup) > MAX_INPUT:
             raise _LeaveOutError(f"the input has more than {MAX_INPUT} characters")
@@ -270,19 +258,16 @@ def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[S
     return questions, left_out
 
 
-def _named_statement(named: StatementQuestion, trace: Trace) -> StatementQuestion:
-    """The question for a line and variable of the data set; in DREval it may be of a called function."""
-    question = _statement(named.line, named.variable, trace)
-    states = question.states or trace.values_at_next_step(named.line, named.variable)
-    return question.model_copy(update={"states": states})
-
-
-def _statement(line: int, variable: str, trace: Trace) -> StatementQuestion:
+def _statement(line: int, variable: str, trace: Trace, *, or_at_next_step: bool = False) -> StatementQuestion:
+    """The question with its truth; a variable that a data set names may be of a function called there."""
+    states = trace.observed(line, variable)
+    if or_at_next_step and not states:
+        states = trace.values_at_next_step(line, variable)
     return StatementQuestion(
         line=line,
         variable=variable,
         executed=trace.executed(line),
-        states=trace.observed(line, variable),
+        states=states,
         next_lines=tuple(sorted(trace.successors(line))),
     )
 

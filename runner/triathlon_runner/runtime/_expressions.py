@@ -3,8 +3,8 @@
 A value is read here, outside the sandbox, into plain data (`plain_value`). The process that runs the program
 builds the value from this data (`_sandboxed/literal.py`); no text of an answer is evaluated there. What is
 not written out, such as `'a' * 30`, is computed in a process without a program if it keeps to a fixed list of
-operators, functions and methods (`computable`), and the text of its value is read in turn. Only a function
-that is an argument goes on as source, printed from its checked tree (`function_source`).
+operators, functions and methods (`checked_source`), and the text of its value is read in turn. Only a
+function that is an argument goes on as source, printed from its checked tree.
 """
 
 import ast
@@ -42,8 +42,9 @@ METHODS: Final = frozenset(
      "strip", "swapcase", "symmetric_difference", "title", "translate",
      "union", "update", "upper", "values", "zfill"}
 )  # fmt: skip
-_BY_TEMPLATE: Final = frozenset({"format"})
-"""Methods that read attributes which a text names: not where the program's values may be at hand."""
+METHODS_OF_FUNCTIONS: Final = METHODS - {"format"}
+"""For a function that is given to a program: `format` reads attributes which a text names, and the program's
+values may be at hand there."""
 _SYNTAX: Final = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp,
     ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred, ast.keyword, ast.expr_context,
@@ -52,6 +53,7 @@ _SYNTAX: Final = (
 )  # fmt: skip
 _RESERVED: Final = frozenset(dir(builtins)) | CONSTANTS | FUNCTIONS
 """Names that no parameter and no variable of a comprehension may have."""
+_NO_PLACE: Final = "the name {!r} has no place in a value"
 _COLLECTIONS: Final[dict[type[ast.expr], str]] = {ast.List: "[]", ast.Tuple: "()", ast.Set: "{}"}
 
 
@@ -120,7 +122,7 @@ def stated_value(node: ast.expr) -> Any:
     Raises:
         InvalidAnswerError: it is neither a value nor computed from values by what is listed.
     """
-    return plain_value(node) if is_plain(node) else ("compute", computable(node))
+    return plain_value(node) if is_plain(node) else ("compute", checked_source(node))
 
 
 def _listed_name(node: ast.expr) -> str:
@@ -150,24 +152,6 @@ class _Shortened(ast.NodeTransformer):
         return ast.Constant("".join(map(str, parts))) if len(parts) == len(node.values) else node
 
 
-def computable(node: ast.expr) -> str:
-    """Returns the source of an expression that may be computed where no program is.
-
-    Raises:
-        InvalidAnswerError: something in it is not on the lists.
-    """
-    return _checked(node, METHODS)
-
-
-def function_source(node: ast.expr) -> str:
-    """Returns the source of a function of values, or of a collection of functions, to be given to a program.
-
-    Raises:
-        InvalidAnswerError: something in it is not on the lists.
-    """
-    return _checked(node, METHODS - _BY_TEMPLATE)
-
-
 def holds_function(node: ast.expr) -> bool:
     """Whether an argument is a function, or a collection with one in it."""
     match node:
@@ -182,22 +166,27 @@ def holds_function(node: ast.expr) -> bool:
     return False
 
 
-def _checked(node: ast.expr, methods: frozenset[str]) -> str:
+def checked_source(node: ast.expr, methods: frozenset[str] = METHODS) -> str:
+    """Returns the source of an expression that may be computed where no program is.
+
+    Raises:
+        InvalidAnswerError: something in it is not on the lists.
+    """
     tree: ast.expr = _Shortened().visit(copy.deepcopy(node))
     parts = list(ast.walk(tree))
     called = {id(part.func) for part in parts if isinstance(part, ast.Call)}
     variables = _variables(tree)
     if taken := sorted(name for name in variables if name in _RESERVED or name.startswith("_")):
-        raise InvalidAnswerError(f"the name {taken[0]!r} has no place in a value")
+        raise InvalidAnswerError(_NO_PLACE.format(taken[0]))
     for part in parts:
         match part:
             case ast.Name(name):
                 is_listed = name in (FUNCTIONS if id(part) in called else CONSTANTS | FUNCTIONS | variables)
-                why = "" if is_listed else f"the name {name!r} has no place in a value"
+                why = "" if is_listed else _NO_PLACE.format(name)
             case ast.Attribute(owner, name):
                 of_type = isinstance(owner, ast.Name) and owner.id in _TYPES
                 is_listed = name in methods and (id(part) in called or of_type)
-                why = "" if is_listed else f"the name {name!r} has no place in a value"
+                why = "" if is_listed else _NO_PLACE.format(name)
             case ast.Call(called_part):
                 is_named = isinstance(called_part, ast.Name | ast.Attribute)
                 why = "" if is_named else "only listed functions and methods are called in a value"

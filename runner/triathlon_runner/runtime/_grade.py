@@ -1,21 +1,105 @@
-"""Takes the answer out of a reply, and grades it: the four questions of REval, section III-B.
+"""Takes the answer out of a reply, without reasoning, tags, fences and wrappers; grades coverage and path.
 
-Strict about what counts, tolerant of how it is written. Nothing here executes what a model wrote; the output
-question's completed assertion is executed in the sandbox.
+Strict about what counts, tolerant of how it is written (REval, section III-B).
 """
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from triathlon_runner.apart import apart
-from triathlon_runner.records import AnswerRecord, Outcome, Reply
-from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded, extract_answer, unwrapped
+from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
+from triathlon_runner.replies import ended_text, final_answer
 from triathlon_runner.runtime._asking import QuestionKind, Style, line_text, sentence_of
-from triathlon_runner.runtime._outputs import grade_output
 from triathlon_runner.runtime._questions import NIL, InputQuestions, ProgramQuestions, StatementQuestion
-from triathlon_runner.runtime._states import grade_state
-from triathlon_runner.sandbox import Sandbox
+
+_OPEN: Final = re.compile(r"(\*\*)?\[ANSWER\](?(1)\*\*):?(?:\s*\[ANSWER\])*", re.IGNORECASE)
+_CLOSE: Final = re.compile(r"\[/ANSWER\]?|\[ANSWER\]", re.IGNORECASE)
+"""Small models open a second answer where they should close the first."""
+_END_OF_THOUGHT: Final = re.compile(r"\[/THOUGHT\]", re.IGNORECASE)
+_CUT_TAG: Final = re.compile(r"\[/?(?:A|AN|ANS|ANSW|ANSWE|ANSWER)?$", re.IGNORECASE)
+_FENCE: Final = re.compile(r"\A```[\w+-]*\n(.*?)\n?```", re.DOTALL)
+_PREFACE: Final = re.compile(
+    r"\A(\*\*)?(?:Answer:|(?:The |Final |The final )[Aa]nswer(?: is)?:?)(?(1)\*\*:?)\s+(?=\S)"
+)
+_WRAPPINGS: Final = ("**", "`", "'", '"')
+TYPOGRAPHIC: Final = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "−": "-"})
+"""What some models write in place of Python's quotes and minus."""
+_UNFINISHED: Final = {
+    Finish.REFUSED: "the model refused",
+    Finish.CONTEXT_OVERFLOW: "the prompt did not fit the model's context",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What became of an answer, and why where it is not right."""
+
+    outcome: Outcome
+    why: str = ""
+
+    @classmethod
+    def of(cls, why: str, *, right: bool) -> "Graded":
+        """Passed where it is right, else failed for this reason."""
+        return cls(Outcome.PASSED) if right else cls(Outcome.FAILED, why)
+
+    @property
+    def correct(self) -> bool:
+        return self.outcome is Outcome.PASSED
+
+
+def extract_answer(reply: Reply, style: Style) -> str | Graded:
+    """The text inside the answer tags, without tags the whole reply to a direct question; or why it has none.
+
+    The closing tag is the stop sequence, so it is mostly missing; it may also be cut short. A reply that was
+    cut at the token limit has no answer, unless that was closed before the cut.
+    """
+    without = reply.finish.outcome_without_answer
+    if reply.finish in _UNFINISHED:
+        return Graded(without, _UNFINISHED[reply.finish])
+    visible, ended = ended_text(reply.text)
+    inside = _text_in_tags(visible, style)
+    if inside is None:
+        return Graded(without, "the chain of thought never came to an answer")
+    text, closed = inside
+    if reply.finish is Finish.LENGTH and not (closed or ended):
+        return Graded(without, "the reply was cut at the token limit")
+    return _without_markup(final_answer(text)) or Graded(Outcome.NO_ANSWER, "the answer is empty")
+
+
+def _text_in_tags(text: str, style: Style) -> tuple[str, bool] | None:
+    """The answer as written and whether it was closed; None where a chain of thought has no answer."""
+    thought = _END_OF_THOUGHT.search(text)
+    rest = text[thought.end() :] if thought else text
+    opening = _OPEN.search(rest)
+    if opening is None and style == "cot" and thought is None:
+        return None
+    if opening is not None:
+        rest = rest[opening.end() :]
+    closing = _CLOSE.search(rest)
+    return (rest[: closing.start()], True) if closing else (rest, False)
+
+
+def _without_markup(text: str) -> str:
+    """The answer without a tag that was cut short, `Answer:`, code fence and outer blank space.
+
+    Text behind the closing fence is a remark and left out.
+    """
+    text = _PREFACE.sub("", _CUT_TAG.sub("", text.strip()).strip())
+    fenced = _FENCE.match(text)
+    text = fenced[1].strip("\n") if fenced else text
+    if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
+        text = text[1:-1]
+    return text.strip()
+
+
+def unwrapped(text: str) -> str:
+    """A text without quotes, backticks or bold type around all of it."""
+    for mark in _WRAPPINGS:
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            return text[len(mark) : -len(mark)].strip()
+    return text
 
 
 async def answer_record(
@@ -40,9 +124,6 @@ async def answer_record(
     )
 
 
-# Any question
-
-
 def expected_answers(
     kind: QuestionKind, program: ProgramQuestions, asked: InputQuestions, statement: StatementQuestion | None
 ) -> tuple[str, ...]:
@@ -56,28 +137,6 @@ def expected_answers(
     return expected_path(program.program, statement)
 
 
-async def grade_answer(
-    sandbox: Sandbox,
-    kind: QuestionKind,
-    program: ProgramQuestions,
-    asked: InputQuestions,
-    statement: StatementQuestion | None,
-    answer: str,
-) -> Graded:
-    """Grades an answer to a question; one about the output has no `statement`.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
-    if statement is None:
-        return await grade_output(sandbox, program, asked, answer)
-    if kind == "coverage":
-        return grade_coverage(statement, answer)
-    return (
-        grade_state(statement, answer) if kind == "state" else grade_path(program.program, statement, answer)
-    )
-
-
 # Coverage
 
 _YES_NO: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
@@ -85,8 +144,6 @@ _OPENING: Final = re.compile(
     r"\W*(?:(?P<yes>yes)\b(?![ \t]*(?:/|(?:or|and|no)\b))|no\s*(?:$|(?!/)[^\w\s]|\n))", re.IGNORECASE
 )
 """Matches no echo of `YES or NO`, and no `no` that belongs to the next word: `no line`, `no return`."""
-
-
 _NOT_EXECUTED: Final = re.compile(r"\bnot\s+executed\b", re.IGNORECASE)
 
 
@@ -126,17 +183,16 @@ def expected_path(program: str, question: StatementQuestion) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line_text(program, line) for line in question.next_lines))
 
 
-def read_path(answer: str) -> str:
-    """The first line of an answer, bare of backticks and bold type; `-1` however it is explained."""
-    text = next((line.strip() for line in answer.splitlines() if line.strip()), "")
-    if _MINUS_ONE.fullmatch(text.translate(TYPOGRAPHIC)):
-        return "-1"
-    return unwrapped(text) if text.startswith(("`", "**")) else text
-
-
 def grade_path(program: str, question: StatementQuestion, answer: str) -> Graded:
-    """Compares the texts of lines: of lines with the same text, the answer may mean any."""
-    line = read_path(answer)
+    """Compares the texts of lines: of lines with the same text, the answer may mean any.
+
+    The first line of the answer counts, bare of backticks and bold type; `-1` however it is explained.
+    """
+    line = next((line.strip() for line in answer.splitlines() if line.strip()), "")
+    if _MINUS_ONE.fullmatch(line.translate(TYPOGRAPHIC)):
+        line = "-1"
+    elif line.startswith(("`", "**")):
+        line = unwrapped(line)
     if not line:
         return Graded(Outcome.NO_ANSWER, "no line")
     right = expected_path(program, question)

@@ -40,16 +40,11 @@ def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
     """All chains of one (program, input); the verdict on the output counts for every statement."""
     return tuple(
         Chain(
-            statement.line,
-            statement.variable,
-            (
-                statement.coverage.correct,
-                statement.state.correct,
-                statement.path.correct,
-                unit.output.correct,
-            ),
+            one.line,
+            one.variable,
+            (one.coverage.correct, one.state.correct, one.path.correct, unit.output.correct),
         )
-        for statement in unit.statements
+        for one in unit.statements
     )
 
 
@@ -100,15 +95,6 @@ def _of_statements(count: Callable[[StatementRecord], float]) -> _Contributions:
     )
 
 
-def _output_right(unit: RuntimeRecord) -> tuple[float, float]:
-    """One question a (program, input): N' of the paper."""
-    return unit.output.correct, 1
-
-
-def _output_right_by_authors(unit: RuntimeRecord) -> tuple[float, float] | None:
-    return None if unit.output_by_authors is None else (unit.output_by_authors, 1)
-
-
 def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
     """F1 = 2 TP / (2 TP + FP + FN) of the answer YES; an unusable answer to an executed line is a miss."""
     if not unit.statements:
@@ -121,10 +107,6 @@ def _f1_of_yes(unit: RuntimeRecord) -> tuple[float, float] | None:
         hits += answered_yes and true
         mistakes += answered_yes != true
     return 2 * hits, 2 * hits + mistakes
-
-
-def _consistency(unit: RuntimeRecord) -> tuple[float, float] | None:
-    return (sum(chain.score for chain in chains(unit)), len(unit.statements)) if unit.statements else None
 
 
 def _average(records: Sequence[UnitRecord]) -> list[Contribution]:
@@ -149,24 +131,20 @@ def _constant(metric_id: str, title: str, answer: str, *, scale: float = 1.0) ->
         scale: 1; for IC 12.5, as an answer YES makes a chain 1000 where it is right, and 0000 elsewhere.
     """
     kind = {"YES": "coverage", NIL: "state", "-1": "path"}[answer]
-    contributions = _of_statements(lambda one: answer in getattr(one, kind).expected)
-    maximum = 100.0 if scale != 1.0 else 1.0
-    return Metric(
-        f"constant_{metric_id}",
-        title,
-        "counted from the truths",
-        contributions,
-        scale,
-        maximum,
-        role="beside",
-    )
+    right = _of_statements(lambda one: answer in getattr(one, kind).expected)
+    maximum, source = 100.0 if scale != 1.0 else 1.0, "counted from the truths"
+    return Metric(f"constant_{metric_id}", title, source, right, scale, maximum, role="beside")
 
 
 IC: Final = Metric(
     id="ic",
     title="Incremental consistency",
     source="REval, section III-C",
-    contributions=_of_units(_consistency),
+    contributions=_of_units(
+        lambda unit: (
+            (sum(chain.score for chain in chains(unit)), len(unit.statements)) if unit.statements else None
+        )
+    ),
     scale=100.0,
     maximum=100.0,
     role="headline",
@@ -174,6 +152,8 @@ IC: Final = Metric(
 _COVERAGE: Final = _of_statements(lambda one: one.coverage.correct)
 _STATE: Final = _of_statements(lambda one: one.state.correct)
 _PATH: Final = _of_statements(lambda one: one.path.correct)
+_OUTPUT: Final = _of_units(lambda unit: (unit.output.correct, 1))
+"""One question a (program, input): N' of the paper."""
 METRICS: Final = (
     IC,
     Metric(
@@ -183,12 +163,12 @@ METRICS: Final = (
     Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _of_units(_f1_of_yes)),
     Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _STATE),
     Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _PATH),
-    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _of_units(_output_right)),
+    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _OUTPUT),
     Metric(
         "output_accuracy_authors",
         "Output, the authors' rule",
         "REval's evaluation: fewer assertions than the question fail, what is left is executed",
-        _of_units(_output_right_by_authors),
+        _of_units(lambda unit: None if unit.output_by_authors is None else (unit.output_by_authors, 1)),
         role="beside",
     ),
     _constant("coverage_accuracy", "Coverage, always YES", "YES"),

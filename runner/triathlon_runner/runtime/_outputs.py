@@ -1,33 +1,22 @@
 """Grades what answers state for the masks of a test: executes the completed test with the program."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
 from triathlon_runner.records import AnswerRecord, Outcome
-from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded
 from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
-from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._expressions import InvalidAnswerError, plain_value
+from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded
+from triathlon_runner.runtime._masked import MaskedTest
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._sandboxed import run_calls
 from triathlon_runner.sandbox import Call, Ended, Execution, Raised, Returned, Sandbox
 from triathlon_runner.syntax import parse_expression
 
-
-async def grade_output(
-    sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, answer: str
-) -> Graded:
-    """Executes the completed assertion.
-
-    Raises:
-        SandboxError: the sandbox itself failed.
-    """
-    try:
-        filled = read_answer(program, asked, answer)
-    except InvalidAnswerError as error:
-        return Graded(Outcome.FAILED, str(error))
-    return await grade_filled(sandbox, program, asked, filled)
+_STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
+"""What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
+answer's call has to fail the test where the question's own does."""
 
 
 def masked_test(program: ProgramQuestions, asked: InputQuestions) -> MaskedTest:
@@ -41,66 +30,59 @@ def read_answer(program: ProgramQuestions, asked: InputQuestions, answer: str) -
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
     """
-    question = masked_test(program, asked)
+    question, plain = masked_test(program, asked), answer.translate(TYPOGRAPHIC)
     try:
         return fill(question, answer)
     except InvalidAnswerError:
-        plain = answer.translate(TYPOGRAPHIC)
         if plain == answer:
             raise
         return fill(question, plain)
 
 
-async def grade_filled(
-    sandbox: Sandbox, program: ProgramQuestions, asked: InputQuestions, filled: Filled
+async def grade_output(
+    sandbox: Sandbox,
+    program: ProgramQuestions,
+    asked: InputQuestions,
+    answer: str,
+    read: Callable[[ProgramQuestions, InputQuestions, str], Filled] = read_answer,
 ) -> Graded:
-    """Computes what a filled test leaves to compute, and executes it with the program.
+    """Reads what an answer states, computes what it leaves to compute, and executes the completed test.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    libraries = frozenset(program.libraries)
     try:
-        values = await _computed(sandbox, filled.values, libraries)
+        filled = read(program, asked, answer)
+        values = await _computed(sandbox, filled.values, frozenset(program.libraries))
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
     except _NoValueError as error:
         return _graded(str(error))
-    run = program.run_of(asked)
-    (problem,) = await check_assertions(sandbox, program.program, [(run, filled.text, values)], libraries)
-    if problem or not filled.stub_checks:
-        return _graded(problem)
-    for check in filled.stub_checks:
-        if not await _decides(sandbox, program, run, check, values):
-            return Graded(Outcome.FAILED, "with the answer's call other programs pass the test, too")
-    return Graded(Outcome.PASSED)
+    (problem,) = await check_assertions(sandbox, program, [(asked, filled.text, values)])
+    if not problem:
+        for check in filled.stub_checks:
+            if not await _decides(sandbox, program, asked, check, values):
+                return Graded(Outcome.FAILED, "with the answer's call other programs pass the test, too")
+    return _graded(problem)
 
 
 async def _decides(
     sandbox: Sandbox,
     program: ProgramQuestions,
-    run: Mapping[str, str],
+    asked: InputQuestions,
     check: StubCheck,
     values: Mapping[str, Any],
 ) -> bool:
     """Whether the call in the place of a masked one fails the test in programs where that one does."""
-    tests = [
-        (run, text, {**values, STUB: ("stub", *stub)})
-        for stub in _STUBS
-        for text in (check.own, check.answered)
-    ]
-    libraries = frozenset(program.libraries)
-    tests.append((run, check.same_type, dict(values)))
-    *problems, other_type = await check_assertions(sandbox, program.program, tests, libraries)
-    own, answered = problems[::2], problems[1::2]
+    stubs = [{**values, STUB: ("stub", *stub)} for stub in _STUBS]
+    tests = [(asked, text, stub) for text in (check.own, check.answered) for stub in stubs]
+    *problems, other_type = await check_assertions(
+        sandbox, program, [*tests, (asked, check.same_type, values)]
+    )
+    own, answered = problems[: len(stubs)], problems[len(stubs) :]
     if not any(own):
         return not other_type
     return all(of_answer for of_own, of_answer in zip(own, answered, strict=True) if of_own)
-
-
-_STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
-"""What all calls give in programs that do nothing, and whether attributes give it, too. With each of them an
-answer's call has to fail the test where the question's own does."""
 
 
 def _graded(problem: str) -> Graded:
@@ -133,8 +115,7 @@ async def passes_by_authors(
     """
     if answer.count("assert") < asked.masked.count("assert"):
         return False
-    test = (program.run_of(asked), answer, dict[str, Any]())
-    (problem,) = await check_assertions(sandbox, program.program, [test], frozenset(program.libraries))
+    (problem,) = await check_assertions(sandbox, program, [(asked, answer, {})])
     return not problem
 
 
@@ -153,14 +134,16 @@ async def _computed(sandbox: Sandbox, values: Mapping[str, Any], libraries: froz
         InvalidAnswerError: what it comes to is no plain value.
         SandboxError: the sandbox itself failed.
     """
-    sources = {name: value[1] for name, value in values.items() if _is_to_compute(value)}
+    sources = {
+        name: value[1] for name, value in values.items() if isinstance(value, tuple) and value[0] == "compute"
+    }
     calls = [Call("compute", (source,)) for source in sources.values()]
     results = await run_calls(sandbox, "programs", calls, libraries & {"numpy"}, restart=False)
     computed = dict(values)
     for name, result in zip(sources, results, strict=False):
         if not isinstance(result, Returned):
             raise _NoValueError(_problem(result))
-        match result.value:
+        match result.value:  # the child is trusted no more than the answer
             case [str(text), ""]:
                 computed[name] = _read_value(text)
             case [_, str(why)]:
@@ -170,12 +153,7 @@ async def _computed(sandbox: Sandbox, values: Mapping[str, Any], libraries: froz
     return computed
 
 
-def _is_to_compute(value: Any) -> bool:
-    return isinstance(value, tuple) and value[0] == "compute"
-
-
 def _read_value(text: str) -> Any:
-    """Reads what the child says that an expression came to; the child is trusted no more than the answer."""
     try:
         return plain_value(parse_expression(text))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -184,20 +162,22 @@ def _read_value(text: str) -> Any:
 
 async def check_assertions(
     sandbox: Sandbox,
-    program: str,
-    assertions: Sequence[tuple[Mapping[str, str], str, Mapping[str, Any]]],
-    libraries: frozenset[str],
+    program: ProgramQuestions,
+    tests: Sequence[tuple[InputQuestions, str, Mapping[str, Any]]],
 ) -> list[str]:
     """Returns for each test why it failed, or an empty text. The program is loaded anew for each.
 
-    A test is the run (`ProgramQuestions.run_of`), the completed text, and the names in it that stand for
+    A test is the input whose set-up runs first, the completed text, and the names in it that stand for
     values, with the plain data of these.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    calls = [Call("check", (program, dict(run), text, dict(values))) for run, text, values in assertions]
-    results = await run_calls(sandbox, "programs", calls, libraries)
+    calls = [
+        Call("check", (program.program, program.run_of(asked), text, dict(values)))
+        for asked, text, values in tests
+    ]
+    results = await run_calls(sandbox, "programs", calls, frozenset(program.libraries))
     return [_problem(result) for result in results]
 
 

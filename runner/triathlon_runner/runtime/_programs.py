@@ -11,14 +11,19 @@ from itertools import zip_longest
 from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.datasets.official import (
-    DrevalInput,
-    DrevalProgram,
-    cruxeval,
-    dreval,
+from triathlon_runner.datasets.official import DrevalInput, DrevalProgram, cruxeval, dreval
+from triathlon_runner.runtime._masked import (
+    MASK,
+    SAME,
+    Definitions,
+    Masked,
+    claimed,
+    definitions,
+    is_value,
+    originals,
+    read_masked,
+    without_self,
 )
-from triathlon_runner.runtime._claims import SAME, Definitions, claimed, definitions, is_value
-from triathlon_runner.runtime._masked import MASK, Masked, originals, read_masked, without_self
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
 from triathlon_runner.syntax import Function, argument_tuple, call_text, parse, parse_expression, third_party
 

@@ -5,7 +5,7 @@ gives back, what a bare expression changed.
 """
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -235,9 +235,9 @@ class _BlockBuilder:
         end: Block | None = block
         match statement:
             case ast.If():
-                end = self._branches([statement.body, statement.orelse], block)
+                end = self._branch(block, Block(), statement.body, statement.orelse)
             case ast.Match():
-                end = self._branches([*(case.body for case in statement.cases), []], block)
+                end = self._branch(block, Block(), *(case.body for case in statement.cases), [])
             case ast.For() | ast.AsyncFor() | ast.While():
                 end = self._loop(statement, block)
             case ast.Try() | ast.TryStar():
@@ -251,20 +251,14 @@ class _BlockBuilder:
                     block.to(after if isinstance(statement, ast.Break) else header)
         return end
 
-    def _branch(self, body: list[ast.stmt], before: Block, after: Block) -> None:
-        if not body:
-            before.to(after)
-            return
-        first = Block()
-        before.to(first)
-        last = self.run(body, first)
-        if last is not None:
-            last.to(after)
-
-    def _branches(self, bodies: Iterable[list[ast.stmt]], block: Block) -> Block:
-        after = Block()
+    def _branch(self, before: Block, after: Block, *bodies: list[ast.stmt]) -> Block:
+        """Leads from a block through each of the bodies, or past an empty one, to the block after them."""
         for body in bodies:
-            self._branch(body, block, after)
+            first = Block() if body else after
+            before.to(first)
+            last = self.run(body, first) if body else None
+            if last is not None:
+                last.to(after)
         return after
 
     def _loop(self, statement: ast.For | ast.AsyncFor | ast.While, block: Block) -> Block:
@@ -272,18 +266,16 @@ class _BlockBuilder:
         header, after = Block([statement]), Block()
         block.to(header)
         self._loops.append((header, after))
-        self._branch(statement.body, header, header)
+        self._branch(header, header, statement.body)
         self._loops.pop()
-        self._branch(statement.orelse, header, after)
-        return after
+        return self._branch(header, after, statement.orelse)
 
     def _try(self, statement: ast.Try | ast.TryStar, block: Block) -> Block:
         joined, after = Block(), Block()
         end = self.run(statement.body, block)
         if end is not None:
-            self._branch(statement.orelse, end, joined)
-        for handler in statement.handlers:
-            self._branch(handler.body, block, joined)
+            self._branch(end, joined, statement.orelse)
+        self._branch(block, joined, *(handler.body for handler in statement.handlers))
         last = self.run(statement.finalbody, joined)
         if last is not None:
             last.to(after)

@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from triathlon_runner.records import Outcome
-from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded, unwrapped
+from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded, unwrapped
 from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal
 from triathlon_runner.runtime._questions import NO_VALUE, StatementQuestion, Value
 

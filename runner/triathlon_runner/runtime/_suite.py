@@ -19,14 +19,21 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
-from triathlon_runner.runtime._grade import answer_record, expected_answers, grade_answer
-from triathlon_runner.runtime._outputs import by_authors_rule, masked_test, passes_by_authors
+from triathlon_runner.runtime._grade import (
+    Graded,
+    answer_record,
+    expected_answers,
+    grade_coverage,
+    grade_path,
+)
+from triathlon_runner.runtime._outputs import by_authors_rule, grade_output, masked_test, passes_by_authors
 from triathlon_runner.runtime._questions import (
     InputQuestions,
     ProgramQuestions,
     QuestionFile,
     StatementQuestion,
 )
+from triathlon_runner.runtime._states import grade_state
 from triathlon_runner.runtime._trace import REVAL_RULES
 from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
 
@@ -38,7 +45,7 @@ class RuntimeSuite:
         self,
         suite_id: str,
         asker: Asker,
-        source: QuestionSource | QuestionFile,
+        source: QuestionSource,
         temperature: float = 0.0,
         *,
         authors_rule: bool = False,
@@ -51,9 +58,8 @@ class RuntimeSuite:
         self._asker = asker
         self._source = source
         self._authors_rule = authors_rule
-        self._authors_truths = isinstance(source, QuestionSource) and source.truths == "reval"
         self._sampling = sampling(asker.style, temperature)
-        self._questions = source.ready() if isinstance(source, QuestionSource) else source
+        self._questions = source.ready()
 
     async def prepare(self, grader: Grader) -> None:
         """Builds the questions where no file holds them.
@@ -61,7 +67,7 @@ class RuntimeSuite:
         Raises:
             SandboxError: the sandbox itself failed.
         """
-        if self._questions is None and isinstance(self._source, QuestionSource):
+        if self._questions is None:
             self._questions = await self._source.build(grader.sandbox)
 
     @property
@@ -91,12 +97,12 @@ class RuntimeSuite:
     @property
     def protocol(self) -> Mapping[str, Mapping[str, Any]]:
         """Rules stand for questions that are built, since some cannot be where a library is missing."""
-        of_file = self._source if isinstance(self._source, QuestionFile) else None
-        questions = digest_of(of_file.asked) if of_file else QUESTION_RULES
-        truths = digest_of(of_file.truths) if of_file else TRUTH_RULES
+        file = self._source.file
+        questions = digest_of(file.asked) if file else QUESTION_RULES
+        truths = digest_of(file.truths) if file else TRUTH_RULES
         style, prompts = self._asker.style, self._asker.digest(*KINDS)
         graded = graded_settings(self.data, truths=truths)
-        if self._authors_truths:
+        if self._source.truths == "reval":
             graded = graded_settings(self.data, "authors", truths=f"REval's tracer, {REVAL_RULES}")
         return {
             "asked": asked_settings(self.data, self._sampling, prompts, questions=questions, style=style),
@@ -105,9 +111,7 @@ class RuntimeSuite:
 
     def libraries(self) -> frozenset[str]:
         """What its programs import that Python does not have; known before `prepare`."""
-        source = self._source
-        programs = source.programs() if isinstance(source, QuestionSource) else source.programs
-        return frozenset(library for program in programs for library in program.libraries)
+        return frozenset(library for program in self._source.programs() for library in program.libraries)
 
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         """Returns how a model of this kind is asked, and which questions could be built here."""
@@ -153,7 +157,7 @@ class RuntimeSuite:
         if self._authors_rule:
             text = output.record.answer or ""
             by_authors = await passes_by_authors(grader.sandbox, program, asked, text)
-            if self._authors_truths:
+            if self._source.truths == "reval":
                 output = output._replace(record=by_authors_rule(output.record, right=by_authors))
                 answered[-1] = output
         return RuntimeRecord(
@@ -198,10 +202,18 @@ class RuntimeSuite:
         question = self._asker.question(kind, program, asked, statement)
         prompt = self._asker.prompt(kind, question, completes=model.kind == "base")
         answer = await model.ask(prompt, self._sampling, sample=sample)
+
+        async def grade(answer: str) -> Graded:
+            if statement is None:
+                return await grade_output(grader.sandbox, program, asked, answer)
+            if kind == "path":
+                return grade_path(program.program, statement, answer)
+            return (grade_state if kind == "state" else grade_coverage)(statement, answer)
+
         record = await answer_record(
             answer.reply,
             self._asker.style,
-            partial(grade_answer, grader.sandbox, kind, program, asked, statement),
+            grade,
             question=question,
             expected=expected_answers(kind, program, asked, statement),
         )

@@ -104,33 +104,32 @@ def read_trace(plain: Any, watches: Mapping[int, list[str]]) -> Trace:
 
 async def trace_runs(
     sandbox: Sandbox,
-    program: str,
-    runs: Sequence[Mapping[str, str]],
+    program: ProgramQuestions,
     watches: Mapping[int, list[str]],
     *,
-    libraries: frozenset[str] = frozenset(),
     limits: Mapping[str, int] = LIMITS,
     seed: int = 0,
 ) -> list[Trace]:
-    """Traces the runs of one program in one child, each with a fresh program and seeded generators.
+    """Traces the inputs of a program in one child, each with a fresh program and seeded generators.
 
-    A run (`ProgramQuestions.run_of`) that ends the child is lost; the runs after it are traced in another
-    child. `watches` are the expressions to read after a line.
+    An input that ends the child is lost; those after it are traced in another child. `watches` are the
+    expressions to read after a line.
 
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    calls = [Call("trace", (program, dict(run), dict(watches), dict(limits), seed)) for run in runs]
-    results = await run_calls(sandbox, "tracer", calls, libraries, cpu_seconds=(10.0, 2.0))
+    calls = [
+        Call("trace", (program.program, program.run_of(asked), dict(watches), dict(limits), seed))
+        for asked in program.inputs
+    ]
+    libraries = frozenset(program.libraries)
     traces = []
-    for result in results:
-        match result:
-            case Returned(value):
-                traces.append(read_trace(value, watches))
-            case Execution():
-                traces.append(Trace("lost", result.detail or result.ended.value))
-            case _:
-                traces.append(Trace("lost", str(result)))
+    for result in await run_calls(sandbox, "tracer", calls, libraries, cpu_seconds=(10.0, 2.0)):
+        if isinstance(result, Returned):
+            traces.append(read_trace(result.value, watches))
+        else:
+            ended = isinstance(result, Execution) and (result.detail or result.ended.value)
+            traces.append(Trace("lost", ended or str(result)))
     return traces
 
 

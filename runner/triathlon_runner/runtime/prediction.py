@@ -18,21 +18,20 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Outcome, PredictionRecord, ProtocolHashes
-from triathlon_runner.runtime._answer import TYPOGRAPHIC, Graded
+from triathlon_runner.records import PredictionRecord, ProtocolHashes
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
-from triathlon_runner.runtime._assertions import Filled, reading_an_answer
+from triathlon_runner.runtime._assertions import Filled, reading
 from triathlon_runner.runtime._expressions import (
+    METHODS_OF_FUNCTIONS,
     InvalidAnswerError,
-    function_source,
+    checked_source,
     holds_function,
     stated_value,
 )
-from triathlon_runner.runtime._grade import answer_record
+from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded, answer_record
 from triathlon_runner.runtime._masked import MASK, hole_name
-from triathlon_runner.runtime._outputs import grade_filled, grade_output
+from triathlon_runner.runtime._outputs import grade_output, read_answer
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
-from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import (
     DataSetInfo,
@@ -74,12 +73,11 @@ def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestion
         originals=(task.output,),
         statements=(),
     )
-    libraries = tuple(sorted(third_party(task.program)))
     program = ProgramQuestions(
         task_id=task.task_id,
         program=task.program,
         entry_point=_FUNCTION,
-        libraries=libraries,
+        libraries=tuple(sorted(third_party(task.program))),
         inputs=(asked,),
     )
     return program, asked
@@ -91,17 +89,11 @@ async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, asked: Asked, a
     Raises:
         SandboxError: the sandbox itself failed.
     """
-    program, question = output_question(task)
-    if asked == "output":
-        return await grade_output(sandbox, program, question, answer)
-    try:
-        filled = fill_arguments(task, answer)
-    except InvalidAnswerError as error:
-        return Graded(Outcome.FAILED, str(error))
-    return await grade_filled(sandbox, program, question, filled)
+    read = read_answer if asked == "output" else read_arguments
+    return await grade_output(sandbox, *output_question(task), answer, read)
 
 
-def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
+def read_arguments(_: ProgramQuestions, question: InputQuestions, answer: str) -> Filled:
     """The assertion with the arguments that an answer states; what it says of the output does not count.
 
     Raises:
@@ -116,18 +108,20 @@ def fill_arguments(task: CruxevalTask, answer: str) -> Filled:
         if ast.dump(argument) in own:
             return argument
         name = hole_name(len(values))
-        is_function = holds_function(argument)
-        values[name] = ("function", function_source(argument)) if is_function else stated_value(argument)
+        if holds_function(argument):
+            values[name] = ("function", checked_source(argument, METHODS_OF_FUNCTIONS))
+        else:
+            values[name] = stated_value(argument)
         return ast.Name(name, ast.Load())
 
-    with reading_an_answer():
-        call, original = _stated_call(answer), _call_in(f"{_FUNCTION}({task.input})")
+    with reading(answer):
+        call, original = _stated_call(answer), _call_in(question.text)
         assert original is not None
         own = {ast.dump(argument) for argument in (*original.args, *(key.value for key in original.keywords))}
         arguments = [filled(argument) for argument in call.args]
         keywords = [ast.keyword(keyword.arg, filled(keyword.value)) for keyword in call.keywords]
         complete = ast.unparse(ast.Call(call.func, arguments, keywords))
-        return Filled(f"assert {complete} == {task.output}", values)
+        return Filled(f"assert {complete} == {question.originals[0]}", values)
 
 
 def _stated_call(answer: str) -> ast.Call:
@@ -136,8 +130,6 @@ def _stated_call(answer: str) -> ast.Call:
     Raises:
         InvalidAnswerError: the answer states none.
     """
-    if len(answer) > MAX_TEXT:
-        raise InvalidAnswerError(f"{len(answer)} characters are no assertion")
     for text in dict.fromkeys((answer, answer.translate(TYPOGRAPHIC))):
         for part in (text, text.partition("==")[0]):
             call = _call_in(part.strip().removeprefix("assert ")) or _call_in(f"{_FUNCTION}({part}\n)")

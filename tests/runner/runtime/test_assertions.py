@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from triathlon_runner.records import Outcome
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, grade_output
-from triathlon_runner.runtime._answer import Graded
+from triathlon_runner.runtime._grade import Graded
 from triathlon_runner.runtime._masked import Masked
 from triathlon_runner.runtime._outputs import passes_by_authors
 from triathlon_runner.sandbox import Sandbox, open_sandbox
@@ -92,151 +92,114 @@ async def judged(sandbox: Sandbox, masked: Masked, answer: str, program: str = P
     return await grade_output(sandbox, *question(masked, program), answer)
 
 
-RIGHT = [
-    (CALL, "assert f(1, y=2) == 3"),
-    (CALL, "assert  f( 1,y = 2 )==3  # because"),
-    (CALL, "f(1, y=2) == 3"),
-    (CALL, "3 == f(1, y=2)"),
-    (CALL, "assert f(1, y=2) is 3"),
-    (CALL, "assert (f(1, y=2) == 3), 'message'"),
-    (CALL, "assertEqual(f(1, y=2), 3)"),
-    (CALL, "self.assertEqual(3, f(1, y=2))"),
-    (CALL, "assertTrue(f(1, y=2) == 3)"),
-    (CALL, "3"),
-    (CALL, "f(1, y=2), 3"),
-    (CALL, "assert f(1, y=2) == 3\nassert f(4) == 4"),
-    (CALL, "result = f(1, y=2)\nassert result == 3"),
-    (CALL, "import math\nassert f(1, y=2) == 3"),
-    (CALL, "assert f(1, y=2) == 10 - len('abcdefg')"),
-    (RESULT, "result = self.box.put('a')\nassertEqual(result, 1)"),
-    (RESULT, "self.box = Box()\nresult = self.box.put('a')\nself.assertEqual(result, 1)"),
-    (RESULT, "total = 0\nassertEqual(result, 1)"),
-    (RESULT, "assertEqual(self.box.put('a'), 1)"),
-    (RESULT, "result = 1"),
-    (RESULT, "result, 1"),
-    (RESULT, "assert result == 1"),
-    (RESULT, "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 2)\nassertFalse(self.box.is_empty())"),
-    (
-        RESULT,
-        "assertEqual(result, 1)\nassertEqual(len(self.box.things), 1)\nassertEqual(self.box.label[0], 'b')",
-    ),
-    (TWO, "1\n[{'name': 'a'}]"),
-    (TWO, "assertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])"),
-    (
-        TWO,
-        "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])",
-    ),
-    (TRUTH, "assertEqual(bool(self.box.is_empty()), False)"),
-    (TRUTH, "assertFalse(self.box.is_empty())"),
-    (TRUTH, "assertEqual(self.box.is_empty(), False)"),
-    (TRUTH, "assert not self.box.is_empty()"),
-    (TRUTH, "assert self.box.is_empty() is False"),
-    (TRUTH, "False"),
-    (LABEL, "self.box.put(1)\nassertEqual(self.box.put(3), 3)"),
-    (LABEL, "assertEqual(self.box.put(3), 3)"),
-]
+RIGHT = {
+    CALL: ["assert f(1, y=2) == 3", "assert  f( 1,y = 2 )==3  # because", "f(1, y=2) == 3",
+        "3 == f(1, y=2)", "assert f(1, y=2) is 3", "assert (f(1, y=2) == 3), 'message'",
+        "assertEqual(f(1, y=2), 3)", "self.assertEqual(3, f(1, y=2))", "assertTrue(f(1, y=2) == 3)", "3",
+        "f(1, y=2), 3", "assert f(1, y=2) == 3\nassert f(4) == 4",
+        "result = f(1, y=2)\nassert result == 3", "import math\nassert f(1, y=2) == 3",
+        "assert f(1, y=2) == 10 - len('abcdefg')"],
+    RESULT: ["result = self.box.put('a')\nassertEqual(result, 1)",
+        "self.box = Box()\nresult = self.box.put('a')\nself.assertEqual(result, 1)",
+        "total = 0\nassertEqual(result, 1)", "assertEqual(self.box.put('a'), 1)", "result = 1",
+        "result, 1", "assert result == 1",
+        "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 2)\nassertFalse(self.box.is_empty())",
+        "assertEqual(result, 1)\nassertEqual(len(self.box.things), 1)\nassertEqual(self.box.label[0], 'b')"],
+    TWO: ["1\n[{'name': 'a'}]",
+        "assertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])",
+        "thing = {'name': 'a'}\nassertEqual(self.box.put(thing), 1)\nassertEqual(self.box.things, [thing])"],
+    TRUTH: ["assertEqual(bool(self.box.is_empty()), False)", "assertFalse(self.box.is_empty())",
+        "assertEqual(self.box.is_empty(), False)", "assert not self.box.is_empty()",
+        "assert self.box.is_empty() is False", "False"],
+    LABEL: ["self.box.put(1)\nassertEqual(self.box.put(3), 3)", "assertEqual(self.box.put(3), 3)"],
+}  # fmt: skip
+CALLS_RIGHT = {
+    MASKED_TRUE: ["assertTrue(self.box.is_empty())", "self.box.is_empty()",
+        "assertEqual(self.box.is_empty(), True)", "assert self.box.is_empty() is True",
+        "assert self.box.is_empty()"],
+    MASKED_FALSE: ["assertFalse(self.box.is_empty())", "assert self.box.is_empty() is False"],
+    MASKED_VALUE: ["assertEqual(1, self.box.put('another'))", "self.box.put('a') == 1"],
+    MASKED_NAME: ["assertTrue(empty)", "empty = self.box.is_empty()\nassert empty is True",
+        "assertTrue(self.box.is_empty())"],
+    MASKED_THING: ["assertIsNotNone(self.box.label)"],
+    MASKED_IN: ["assertIn(thing, self.box.things)"],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("masked", "answer"), RIGHT)
-async def test_right_values_in_any_form(sandbox: Sandbox, masked: Masked, answer: str) -> None:
-    """With or without `assert`, alone, with the set-up, or as another assertion of the same."""
-    found = await judged(sandbox, masked, answer)
-    assert (found.outcome, found.why) == (Outcome.PASSED, "")
+@pytest.mark.parametrize(("masked", "answers"), [*RIGHT.items(), *CALLS_RIGHT.items()])
+async def test_right_answers(sandbox: Sandbox, masked: Masked, answers: list[str]) -> None:
+    """With or without `assert`, alone, with the set-up, or as another assertion of the same.
+
+    Where a call is masked: the original, or another call on the test's own names that a program without
+    content would fail.
+    """
+    for answer in answers:
+        assert await judged(sandbox, masked, answer) == Graded(Outcome.PASSED), answer
 
 
 NAMES_OF_NAMES = "a = [1, 1]\n" + "\n".join(f"{name} = [{old}, {old}]" for old, name in pairwise("abcdeghi"))
 WRONG = [
-    (CALL, "4", "AssertionError"),
-    (CALL, "3\n4", "statement that the question does not have"),
-    (CALL, "assert f(1, y=2) == 4", "AssertionError"),
-    (CALL, "assert f(1, y=2)", "AssertionError"),
-    (CALL, "assert f(1, y=2) == 3\nassert f(1, y=2) == 4", "AssertionError"),
-    (CALL, "assert f(1, y=2) == 3\nassert f(4) == 5", "AssertionError"),
-    (CALL, "assert f(1, y=3) == 4", "states nothing for mask 1"),
-    (CALL, "assert f(1, y=2.0) == 3", "states nothing"),
-    (CALL, "assert f(1, y=2) != 4", "states nothing"),
-    (CALL, "assert 3 == 3", "states nothing"),
-    (CALL, "", "states nothing"),
-    (CALL, "# assert f(1, y=2) == 3", "states nothing"),
-    (CALL, "'assert f(1, y=2) == 3'", "AssertionError"),
-    (CALL, "assert f(1, y=2) == ??", "does not parse"),
-    (CALL, "assert f(1, y=2) == '??'", "leaves a mask in"),
-    (CALL, "assert f(1, y=2) == HOLE_0_", "leaves a mask in"),
-    (CALL, "f(1, y=2)", "does not have"),
-    (CALL, "assert f(1, y=2) == 3; print(1)", "does not have"),
-    (CALL, "def f(x, y): return 3\nassert f(1, y=2) == 3", "does not have"),
-    (CALL, "f = lambda *a, **k: 3\nassert f(1, y=2) == 3", "does not have"),
-    (CALL, "LIMIT = 4\nassert f(1, y=2) == 3", "does not have"),
-    (CALL, "import os; os._exit(0)\nassert f(1, y=2) == 3", "does not have"),
-    (CALL, "with pytest.raises(AssertionError):\n    assert f(1, y=2) == 4", "does not have"),
-    (CALL, "if False:\n    assert f(1, y=2) == 3", "does not have"),
-    (CALL, "assert f(1, y=2) == 3\nassert eval('1')", "does not have"),
-    (CALL, "assert f(1, y=2) == f(1, y=2)", "reads the value off the program"),
-    (CALL, "assert f(1, y=2) == LIMIT", "reads the value off the program"),
-    (CALL, "f(1, y=2), f(0, y=3)", "reads the value off the program"),
-    (CALL, "result = f(1, y=2)\nassert f(1, y=2) == result", "reads the value off the program"),
-    (CALL, "(" * 5000, "does not parse"),
-    (CALL, "assert f(1, y=2) == " + "-" * 3000 + "3", "nested too deep|does not parse"),
-    (CALL, "x" * 30_000, "are no assertion"),
-    (CALL, "assert f(1, y=2) == 3\x00", "does not parse"),
-    (CALL, "a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)), "too large"),
-    (CALL, f"{NAMES_OF_NAMES}\nassert f(1, y=2) == [{'i, ' * 3_000}]", "too large"),
-    (CALL, f"assert f(1, y=2) == [{'i, ' * 3_000}]\n{NAMES_OF_NAMES}", "too large"),
-    (RESULT, "result = self.box.put('b')\nassertEqual(result, 1)", "does not have"),
-    (RESULT, "self.box = None\nassertEqual(result, 1)", "does not have"),
-    (RESULT, "assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)", "AssertionError"),
-    (RESULT, "assertEqual(result, 2)", "AssertionError"),
-    (RESULT, "assertEqual(self.box.put('b'), 1)", "states nothing"),
-    (RESULT, "assertEqual(result, result)", "reads the value off the program"),
-    (TWO, "[{'name': 'a'}]\n1", "AssertionError"),
-    (TWO, "assertEqual(self.box.things, [thing])\nassertEqual(self.box.put(thing), 1)", "mask 1 of 2"),
-    (TWO, "assertEqual(self.box.put(thing), 1)", "mask 2 of 2"),
-    (TWO, "thing = {'name': 'z'}\nassertEqual(self.box.put(thing), 1)", "does not have"),
-    (TWO, "1\nself.box.things", "does not have"),
-    (TRUTH, "assertTrue(self.box.is_empty())", "AssertionError"),
-    (LABEL, "self.box.put(9)\nassertEqual(self.box.put(3), 3)", "does not have"),
+    (CALL, "AssertionError", ["4", "assert f(1, y=2) == 4", "assert f(1, y=2)",
+        "assert f(1, y=2) == 3\nassert f(1, y=2) == 4", "assert f(1, y=2) == 3\nassert f(4) == 5",
+        "'assert f(1, y=2) == 3'"]),
+    (CALL, "statement that the question does not have", ["3\n4"]),
+    (CALL, "states nothing for mask 1", ["assert f(1, y=3) == 4"]),
+    (CALL, "states nothing", ["assert f(1, y=2.0) == 3", "assert f(1, y=2) != 4", "assert 3 == 3", "",
+        "# assert f(1, y=2) == 3"]),
+    (CALL, "does not parse", ["assert f(1, y=2) == ??", "(" * 5000, "assert f(1, y=2) == 3\x00"]),
+    (CALL, "leaves a mask in", ["assert f(1, y=2) == '??'", "assert f(1, y=2) == HOLE_0_"]),
+    (CALL, "does not have", ["f(1, y=2)", "assert f(1, y=2) == 3; print(1)",
+        "def f(x, y): return 3\nassert f(1, y=2) == 3", "f = lambda *a, **k: 3\nassert f(1, y=2) == 3",
+        "LIMIT = 4\nassert f(1, y=2) == 3", "import os; os._exit(0)\nassert f(1, y=2) == 3",
+        "with pytest.raises(AssertionError):\n    assert f(1, y=2) == 4",
+        "if False:\n    assert f(1, y=2) == 3", "assert f(1, y=2) == 3\nassert eval('1')"]),
+    (CALL, "reads the value off the program", ["assert f(1, y=2) == f(1, y=2)",
+        "assert f(1, y=2) == LIMIT", "f(1, y=2), f(0, y=3)",
+        "result = f(1, y=2)\nassert f(1, y=2) == result"]),
+    (CALL, "nested too deep|does not parse", ["assert f(1, y=2) == " + "-" * 3000 + "3"]),
+    (CALL, "are no assertion", ["x" * 30_000]),
+    (CALL, "too large", ["a = b + b\n" + "\n".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 90)),
+        f"{NAMES_OF_NAMES}\nassert f(1, y=2) == [{'i, ' * 3_000}]",
+        f"assert f(1, y=2) == [{'i, ' * 3_000}]\n{NAMES_OF_NAMES}"]),
+    (RESULT, "does not have", ["result = self.box.put('b')\nassertEqual(result, 1)",
+        "self.box = None\nassertEqual(result, 1)"]),
+    (RESULT, "AssertionError", ["assertEqual(result, 1)\nassertEqual(self.box.put('b'), 1)",
+        "assertEqual(result, 2)"]),
+    (RESULT, "states nothing", ["assertEqual(self.box.put('b'), 1)"]),
+    (RESULT, "reads the value off the program", ["assertEqual(result, result)"]),
+    (TWO, "AssertionError", ["[{'name': 'a'}]\n1"]),
+    (TWO, "mask 1 of 2", ["assertEqual(self.box.things, [thing])\nassertEqual(self.box.put(thing), 1)"]),
+    (TWO, "mask 2 of 2", ["assertEqual(self.box.put(thing), 1)"]),
+    (TWO, "does not have", ["thing = {'name': 'z'}\nassertEqual(self.box.put(thing), 1)",
+        "1\nself.box.things"]),
+    (TRUTH, "AssertionError", ["assertTrue(self.box.is_empty())"]),
+    (LABEL, "does not have", ["self.box.put(9)\nassertEqual(self.box.put(3), 3)"]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("masked", "answer", "why"), WRONG)
-async def test_wrong_answers(sandbox: Sandbox, masked: Masked, answer: str, why: str) -> None:
+@pytest.mark.parametrize(("masked", "why", "answers"), WRONG)
+async def test_wrong_answers(sandbox: Sandbox, masked: Masked, why: str, answers: list[str]) -> None:
     """Another value, further assertions that fail, a changed test, another call, a value off the program."""
-    found = await judged(sandbox, masked, answer)
-    assert not found.correct
-    assert re.search(why, found.why), found
+    for answer in answers:
+        found = await judged(sandbox, masked, answer)
+        assert not found.correct
+        assert re.search(why, found.why), (answer, found)
 
 
 FRAMES = "(y for y in [0]).gi_frame.f_globals"
 WRITER = "setattr(__import__('sys').modules['solution'].LiteralWriter, 'text', lambda *a: '3')"
 ATTACKS = [
-    f"{FRAMES}['f'](1, 2)",
-    f"{FRAMES}['__builtins__'].__import__('program')",
-    f'(eval("{WRITER}"), [0 for eval in [0]])[0]',
-    f'[eval("{WRITER}") for eval in [0]]',
-    f'[eval for eval in [0]] or eval("{WRITER}")',
-    f'(lambda exec: exec("{WRITER}"))(0)',
-    f"datetime.sys.modules['builtins'].eval(\"{WRITER}\")",
-    "np.sys.modules['program'].f(1, 2)",
-    "math.sys.modules['program'].f(1, 2)",
-    "collections.sys.modules['__main__']",
-    "datetime.sys._getframe(1).f_globals['f'](1, 2)",
-    "'{0.LIMIT}'.format(datetime)",
-    "sorted([1], key=__import__)",
-    "list(map(eval, ['3']))",
-    "list(map(getattr, [1], ['real']))",
-    "__import__('sys').modules['program'].f(1, 2)",
-    "open('/etc/passwd').read()",
-    "().__class__",
-    "type('T', (), {'__eq__': 1})()",
-    "(x := 3)",
-    "f'{3}'",
-    "globals()",
-    "object()",
-    "iter([3])",
-    "int.__new__(int, 3)",
-    "unittest.mock.ANY",
-    "defaultdict(eval)",
-]
+    f"{FRAMES}['f'](1, 2)", f"{FRAMES}['__builtins__'].__import__('program')",
+    f'(eval("{WRITER}"), [0 for eval in [0]])[0]', f'[eval("{WRITER}") for eval in [0]]',
+    f'[eval for eval in [0]] or eval("{WRITER}")', f'(lambda exec: exec("{WRITER}"))(0)',
+    f"datetime.sys.modules['builtins'].eval(\"{WRITER}\")", "np.sys.modules['program'].f(1, 2)",
+    "math.sys.modules['program'].f(1, 2)", "collections.sys.modules['__main__']",
+    "datetime.sys._getframe(1).f_globals['f'](1, 2)", "'{0.LIMIT}'.format(datetime)",
+    "sorted([1], key=__import__)", "list(map(eval, ['3']))", "list(map(getattr, [1], ['real']))",
+    "__import__('sys').modules['program'].f(1, 2)", "open('/etc/passwd').read()", "().__class__",
+    "type('T', (), {'__eq__': 1})()", "(x := 3)", "f'{3}'", "globals()", "object()", "iter([3])",
+    "int.__new__(int, 3)", "unittest.mock.ANY", "defaultdict(eval)",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", ATTACKS)
@@ -249,37 +212,21 @@ async def test_no_text_of_an_answer_is_evaluated_beside_the_program(sandbox: San
 COMPUTED = [
     ("datetime.datetime(2024, 5, 1)", "datetime.fromisoformat('2024-05-01')"),
     ("datetime.datetime(2024, 5, 1)", "datetime.datetime(2024, 5, 1)"),
-    ("datetime.date(2024, 5, 1)", "date(2024, 5, 1)"),
-    ("datetime.timedelta(1)", "timedelta(days=1)"),
+    ("datetime.date(2024, 5, 1)", "date(2024, 5, 1)"), ("datetime.timedelta(1)", "timedelta(days=1)"),
     ("collections.Counter('aab')", "Counter({'a': 2, 'b': 1})"),
     ("collections.Counter('aab')", "collections.Counter('aab')"),
     ("collections.defaultdict(int, {1: 2})", "defaultdict(int, {1: 2})"),
-    ("collections.defaultdict(int)", "defaultdict(int)"),
-    ("collections.deque([1])", "deque([1])"),
-    ("collections.OrderedDict(a=1)", "OrderedDict([('a', 1)])"),
-    ("{1: 2}.keys()", "{1: 2}.keys()"),
-    ("{1: 2}.items()", "dict_items([(1, 2)])"),
-    ("decimal.Decimal('1.5')", "Decimal('1.50')"),
-    ("fractions.Fraction(1, 2)", "Fraction(2, 4)"),
-    ("frozenset({1})", "frozenset([1])"),
-    ("range(3)", "range(0, 3)"),
-    ("float('inf')", "float('inf')"),
-    ("-math.inf", "-inf"),
-    ("1e999", "math.inf"),
-    ("-2 - 2j", "-2 - 2j"),
-    ("bytearray(b'a')", "b'a'"),
-    ("{'a': int}", "{'a': int}"),
-    ("math.pi", "math.pi"),
-    ("'a' * 3", "'a' * 3"),
-    ("'c'", "'abc'[::-1][0]"),
-    ("[2, 1]", "sorted([1, 2], key=lambda n: -n)"),
-    ("['A']", "[c.upper() for c in 'a']"),
-    ("dict(a=1)", "dict(a=1)"),
-    ("'05'", "'{:02d}'.format(5)"),
-    ("'ab'", "f'ab'"),
-    ("...", "..."),
-    ("(1, [2, {3}], {4: None})", "(1, [2, {3}], {4: None})"),
-]
+    ("collections.defaultdict(int)", "defaultdict(int)"), ("collections.deque([1])", "deque([1])"),
+    ("collections.OrderedDict(a=1)", "OrderedDict([('a', 1)])"), ("{1: 2}.keys()", "{1: 2}.keys()"),
+    ("{1: 2}.items()", "dict_items([(1, 2)])"), ("decimal.Decimal('1.5')", "Decimal('1.50')"),
+    ("fractions.Fraction(1, 2)", "Fraction(2, 4)"), ("frozenset({1})", "frozenset([1])"),
+    ("range(3)", "range(0, 3)"), ("float('inf')", "float('inf')"), ("-math.inf", "-inf"),
+    ("1e999", "math.inf"), ("-2 - 2j", "-2 - 2j"), ("bytearray(b'a')", "b'a'"),
+    ("{'a': int}", "{'a': int}"), ("math.pi", "math.pi"), ("'a' * 3", "'a' * 3"),
+    ("'c'", "'abc'[::-1][0]"), ("[2, 1]", "sorted([1, 2], key=lambda n: -n)"),
+    ("['A']", "[c.upper() for c in 'a']"), ("dict(a=1)", "dict(a=1)"), ("'05'", "'{:02d}'.format(5)"),
+    ("'ab'", "f'ab'"), ("...", "..."), ("(1, [2, {3}], {4: None})", "(1, [2, {3}], {4: None})"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("made", "value"), COMPUTED)
@@ -312,67 +259,36 @@ async def test_what_comes_to_no_value_is_the_models_failure(
     assert (found.outcome, bool(found.why)) == (outcome, True)
 
 
-CALLS_RIGHT = [
-    (MASKED_TRUE, "assertTrue(self.box.is_empty())"),
-    (MASKED_TRUE, "self.box.is_empty()"),
-    (MASKED_TRUE, "assertEqual(self.box.is_empty(), True)"),
-    (MASKED_TRUE, "assert self.box.is_empty() is True"),
-    (MASKED_TRUE, "assert self.box.is_empty()"),
-    (MASKED_FALSE, "assertFalse(self.box.is_empty())"),
-    (MASKED_FALSE, "assert self.box.is_empty() is False"),
-    (MASKED_VALUE, "assertEqual(1, self.box.put('another'))"),
-    (MASKED_VALUE, "self.box.put('a') == 1"),
-    (MASKED_NAME, "assertTrue(empty)"),
-    (MASKED_NAME, "empty = self.box.is_empty()\nassert empty is True"),
-    (MASKED_NAME, "assertTrue(self.box.is_empty())"),
-    (MASKED_THING, "assertIsNotNone(self.box.label)"),
-    (MASKED_IN, "assertIn(thing, self.box.things)"),
-]
+CALLS_WRONG = {
+    MASKED_TRUE: ["assertTrue(True)", "assertTrue(1 == 1)", "assertTrue(not False)",
+        "assertTrue(self.box)", "assertTrue(self.box.put)", "assertTrue(self.box.label)",
+        "assertTrue(Box())", "assertTrue(bool(self.box))", "assertTrue(not self.box.label == 'zzz')",
+        "assertTrue(not Box.put == 'zzz')", "assertTrue(self.box.label == 'big')", "assertTrue(self.id())",
+        "assertTrue(self.box.is_empty() or True)", "assertTrue([self.box.is_empty()])",
+        "assertTrue(self.box.put(1) == 1)", "assertTrue(self.box.__class__)",
+        "assertTrue(self.box.is_empty.__func__)", "assertTrue(len(self.box.label))",
+        "assertTrue(self.assertTrue)", "assertTrue(self)", "assertTrue(Box)", "assertTrue(eval('1'))",
+        "assertTrue((y for y in [0]).gi_frame)", "assertTrue(self.box.put((y for y in [0]).gi_frame))",
+        "assertTrue(self.box.things)", "True"],
+    MASKED_FALSE: ["assertFalse(False)", "assertFalse(self.box.label == 1)",
+        "assertFalse(self.box.label == 'zzz')"],
+    MASKED_VALUE: ["assertEqual(1, 1)", "1", "assertEqual(1, not self.box.label == 'zzz')",
+        "assertEqual(1, self.box.is_empty() == True)"],
+    MASKED_NAME: ["assertTrue(True)", "assertTrue(self.box)", "assertTrue(self.box.put)",
+        "assertTrue(Box.put)", "empty = True"],
+    MASKED_THING: ["assertIsNotNone(self.box.put)", "assertIsNotNone(self.box)", "assertIsNotNone(3)"],
+    MASKED_IN: ["assertIn(thing, [thing])", "assertIn(thing, 'abc')"],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("masked", "answer"), CALLS_RIGHT)
-async def test_calls_where_the_call_is_masked(sandbox: Sandbox, masked: Masked, answer: str) -> None:
-    """The original, or another call on the test's own names that a program without content would fail."""
-    assert await judged(sandbox, masked, answer) == Graded(Outcome.PASSED)
-
-
-CALLS_WRONG = [
-    *((MASKED_TRUE, f"assertTrue({filling})") for filling in (
-        "True", "1 == 1", "not False", "self.box", "self.box.put", "self.box.label", "Box()",
-        "bool(self.box)",
-        "not self.box.label == 'zzz'", "not Box.put == 'zzz'", "self.box.label == 'big'", "self.id()",
-        "self.box.is_empty() or True", "[self.box.is_empty()]", "self.box.put(1) == 1", "self.box.__class__",
-        "self.box.is_empty.__func__", "len(self.box.label)", "self.assertTrue", "self", "Box", "eval('1')",
-        "(y for y in [0]).gi_frame", "self.box.put((y for y in [0]).gi_frame)", "self.box.things",
-    )),
-    (MASKED_TRUE, "True"),
-    (MASKED_FALSE, "assertFalse(False)"),
-    (MASKED_FALSE, "assertFalse(self.box.label == 1)"),
-    (MASKED_FALSE, "assertFalse(self.box.label == 'zzz')"),
-    (MASKED_VALUE, "assertEqual(1, 1)"),
-    (MASKED_VALUE, "1"),
-    (MASKED_VALUE, "assertEqual(1, not self.box.label == 'zzz')"),
-    (MASKED_VALUE, "assertEqual(1, self.box.is_empty() == True)"),
-    (MASKED_NAME, "assertTrue(True)"),
-    (MASKED_NAME, "assertTrue(self.box)"),
-    (MASKED_NAME, "assertTrue(self.box.put)"),
-    (MASKED_NAME, "assertTrue(Box.put)"),
-    (MASKED_NAME, "empty = True"),
-    (MASKED_THING, "assertIsNotNone(self.box.put)"),
-    (MASKED_THING, "assertIsNotNone(self.box)"),
-    (MASKED_THING, "assertIsNotNone(3)"),
-    (MASKED_IN, "assertIn(thing, [thing])"),
-    (MASKED_IN, "assertIn(thing, 'abc')"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("masked", "answer"), CALLS_WRONG)
+@pytest.mark.parametrize(("masked", "answers"), CALLS_WRONG.items())
 async def test_what_holds_for_any_program_fills_no_masked_call(
-    sandbox: Sandbox, masked: Masked, answer: str
+    sandbox: Sandbox, masked: Masked, answers: list[str]
 ) -> None:
     """A bare value, an operator, a method that is not called, an object."""
-    found = await judged(sandbox, masked, answer)
-    assert found.outcome is Outcome.FAILED, found
+    for answer in answers:
+        found = await judged(sandbox, masked, answer)
+        assert found.outcome is Outcome.FAILED, (answer, found)
 
 
 @pytest.mark.parametrize(

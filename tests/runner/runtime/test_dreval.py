@@ -13,7 +13,7 @@ import pytest
 from support.hashes import hashes
 from support.instrumented import RECORDER, rewrite
 from support.official_data import official_store
-from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
+from support.runtime_models import ScriptedModel, all_right, truths
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.memo import python_version
@@ -108,12 +108,10 @@ def _same(text: str, shown: str) -> bool:
         return text.split() == shown.split()
 
 
-Difference = tuple[str, str, int, str]
-"""Of what, program, line, variable."""
-
-
-def differences(program: ProgramQuestions, observed: list[Observation]) -> Iterator[Difference]:
-    """Every question whose truth is not what was observed."""
+def differences(
+    program: ProgramQuestions, observed: list[Observation]
+) -> Iterator[tuple[str, str, int, str]]:
+    """Every question whose truth is not what was observed: of what, program, line, variable."""
     for asked, (lines, values) in zip(program.inputs, observed, strict=True):
         for one in asked.statements:
             place = (program.task_id, one.line, one.variable)
@@ -140,58 +138,35 @@ def _same_states(one: StatementQuestion, values: list[tuple[int, str, str, str]]
     )
 
 
-async def _all_differences(programs: tuple[ProgramQuestions, ...]) -> set[Difference]:
-    async with open_sandbox() as sandbox:
-        observed = await asyncio.gather(*(observe(sandbox, program) for program in programs))
-    pairs = zip(programs, observed, strict=True)
-    return {difference for program, seen in pairs for difference in differences(program, seen)}
-
-
-@pytest.mark.slow
 async def test_all_ground_truths_equal_those_of_an_independent_tracer(questions: QuestionFile) -> None:
     """All 3,152: only values of a callee's variables are not seen by a tracer that keeps to one frame."""
-    found = await _all_differences(questions.programs)
+    async with open_sandbox() as sandbox:
+        observed = await asyncio.gather(*(observe(sandbox, program) for program in questions.programs))
+    pairs = zip(questions.programs, observed, strict=True)
+    found = {difference for program, seen in pairs for difference in differences(program, seen)}
     assert found == {("state", *place) for place in CALLEES}
 
 
 def truth_hash(program: ProgramQuestions) -> str:
     """Hash of everything that is right about one program's questions."""
-    truths_of = [
-        [
-            asked.index,
-            [
-                [
-                    one.line,
-                    one.variable,
-                    one.executed,
-                    [[value.type, value.text] for value in one.states],
-                    list(one.next_lines),
-                ]
-                for one in asked.statements
-            ],
-        ]
-        for asked in program.inputs
-    ]
+
+    def truth(one: StatementQuestion) -> list[object]:
+        states = [[value.type, value.text] for value in one.states]
+        return [one.line, one.variable, one.executed, states, list(one.next_lines)]
+
+    truths_of = [[asked.index, list(map(truth, asked.statements))] for asked in program.inputs]
     return hashlib.sha256(json.dumps(truths_of).encode()).hexdigest()[:16]
 
 
-def fixed_truths() -> dict[str, str]:
-    """The stored hashes, by program, where this Python is the one that traced them."""
+def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
+    """All 154 programs; the file says which Python traced them."""
     stored = json.loads(Path(__file__).with_name("dreval_truths.json").read_text("utf-8"))
     if python_version() != stored["python"]:
         pytest.skip(f"the official truths are those of Python {stored['python']}, this is {python_version()}")
-    hashes: dict[str, str] = stored["programs"]
-    return hashes
-
-
-@pytest.mark.slow
-def test_all_truths_are_the_stored_ones(questions: QuestionFile) -> None:
-    """All 154 programs; the file says which Python traced them."""
     assert questions.python == python_version()
-    assert {one.task_id: truth_hash(one) for one in questions.programs} == fixed_truths()
+    assert {one.task_id: truth_hash(one) for one in questions.programs} == stored["programs"]
 
 
-@pytest.mark.slow
 def test_the_counts_of_the_paper(questions: QuestionFile) -> None:
     """154 programs (85 functions, 69 classes), 690 inputs, 3,152 problems (table I): none left out.
 
@@ -203,7 +178,6 @@ def test_the_counts_of_the_paper(questions: QuestionFile) -> None:
     assert sum(1 for program in questions.programs if program.test) == 69
 
 
-@pytest.mark.slow
 async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> None:
     """At least 95 % of them, over the same programs and inputs."""
     named = dreval_programs(store)
@@ -228,7 +202,6 @@ async def test_our_constructor_chooses_the_official_pairs(store: DataStore) -> N
     assert len(ours & official) / len(official) >= 0.95
 
 
-@pytest.mark.slow
 async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataStore) -> None:
     """Of HumanEval's 164 functions 94 have something to ask about, all that DREval took among them."""
     async with open_sandbox() as sandbox:
@@ -241,44 +214,30 @@ async def test_our_questions_on_humaneval_cover_drevals_functions(store: DataSto
     assert len(built.report.left_out_programs) == 70
 
 
-@pytest.mark.slow
-async def test_scripted_models_on_dreval(store: DataStore, questions: QuestionFile, tmp_path: Path) -> None:
-    """All right scores full marks, always YES the base rate, coverage alone an IC of 12.5.
+async def test_a_model_that_is_right_on_all_of_dreval(
+    store: DataStore, questions: QuestionFile, tmp_path: Path
+) -> None:
+    """It scores full marks, but for what the authors' question about the path leaves open.
 
-    The authors' question about the path names a line by its text alone, so that two lines of a program with
-    the same text are one question; where their truths differ, one answer is right about one of them only.
+    It names a line by its text alone, so that two lines of a program with the same text are one question;
+    where their truths differ, one answer is right about one of them only.
     """
     suite = {entry.id: entry for entry in catalogue()}["runtime/dreval"].build(store)
     asker = official_asker(official.runtime_prompts(store, "direct"), "direct")
     truth = truths(questions, asker=asker)
-    asked_about = [
-        (program, asked, one)
-        for program in questions.programs
-        for asked in program.inputs
-        for one in asked.statements
-    ]
-    rate = sum(one.executed for *_, one in asked_about) / len(asked_about)
-    alone = [
-        truth[asker.question("path", *place)][1] in expected_answers("path", *place) for place in asked_about
-    ]
+    units = [(program, asked) for program in questions.programs for asked in program.inputs]
+    places = [(*unit, one) for unit in units for one in unit[1].statements]
+    alone = [truth[asker.question("path", *place)][1] in expected_answers("path", *place) for place in places]
     assert alone.count(False) == 45
-    full = {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
     path = sum(alone) / len(alone)
+    expected = {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
+    expected |= {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}
     async with open_sandbox() as sandbox:
-        grader = ProgramGrader(sandbox, tmp_path)
-        for rule, expected in (
-            (all_right, full | {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}),
-            (
-                always_yes,
-                {"coverage_accuracy": rate, "coverage_f1": 2 * rate / (1 + rate), "ic": 12.5 * rate},
-            ),
-            (right_on("coverage"), {"coverage_accuracy": 1.0, "ic": 12.5, "average_accuracy": 0.25}),
-        ):
-            model = ScriptedModel(truth, rule)
-            tasks = [suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
-            records = await asyncio.gather(*tasks)
-            scores = {metric.id: metric.score(records) for metric in METRICS}
-            assert {name: scores[name] for name in expected} == pytest.approx(expected)
+        grader, model = ProgramGrader(sandbox, tmp_path), ScriptedModel(truth, all_right)
+        tasks = [suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
+        records = await asyncio.gather(*tasks)
+    scores = {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}
+    assert scores == pytest.approx(expected)
 
 
 def with_masked_calls(store: DataStore) -> Iterator[tuple[ProgramQuestions, InputQuestions, list[int]]]:
@@ -303,7 +262,6 @@ TRIVIAL = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
 async def test_no_masked_call_is_filled_by_what_holds_for_any_program(store: DataStore) -> None:
     """The original is right at each place; a value, an object, or a comparison true of itself is not."""
 

@@ -65,20 +65,13 @@ RECORDS = [
 @pytest.mark.parametrize(
     ("metric", "score"),
     [
-        ("coverage_accuracy", 5 / 6),
-        ("state_accuracy", 4 / 6),
-        ("path_accuracy", 3 / 6),
-        ("output_accuracy", 1 / 3),
-        ("average_accuracy", (5 / 6 + 4 / 6 + 3 / 6 + 1 / 3) / 4),
-        ("ic", 100 * (1 + 0 + 0 + 1 / 4 + 0 + 1 / 2) / 6),
-        ("coverage_f1", 2 * 2 / (2 * 2 + 0 + 1)),
-        ("output_accuracy_authors", 2 / 3),
-        ("constant_coverage_accuracy", 3 / 6),
-        ("constant_state_accuracy", 0.0),
-        ("constant_path_accuracy", 0.0),
-        ("constant_ic", 12.5 * 3 / 6),
+        ("coverage_accuracy", 5 / 6), ("state_accuracy", 4 / 6), ("path_accuracy", 3 / 6),
+        ("output_accuracy", 1 / 3), ("average_accuracy", (5 / 6 + 4 / 6 + 3 / 6 + 1 / 3) / 4),
+        ("ic", 100 * (1 + 0 + 0 + 1 / 4 + 0 + 1 / 2) / 6), ("coverage_f1", 2 * 2 / (2 * 2 + 0 + 1)),
+        ("output_accuracy_authors", 2 / 3), ("constant_coverage_accuracy", 3 / 6),
+        ("constant_state_accuracy", 0.0), ("constant_path_accuracy", 0.0), ("constant_ic", 12.5 * 3 / 6),
     ],
-)
+)  # fmt: skip
 def test_scores_by_hand(metric: str, score: float) -> None:
     """Statements count for three of the questions, units for the output."""
     assert BY_ID[metric].score(RECORDS) == pytest.approx(score)
@@ -109,21 +102,13 @@ def test_f1_counts_wrong_yes_and_missed_yes() -> None:
     assert BY_ID["coverage_f1"].score(records) == pytest.approx(2 / (2 + 1 + 2))
 
 
-def test_the_cluster_of_every_metric_is_the_program() -> None:
-    """A bootstrap draws programs, not questions."""
+def test_every_metric() -> None:
+    """A bootstrap draws programs, not questions; no records give no number, not zero; IC is the headline."""
     for metric in METRICS:
         assert {part.cluster for part in metric.contributions(RECORDS)} == {"a", "b"}
-
-
-def test_one_metric_stands_for_the_discipline() -> None:
-    """It is IC, from 0 to 100."""
+        assert math.isnan(metric.score([]))
     assert [metric.id for metric in METRICS if metric.headline] == ["ic"]
     assert IC.maximum == IC.scale == 100.0
-
-
-def test_no_records_give_no_number() -> None:
-    """Not zero."""
-    assert all(math.isnan(metric.score([])) for metric in METRICS)
 
 
 def test_chains_of_a_unit() -> None:

@@ -7,38 +7,25 @@ import pytest
 
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
+from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
 from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill
-from triathlon_runner.runtime._claims import MaskedTest
 from triathlon_runner.runtime._grade import grade_coverage, grade_path
-from triathlon_runner.runtime._masked import Masked, originals, read_masked
-from triathlon_runner.runtime._questions import (
-    InputQuestions,
-    ProgramQuestions,
-    StatementQuestion,
-    Value,
-)
+from triathlon_runner.runtime._masked import Masked, MaskedTest, originals
 from triathlon_runner.runtime._sandboxed import programs, tracer
 from triathlon_runner.runtime._states import grade_state
 from triathlon_runner.runtime._trace import Trace, read_trace
 
 PROGRAM = ProgramQuestions(
-    task_id="t/f",
-    program="def f(x):\n    y = x\n    return y\n",
-    entry_point="f",
-    inputs=(),
+    task_id="t/f", program="def f(x):\n    y = x\n    return y\n", entry_point="f", inputs=()
 )
 STATEMENT = StatementQuestion(
     line=2, variable="y", executed=True, states=(Value(type="int", text="1"),), next_lines=(3,)
 )
 ASKED = InputQuestions(
-    index=0,
-    text="f(1)",
-    arguments="(1,)",
-    masked="assert f(1) == ??",
-    originals=("1",),
+    index=0, text="f(1)", arguments="(1,)", masked="assert f(1) == ??", originals=("1",),
     statements=(STATEMENT,),
-)
+)  # fmt: skip
 TEST = ASKED.model_copy(update={"text": "assertEqual(f(self.n), 1)", "setup": "self.n = 1\nprint(1)"})
 
 DEMONSTRATION = re.compile(
@@ -95,11 +82,12 @@ def test_the_demonstrations_are_true(kind: QuestionKind) -> None:
 
 
 def test_the_demonstrated_assertions_hold() -> None:
-    """They complete what is shown, and run through."""
+    """They complete what is shown, are read as the values of its masks, and run through."""
     for one in demonstrations("output"):
         run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
-        read_masked(one["input"])
-        assert originals(one["input"], one["answer"])
+        masked = Masked(one["input"], originals(one["input"], one["answer"]))
+        assert masked.originals
+        assert fill(MaskedTest(masked, one["program"]), one["answer"]).text == one["answer"]
         assert programs.check(one["program"], run, one["answer"], {}) == ""
 
 
@@ -138,32 +126,16 @@ def test_a_base_model_goes_on_from_an_opened_tag() -> None:
         assert ("[/THOUGHT]" in prompt.text) is (style == "cot")
 
 
-def test_path_questions_number_the_lines() -> None:
-    """So that line numbers in the question can be followed."""
-    question = Asker(load_prompts("runtime"), "direct").question("path", PROGRAM, ASKED, STATEMENT)
-    assert "1\tdef f(x):\n2\t    y = x\n3\t    return y\n\nf(1)" in question
-    assert "executed next after line 2 (`y = x`)" in question
-
-
-def test_set_up_is_shown_as_done_before() -> None:
-    """As comments: it is not part of what runs."""
-    program = PROGRAM.model_copy(update={"test": "import unittest"})
-    question = Asker(load_prompts("runtime"), "direct").question("state", program, TEST, STATEMENT)
-    assert (
-        "# This was done before:\n# self.n = 1\n# print(1)\nassertEqual(f(self.n), 1)\n[/PYTHON]" in question
-    )
-    assert question.count("when the test at the end runs") == 1
-
-
-def test_a_long_call_is_not_repeated_in_the_question() -> None:
-    """It stands above it already."""
+def test_what_a_question_shows() -> None:
+    """The path's lines have numbers, set-up is done before, and a long call is not repeated."""
+    asker = Asker(load_prompts("runtime"), "direct")
+    path = asker.question("path", PROGRAM, ASKED, STATEMENT)
+    assert "1\tdef f(x):\n2\t    y = x\n3\t    return y\n\nf(1)" in path
+    assert "executed next after line 2 (`y = x`)" in path
+    tested = PROGRAM.model_copy(update={"test": "import unittest"})
+    state = asker.question("state", tested, TEST, STATEMENT)
+    assert "# This was done before:\n# self.n = 1\n# print(1)\nassertEqual(f(self.n), 1)\n[/PYTHON]" in state
+    assert state.count("when the test at the end runs") == 1
     long = ASKED.model_copy(update={"text": f"f({list(range(200))})"})
-    question = Asker(load_prompts("runtime"), "direct").question("coverage", PROGRAM, long, STATEMENT)
-    assert "when the call at the end is made?" in question
-
-
-def test_an_answered_demonstration_completes_its_own_mask() -> None:
-    """What the output examples show is read as the values of their masks."""
-    for one in demonstrations("output"):
-        masked = Masked(one["input"], originals(one["input"], one["answer"]))
-        assert fill(MaskedTest(masked, one["program"]), one["answer"]).text == one["answer"]
+    coverage = asker.question("coverage", PROGRAM, long, STATEMENT)
+    assert "when the call at the end is made?" in coverage

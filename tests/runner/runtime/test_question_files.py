@@ -87,10 +87,7 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, tmp_path: Path) 
 def test_settings_of_a_question_file(file: Path) -> None:
     """As with every data set: direct or with a chain of thought, greedy or as the paper samples."""
     entries = catalogue.select([f"{file}@sampled", f"{file}@cot-sampled"])
-    assert [(entry.id, entry.default_samples) for entry in entries] == [
-        ("runtime/mine@sampled", 5),
-        ("runtime/mine@cot-sampled", 5),
-    ]
+    assert [entry.default_samples for entry in entries] == [5, 5]
     suites = [entry.build(NO_STORE) for entry in entries]
     assert [suite.protocol["asked"]["temperature"] for suite in suites] == [0.8, 0.8]
     assert [suite.settings("instruct")["max_tokens"] for suite in suites] == [256, 1024]
@@ -108,15 +105,11 @@ def test_results_of_a_question_file_are_known(file: Path) -> None:
     assert catalogue.find("loop/mine") is None
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    """Said before anything is asked."""
+def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
+    """Their results would lie in one file: refused. A file that is not there is named when it is read."""
     (entry,) = catalogue.select([str(tmp_path / "none.json")])
     with pytest.raises(UserError, match=r"none\.json"):
         entry.build(NO_STORE)
-
-
-def test_two_suites_of_one_name(file: Path, tmp_path: Path) -> None:
-    """Their results would lie in one file: refused."""
     other = tmp_path / "mine.json"
     other.write_bytes(file.read_bytes())
     with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):

@@ -33,38 +33,30 @@ def pairs(program: str, arguments: str = "()") -> list[tuple[int, str]]:
 # Blocks
 
 
-def test_a_branch_ends_a_block_and_both_ways_meet_again() -> None:
-    """The header stands at the end of its block."""
-    assert block_lines("x = 1\nif a:\n    y = 2\nelif b:\n    y = 3\nelse:\n    y = 4\nz = 5") == [
-        [2, 3], [4], [5], [9], [6], [8],
-    ]  # fmt: skip
-
-
-def test_a_loop_header_is_a_block_of_its_own() -> None:
-    """It is executed more often than what stands before it."""
-    assert block_lines("x = 1\nfor i in a:\n    x += i\n    x -= 1\nelse:\n    x = 0\nreturn x") == [
-        [2], [3], [4, 5], [7], [8],
-    ]  # fmt: skip
-
-
-def test_break_continue_and_return_end_blocks() -> None:
-    """Behind them comes only what control can reach."""
-    body = "while a:\n    if b:\n        break\n    if a:\n        continue\n    x = 1\nreturn 1\nx = 2"
-    assert block_lines(body) == [[2], [3], [8], [4], [5], [6], [7]]
-
-
-def test_with_does_not_branch_and_try_does() -> None:
-    """Handlers are reached from the beginning of the body."""
-    assert block_lines("with a:\n    x = 1\nx = 2") == [[2, 3, 4]]
-    body = "try:\n    x = 1\nexcept KeyError:\n    x = 2\nelse:\n    x = 3\nfinally:\n    x = 4\nx = 5"
-    assert sorted(block_lines(body)) == [[2, 3], [5], [7], [9], [10]]
-
-
-def test_match_branches_into_its_cases() -> None:
-    """And may take none of them."""
-    assert block_lines("match a:\n    case 1:\n        x = 1\n    case _:\n        x = 2\nreturn x") == [
-        [2], [4], [6], [7],
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # a branch: the header stands at the end of its block
+        ("x = 1\nif a:\n    y = 2\nelif b:\n    y = 3\nelse:\n    y = 4\nz = 5",
+         [[2, 3], [4], [5], [9], [6], [8]]),
+        # the header of a loop is executed more often than what stands before it
+        ("x = 1\nfor i in a:\n    x += i\n    x -= 1\nelse:\n    x = 0\nreturn x",
+         [[2], [3], [4, 5], [7], [8]]),
+        # behind `break`, `continue` and `return` comes only what control can reach
+        ("while a:\n    if b:\n        break\n    if a:\n        continue\n    x = 1\nreturn 1\nx = 2",
+         [[2], [3], [8], [4], [5], [6], [7]]),
+        # `with` does not branch
+        ("with a:\n    x = 1\nx = 2", [[2, 3, 4]]),
+        # handlers are reached from the beginning of the body
+        ("try:\n    x = 1\nexcept KeyError:\n    x = 2\nelse:\n    x = 3\nfinally:\n    x = 4\nx = 5",
+         [[2, 3], [7], [5], [9], [10]]),
+        # `match` may take none of its cases
+        ("match a:\n    case 1:\n        x = 1\n    case _:\n        x = 2\nreturn x", [[2], [4], [6], [7]]),
+    ],
+)  # fmt: skip
+def test_blocks(body: str, expected: list[list[int]]) -> None:
+    """Statements that are executed one after the other, breadth first."""
+    assert block_lines(body) == expected
 
 
 def test_nested_functions_and_methods_have_blocks_of_their_own() -> None:

@@ -2,40 +2,22 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from support.hashes import hashes
-from support.runtime_models import (
-    ScriptedModel,
-    all_right,
-    always_yes,
-    right_on,
-    truths,
-)
+from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.llm import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointError,
-    ModelUnavailableError,
-    Sampling,
-)
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Outcome, ProtocolHashes, RuntimeRecord
-from triathlon_runner.runtime import (
-    METRICS,
-    RuntimeSuite,
-    catalogue,
-    read_questions,
-)
-from triathlon_runner.runtime._asking import Asker, Style
+from triathlon_runner.records import Outcome, RuntimeRecord
+from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions
+from triathlon_runner.runtime._asking import Asker, QuestionKind
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.sandbox import open_sandbox
@@ -104,8 +86,8 @@ def source(cache: Path | None = None) -> QuestionSource:
     return QuestionSource(DATA, lambda: [function_program(COUNT), class_program(QUEUE)], cache)
 
 
-def suite(style: Style = "direct", cache: Path | None = None) -> RuntimeSuite:
-    return RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), style), source(cache))
+def suite(cache: Path | None = None) -> RuntimeSuite:
+    return RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), "direct"), source(cache))
 
 
 @pytest.fixture
@@ -139,11 +121,8 @@ async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None
         built.tasks()
     await built.prepare(grader)
     assert [(task.task_id, task.group, task.level) for task in built.tasks()] == [
-        ("t/count#0", "t/count", 2),
-        ("t/count#1", "t/count", 2),
-        ("t/count#2", "t/count", 2),
-        ("t/queue#0", "t/queue", 4),
-        ("t/queue#1", "t/queue", 4),
+        *((f"t/count#{index}", "t/count", 2) for index in range(3)),
+        *((f"t/queue#{index}", "t/queue", 4) for index in range(2)),
     ]
     count, queue = built.questions.programs
     assert count.inputs[0].text == "count(['a', 'bb', 'a', 'long'])"
@@ -160,33 +139,17 @@ async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None
     appended = next(one for one in queue.inputs[0].statements if one.line == 10)
     assert (appended.variable, [str(value) for value in appended.states]) == ("self.waiting", ["['a']; list"])
     (init, *_) = queue.inputs[0].statements
-    assert (init.line, init.variable, init.executed) == (
-        4,
-        "self.most",
-        False,
-    )  # set-up came before the trace
+    # Set-up came before the trace.
+    assert (init.line, init.variable, init.executed) == (4, "self.most", False)
 
 
-@pytest.mark.parametrize("style", ["direct", "cot"])
-@pytest.mark.parametrize("kind", ["instruct", "base"])
 async def test_a_model_that_is_right_on_everything_scores_full_marks(
-    grader: ProgramGrader, style: Style, kind: str
+    built: RuntimeSuite, grader: ProgramGrader
 ) -> None:
-    """In both styles, over chat and completions."""
-    built = suite(style)
-    await built.prepare(grader)
-    model = ScriptedModel(truths(built.questions, style), all_right, style)
-    model.kind = "base" if kind == "base" else "instruct"
-    records = await run_all(built, model, grader)
-    assert scores(records) == {
-        "ic": 100.0, "average_accuracy": 1.0, "coverage_accuracy": 1.0, "coverage_f1": 1.0,
-        "state_accuracy": 1.0, "path_accuracy": 1.0, "output_accuracy": 1.0,
-    }  # fmt: skip
+    """Each score is as high as it can be; `test_question_path.py` has other styles."""
+    records = await run_all(built, ScriptedModel(truths(built.questions), all_right), grader)
+    assert scores(records) == {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
     assert all(record.outcome is Outcome.PASSED for record in records)
-    assert all(isinstance(prompt, Completion if kind == "base" else Chat) for prompt in model.prompts)
-    assert {(one.max_tokens, one.temperature, one.stop) for one in model.samplings} == {
-        (256 if style == "direct" else 1024, 0.0, ("[/ANSWER]",))
-    }
 
 
 async def test_questions_that_share_a_prefix_follow_each_other(
@@ -210,39 +173,33 @@ async def test_questions_that_share_a_prefix_follow_each_other(
             assert all(text.startswith(program) for text in texts)
 
 
-async def test_always_yes_scores_the_base_rate(built: RuntimeSuite, grader: ProgramGrader) -> None:
-    """Coverage accuracy is the share of executed lines, and nothing else is right."""
-    records = await run_all(built, ScriptedModel(truths(built.questions), always_yes), grader)
+async def test_scores_of_rules(built: RuntimeSuite, grader: ProgramGrader) -> None:
+    """Always YES scores the share of executed lines; right on coverage alone is consistent once."""
+
+    async def scored(rule: Callable[[QuestionKind, str], str]) -> dict[str, float]:
+        return scores(await run_all(built, ScriptedModel(truths(built.questions), rule), grader))
+
     asked = [
         one for program in built.questions.programs for unit in program.inputs for one in unit.statements
     ]
     rate = sum(one.executed for one in asked) / len(asked)
-    found = scores(records)
     assert 0 < rate < 1
-    assert found["coverage_accuracy"] == pytest.approx(rate)
-    assert found["coverage_f1"] == pytest.approx(2 * rate / (1 + rate))
-    assert found["ic"] == pytest.approx(12.5 * rate)
-    assert found["state_accuracy"] == found["path_accuracy"] == found["output_accuracy"] == 0
-
-
-async def test_right_on_coverage_only_gives_an_ic_of_12_5(built: RuntimeSuite, grader: ProgramGrader) -> None:
-    """1000 is consistent once."""
-    records = await run_all(built, ScriptedModel(truths(built.questions), right_on("coverage")), grader)
-    assert scores(records)["ic"] == 12.5
-    records = await run_all(built, ScriptedModel(truths(built.questions), right_on("output", "path")), grader)
-    assert scores(records)["ic"] == 0.0
+    assert await scored(always_yes) == pytest.approx(
+        {
+            "coverage_accuracy": rate, "coverage_f1": 2 * rate / (1 + rate), "ic": 12.5 * rate,
+            "average_accuracy": rate / 4, "state_accuracy": 0, "path_accuracy": 0, "output_accuracy": 0,
+        }
+    )  # fmt: skip
+    assert (await scored(right_on("coverage")))["ic"] == 12.5
+    assert (await scored(right_on("output", "path")))["ic"] == 0.0
 
 
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
     record = await built.run("t/queue#1", 3, model, grader, hashes("hash"))
-    assert (record.program_id, record.style, record.sample, record.protocol) == (
-        "t/queue",
-        "direct",
-        3,
-        hashes("hash"),
-    )
+    assert (record.program_id, record.style, record.sample) == ("t/queue", "direct", 3)
+    assert record.protocol == hashes("hash")
     assert record.setup == "self.queue = Queue(1)"
     assert record.input.startswith("self.queue.come('a')\n")
     assert record.program == QUEUE.reference
@@ -312,6 +269,9 @@ async def test_questions_are_built_once_and_kept(grader: ProgramGrader, tmp_path
     await third.prepare(grader)
     assert kept.read_bytes() == content
     assert third.settings("instruct") == again.settings("instruct")
+    questions = third.settings("instruct")["questions"]
+    assert questions["count"] > 0
+    assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
@@ -324,52 +284,26 @@ def test_a_file_that_is_no_question_file_is_refused(tmp_path: Path) -> None:
         read_questions(path)
 
 
-def test_the_protocol_covers_style_sampling_prompts_and_questions(tmp_path: Path) -> None:
-    """What shapes a result differs between suites that must not be mixed."""
-
-    async def prepared(style: Style, temperature: float) -> RuntimeSuite:
-        built = RuntimeSuite(
-            "runtime/t", Asker(load_prompts("runtime"), style), source(tmp_path), temperature
-        )
-        async with open_sandbox() as sandbox:
-            await built.prepare(ProgramGrader(sandbox, tmp_path / "keys"))
-        return built
-
-    greedy = asyncio.run(prepared("direct", 0.0))
-    cot, sampled = asyncio.run(prepared("cot", 0.0)), asyncio.run(prepared("direct", 0.8))
-    assert len({ProtocolHashes.of(one.protocol) for one in (greedy, cot, sampled)}) == 3
-    assert sampled.protocol["asked"]["temperature"] == 0.8
-    assert cot.settings("instruct")["max_tokens"] == 1024
-    questions = greedy.settings("instruct")["questions"]
-    assert questions["count"] > 0
-    assert questions["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
 def test_the_catalogue(tmp_path: Path) -> None:
     """Five data sets, greedy and sampled, direct and with a chain of thought; ours needs no data.
 
     DREval is asked as its paper samples; greedy and our prompts are its variants.
     """
     entries = {entry.id: entry for entry in catalogue()}
-    predictions = [
+    predictions = {
         f"runtime/cruxeval-{side}{style}" for side in ("output", "input") for style in ("", "@cot")
-    ]
+    }
     assert len(entries) == 4 * 4 + 10 + len(predictions)
-    assert set(predictions) < set(entries)
-    for name in ("core", "humaneval", "classeval", "cruxeval"):
-        plain = entries[f"runtime/{name}"]
-        assert (plain.variant_of, plain.default_samples, plain.core) == (None, 1, name == "core")
-        for variant in ("cot", "sampled", "cot-sampled"):
-            other = entries[f"runtime/{name}@{variant}"]
-            assert other.variant_of == plain.id
-            assert other.default_samples == (5 if "sampled" in variant else 1)
-    for variant in ("", "@cot", "@greedy+cot", "@own-prompts", "@own-prompts+greedy+cot"):
-        entry = entries[f"runtime/dreval{variant}"]
-        assert entry.sampling.temperature == (0.0 if "greedy" in variant else 0.8)
-        assert entry.default_samples == (1 if "greedy" in variant else 5)
+    for name, entry in entries.items():
+        plain, _, variant = name.partition("@")
+        assert entry.variant_of == (plain if variant else None)
+        assert entry.core is (plain == "runtime/core")
+        if name not in predictions:
+            sampled = "sampled" in variant or (plain == "runtime/dreval" and "greedy" not in variant)
+            assert entry.default_samples == (5 if sampled else 1)
+            assert entry.sampling.temperature == (0.8 if sampled else 0.0)
     truths = {name for name, entry in entries.items() if entry.variant_kind == "truths"}
     assert truths == {"runtime/dreval@reval-truths", "runtime/dreval@cot+reval-truths"}
-    assert all(entries[name].default_samples == 5 for name in truths)
     built: Suite = entries["runtime/core"].build(DataStore(cache=tmp_path, fetch=False))
     assert built.data.name == "core seeds and classes"
 

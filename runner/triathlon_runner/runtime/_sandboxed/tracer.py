@@ -23,13 +23,6 @@ from triathlon_runner.runtime._sandboxed.programs import (
     run_coroutine,
     seed_generators,
 )
-from triathlon_runner.runtime._sandboxed.statements import (
-    definition_lines,
-    evaluate,
-    read_watches,
-    statement_lines,
-    written,
-)
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
@@ -74,9 +67,9 @@ class Recorder:
 
     def __init__(self, program: str, watches: dict[int, list[str]], limits: dict[str, int]) -> None:
         tree = ast.parse(program)
-        self._first_lines = statement_lines(tree)
-        self._definitions = definition_lines(tree)
-        self._watches = read_watches(program, watches)
+        self._first_lines = _statement_lines(tree)
+        self._definitions = _definition_lines(tree)
+        self._watches = _read_watches(program, watches)
         self._limits = limits
         self._characters = 0
         self._active: dict[int, _Activity] = {}
@@ -157,12 +150,12 @@ class Recorder:
         """Closes the frame's open step; what a generator does after it was resumed replaces what was seen."""
         if activity.step >= 0:
             step = self.steps[activity.step]
-            watched = [self._evaluate(watch, activity.frame) for watch in self._watches.get(step[0], ())]
+            watched = [self._read(watch, activity.frame) for watch in self._watches.get(step[0], ())]
             step[2:] = snapshot, watched
 
-    def _evaluate(self, watch: ast.expr, frame: FrameType) -> int:
+    def _read(self, watch: ast.expr, frame: FrameType) -> int:
         try:
-            value = evaluate(watch, {**frame.f_globals, **frame.f_locals})
+            value = _evaluate(watch, {**frame.f_globals, **frame.f_locals})
         except Exception:  # a program's own __getitem__ may raise anything
             return -1
         return self.number_of(value)
@@ -172,7 +165,7 @@ class Recorder:
         for name, value in list(frame.f_locals.items()):
             if name == "self":
                 attributes = list(getattr(value, "__dict__", {}).items())
-                names += [(f"self.{written(key, value)}", self.number_of(item)) for key, item in attributes]
+                names += [(f"self.{_written(key, value)}", self.number_of(item)) for key, item in attributes]
             elif not name.startswith("."):
                 names.append((name, self.number_of(value)))
         row = tuple(sorted(pair for pair in names if pair[1] >= 0))
@@ -193,11 +186,8 @@ class Recorder:
 
     def finish(self) -> None:
         """Checks that the program was traced to its end."""
-        still_tracing = sys.gettrace() == self.trace
-        unfinished = [
-            activity for activity in self._active.values() if not activity.frame.f_code.co_flags & _GENERATORS
-        ]
-        if not still_tracing or unfinished:
+        codes = [activity.frame.f_code for activity in self._active.values()]
+        if sys.gettrace() != self.trace or not all(code.co_flags & _GENERATORS for code in codes):
             self.mark_incomplete("it turns off the tracing of a frame")
 
     def _stop(self, why: str) -> None:
@@ -281,6 +271,76 @@ def _threads_reported(recorder: Recorder) -> Iterator[None]:
     finally:
         for module, name, start in starts:
             setattr(module, name, start)
+
+
+# What is read off the program's text: where its statements begin, and variables to look at
+
+
+def _statement_lines(tree: ast.Module) -> dict[int, int]:
+    """For every line of a statement (of a compound one's header) the line on which the statement begins."""
+    owner: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None) or getattr(node, "cases", None)
+            last = node.end_lineno or node.lineno
+            if body:
+                first = body[0].pattern.lineno if isinstance(body[0], ast.match_case) else body[0].lineno
+                last = max(node.lineno, min(last, first - 1))
+            for line in range(node.lineno, last + 1):
+                owner[line] = node.lineno  # the innermost counts, and ast.walk comes from the outside in
+    return owner
+
+
+def _definition_lines(tree: ast.Module) -> dict[int, int]:
+    """By a function's first line (a decorator's or the `def`'s), its `def`, where its body is below that."""
+    return {
+        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]): node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.body[0].lineno > node.lineno
+    }
+
+
+def _read_watches(program: str, watches: dict[int, list[str]]) -> dict[int, list[ast.expr]]:
+    """The expressions to read at each line, private names as their class stores them."""
+    classes = [node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.ClassDef)]
+    watched: dict[int, list[ast.expr]] = {}
+    for line, texts in watches.items():
+        around = [node.name for node in classes if node.lineno <= line <= (node.end_lineno or 0)]
+        watched[line] = [_watch(text, around[-1] if around else "") for text in texts]
+    return watched
+
+
+def _watch(text: str, class_name: str) -> ast.expr:
+    tree = ast.parse(text, mode="eval").body
+    for node in ast.walk(tree):
+        if class_name and isinstance(node, ast.Attribute) and node.attr[:2] == "__" != node.attr[-2:]:
+            node.attr = f"_{class_name.lstrip('_')}{node.attr}"
+    return tree
+
+
+def _written(attribute: str, owner: object) -> str:
+    """An attribute's name as the program writes it: `__total` for `_Order__total`."""
+    for kind in type(owner).__mro__:
+        prefix = f"_{kind.__name__.lstrip('_')}"
+        if attribute.startswith(f"{prefix}__"):
+            return attribute.removeprefix(prefix)
+    return attribute
+
+
+def _evaluate(node: ast.expr, names: dict[str, Any]) -> Any:
+    """Reads a variable: names, attributes, subscripts without calls in them, tuples and lists of these.
+
+    Raises:
+        LookupError: it has a call, which could change the value.
+        Exception: whatever reading the value raises.
+    """
+    if any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node)):
+        raise LookupError(ast.unparse(node))
+    if isinstance(node, (ast.Tuple, ast.List)):
+        plain = [part.value if isinstance(part, ast.Starred) else part for part in node.elts]
+        values = [_evaluate(part, names) for part in plain]
+        return tuple(values) if isinstance(node, ast.Tuple) else values
+    return eval(compile(ast.Expression(node), "<watch>", "eval"), names)  # noqa: S307 (in the sandbox)
 
 
 # The tracer of REval's authors

@@ -1,0 +1,427 @@
+"""What counts as a step, how values are recorded, limits of the tracer, and what a run leaves behind."""
+
+import pytest
+
+from support.traced import LIMITS, lines, texts, traced, traced_test
+from triathlon_runner.runtime._sandboxed.tracer import trace
+from triathlon_runner.runtime._trace import read_trace
+
+States = dict[tuple[int, str], list[str]]
+"""Line and variable, with the values after the line."""
+CASES: list[tuple[str, str, list[int], States]] = [
+    # Every activation of a function has its own open statement.
+    ("""
+        def f(n):
+            if n == 0:
+                return 0
+            rest = f(n - 1)
+            return rest + n
+     """, "(2,)", [2, 4, 2, 4, 2, 3, 5, 5], {(4, "rest"): ["1; int", "0; int"]}),
+    # Lines of one statement are named by its first, also where a call stands between them.
+    ("""
+        def f(n):
+            x = [
+                a
+                for a in range(n)
+                if a
+            ]
+            y = g(1,
+                  g(2))
+            while (n
+                   > 1):
+                n -= 1
+            return (x,
+                    y)
+        def g(a, b=0):
+            return a
+     """, "(3,)", [2, 7, 15, 15, 9, 11, 9, 11, 9, 12], {}),
+    # The line is left once, however often it goes round.
+    ("""
+        def f(n):
+            for i in range(n): n += i
+            return n
+     """, "(3,)", [2, 3], {(2, "n"): ["6; int"]}),
+    # A statement that is executed again right after itself is executed twice.
+    ("""
+        def f(n):
+            while n:
+                n = n - 1 if n else n
+            return n
+     """, "(2,)", [2, 3, 2, 3, 2, 4], {}),
+    # The body of the class is executed where the class statement stands.
+    ("""
+        def f():
+            class A:
+                x = 1
+                def m(self):
+                    return self.x
+            return A().m()
+     """, "()", [2, 3, 4, 6, 5], {}),
+    # Python 3.11 gives some instructions of `'%s' % x` the line of the `def`.
+    ("""
+        def f(key):
+            return 'Chord: %s, Tune: %s' % (key, key)
+     """, "('a',)", [2], {}),
+    # The line that raised is followed by the `except` that was tried, then the handler, then `finally`.
+    ("""
+        def f(text):
+            try:
+                n = int(text)
+            except KeyError:
+                n = 0
+            except ValueError:
+                n = 1
+            finally:
+                done = True
+            return n
+     """, "('x',)", [2, 3, 4, 6, 7, 9, 10], {(3, "n"): [], (7, "n"): ["1; int"]}),
+    # The state after the return is the one in which `finally` begins.
+    ("""
+        def f(n):
+            try:
+                return n
+            finally:
+                n = 4
+     """, "(3,)", [2, 3, 5], {(3, "n"): ["3; int"], (5, "n"): ["4; int"]}),
+    # Consumer and generator take turns; the statement with the `yield` ends after it was resumed.
+    ("""
+        def f():
+            total = 0
+            for x in g():
+                total += x
+            return total
+        def g():
+            a = yield 1
+            yield 2
+     """, "()", [2, 3, 7, 4, 3, 8, 4, 3, 5], {(7, "a"): ["None; NoneType"]}),
+    # Cases are steps where their pattern is tried; a lambda is one where it stands on another line.
+    ("""
+        def twice(function):
+            def inner(n):
+                return function(function(n))
+            return inner
+        @twice
+        def f(n):
+            match n:
+                case 1:
+                    step = lambda v: v + 1
+                case _:
+                    step = lambda v: v * 2
+            n = step(n)
+            return n
+     """, "(1,)", [3, 7, 8, 9, 12, 9, 13, 7, 8, 10, 11, 12, 11, 13], {}),
+    # A loop's header is begun before each round and at the end.
+    ("""
+        def f(n):
+            total = 0
+            for i in range(n):
+                total += i
+            return total
+     """, "(2,)", [2, 3, 4, 3, 4, 3, 5], {}),
+    # A line's state is that of its frame when the line is done, not that of the callee.
+    ("""
+        def f():
+            x = g(1)
+            return x
+        def g(x):
+            return x + 10
+     """, "()", [2, 5, 3], {(2, "x"): ["11; int"]}),
+    # Comprehensions, nested ones too, belong to the statement that holds them.
+    ("""
+        def f(rows):
+            a = [x * y for x in rows for y in rows if y]
+            b = {
+                x: {y for y in rows if y > x}
+                for x in rows
+            }
+            total = sum(x for x in a)
+            return total, b
+     """, "([1, 2],)", [2, 3, 7, 8],
+     {(2, "a"): ["[1, 2, 2, 4]; list"], (3, "b"): ["{1: {2}, 2: set()}; dict"], (7, "total"): ["9; int"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "arguments", "steps", "states"), CASES)
+def test_steps(program: str, arguments: str, steps: list[int], states: States) -> None:
+    """Statements in the order in which they are begun; each rule stands beside its program."""
+    found = traced(program, arguments, {line: [name] for line, name in states})
+    assert found.outcome == "returned"
+    assert lines(found) == steps
+    assert {place: texts(found, *place) for place in states} == states
+
+
+def test_values_before_and_after_are_copies_of_that_moment() -> None:
+    """A list that changes later is recorded as it was."""
+    found = traced("def f():\n    xs = []\n    xs.append(1)\n    xs.append(2)\n    return xs")
+    before = [step.before["xs"].text for step in found.steps[1:]]
+    after = [step.after["xs"].text for step in found.steps if step.after]
+    assert (before, after) == (["[]", "[1]", "[1, 2]"], ["[]", "[1]", "[1, 2]", "[1, 2]"])
+
+
+def test_successors_go_over_frames_in_the_order_of_execution() -> None:
+    """A line that calls is followed by the callee's first line, a return by the caller's next line."""
+    program = "def f(n):\n    a = g(n)\n    b = g(a)\n    return b\ndef g(n):\n    return n + 1"
+    found = traced(program, "(1,)")
+    assert lines(found) == [2, 6, 3, 6, 4]
+    assert [found.successors(line) for line in (2, 6, 4, 5)] == [{6}, {3, 4}, {-1}, {-1}]
+    assert not found.executed(5)
+
+
+def test_with_runs_its_exit_where_python_does() -> None:
+    """The body's lines, then `__exit__`; an exception that it swallows goes on behind the block."""
+    found = traced(
+        """
+        class Quiet:
+            def __enter__(self):
+                return 7
+            def __exit__(self, *details):
+                return True
+        def f():
+            with Quiet() as seven:
+                x = seven
+                1 / 0
+                x = 0
+            return x
+        """,
+        watches={8: ["x"]},
+    )
+    assert found.outcome == "returned"
+    assert [line for line in lines(found) if line != 7] == [3, 8, 9, 5, 11]
+    assert texts(found, 8, "x") == ["7; int"]
+    assert found.result is not None
+    assert found.result.text == "7"
+
+
+def test_async_with_and_async_for_are_followed() -> None:
+    """Their methods run where they are awaited, between the lines of the function."""
+    found = traced(
+        """
+        class Steps:
+            async def __aenter__(self):
+                return self
+            async def __aexit__(self, *details):
+                return None
+            def __aiter__(self):
+                return self.give()
+            async def give(self):
+                yield 1
+                yield 2
+        async def f():
+            total = 0
+            async with Steps() as steps:
+                async for step in steps:
+                    total += step
+            return total
+        """,
+        watches={15: ["total"]},
+    )
+    assert found.result is not None
+    assert found.result.text == "3"
+    assert texts(found, 15, "total") == ["1; int", "3; int"]
+    assert [line for line in lines(found) if line in (9, 10, 15)] == [9, 15, 10, 15]
+
+
+def test_a_reference_that_raises_is_an_outcome() -> None:
+    """The trace up to there is kept; SystemExit is an exception like others."""
+    for raised, error in (("KeyError('k')", "KeyError: 'k'"), ("SystemExit(3)", "SystemExit: 3")):
+        found = traced(f"def f():\n    x = 1\n    raise {raised}")
+        assert (found.outcome, found.error, lines(found)) == ("raised", error, [2, 3])
+
+
+def test_attributes_of_self_are_variables_and_self_is_not() -> None:
+    """They are named as the program writes them, private ones too."""
+    found = traced_test(
+        """
+        class C:
+            def __init__(self, n):
+                self.n = n
+                self.__hidden = [n]
+            def up(self):
+                self.n += 1
+                return self.n
+        """,
+        """
+        import unittest
+        class T(unittest.TestCase):
+            def setUp(self):
+                self.c = C(1)
+            def test(self):
+                pass
+        """,
+        "self.c.up()\nassertEqual(self.c.n, 2)\n",
+        {6: ["self.n", "self.__hidden"]},
+    )
+    assert lines(found) == [6, 7]
+    assert texts(found, 6, "self.n") == ["2; int"]
+    assert texts(found, 6, "self.__hidden") == ["[1]; list"]
+    assert set(found.steps[0].before) == {"self.n", "self.__hidden"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "kind"),
+    [
+        ("0.1 + 0.2", "0.30000000000000004", "float"), ("float('nan')", "nan", "float"),
+        ("-float('inf')", "-inf", "float"), ("2 ** 70", "1180591620717411303424", "int"),
+        ("{3, 1, 2}", "{1, 2, 3}", "set"), ("set()", "set()", "set"),
+        ("frozenset({'b', 'a'})", "frozenset({'a', 'b'})", "frozenset"), ("(1,)", "(1,)", "tuple"),
+        ("{'k': [None, True]}", "{'k': [None, True]}", "dict"), ("b'\\x00a'", "b'\\x00a'", "bytes"),
+        ("1 + 2j", "(1+2j)", "complex"), ("int", "int", "type"),
+        ("datetime.datetime(2024, 5, 1)", "datetime.datetime(2024, 5, 1, 0, 0)", "datetime.datetime"),
+        ("collections.Counter('aab')", "Counter({'a': 2, 'b': 1})", "collections.Counter"),
+        ("collections.defaultdict(list, {1: [2]})", "defaultdict({1: [2]})", "collections.defaultdict"),
+        ("collections.deque([1], maxlen=3)", "deque([1])", "collections.deque"),
+        ("decimal.Decimal('1.50')", "Decimal('1.50')", "decimal.Decimal"),
+        ("Color.RED", "Color.RED", "Color"), ("Point(1, y='a')", "Point(x=1, y='a')", "Point"),
+        ("Pair(1, 2)", "Pair(left=1, right=2)", "Pair"),
+    ],
+)  # fmt: skip
+def test_values_have_one_text(expression: str, text: str, kind: str) -> None:
+    """Each kind of value is written in one way, the same on every machine."""
+    program = f"""
+import collections, dataclasses, datetime, decimal, enum
+class Color(enum.Enum):
+    RED = 1
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: str
+Pair = collections.namedtuple("Pair", "left right")
+def f():
+    x = {expression}
+    return x
+"""
+    found = traced(program, watches={10: ["x"]})
+    assert texts(found, 10, "x") == [f"{text}; {kind}"]
+
+
+@pytest.mark.parametrize("expression", ["iter([1])", "(a for a in [1])", "len", "f", "datetime", "[].append"])
+def test_iterators_functions_and_modules_are_no_variables(expression: str) -> None:
+    """REval leaves them out."""
+    found = traced(f"import datetime\ndef f():\n    x = {expression}\n    return 1", watches={3: ["x"]})
+    assert found.observed(3, "x") == ()
+    assert "x" not in found.steps[1].before
+
+
+def test_objects_of_the_program_have_no_literal_form() -> None:
+    """Their own __repr__ is never called: it could change what is looked at."""
+    found = traced(
+        """
+        class Counted:
+            calls = 0
+            def __repr__(self):
+                Counted.calls += 1
+                return "Counted()"
+        def f():
+            x = Counted()
+            return Counted.calls
+        """,
+        watches={7: ["x"]},
+    )
+    assert [(value.text, value.literal) for value in found.observed(7, "x")] == [("", False)]
+    assert found.result is not None
+    assert found.result.text == "0"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        # a library's value is its `repr`, so that an answer can repeat it, inside of a list too
+        ("re.match('a', 'ab')", "<re.Match object; span=(0, 1), match='a'>"),
+        ("[re.match('a', 'a'), 1]", "[<re.Match object; span=(0, 1), match='a'>, 1]"),
+        # one that contains itself is nested too deep, not endless
+        ("[0]; x[0] = x", "[[...]]"),
+        # one that is too large is not written out to see that: `repr` would take longer than the program
+        ("[1] * 10_000 + [re.match('a', 'a')]", ""),
+    ],
+)
+def test_values_without_a_literal_form(value: str, text: str) -> None:
+    """They are marked as having none."""
+    found = traced(f"import re\ndef f():\n    x = {value}\n    return x", watches={4: ["x"]})
+    assert [(value.text, value.literal) for value in found.observed(4, "x")] == [(text, False)]
+
+
+def test_watching_never_calls_the_program() -> None:
+    """An expression with a call is not read; one that fails has no value."""
+    found = traced(
+        """
+        calls = []
+        def key(n):
+            calls.append(n)
+            return n
+        def f():
+            x = {1: 2}
+            return len(calls)
+        """,
+        watches={6: ["x[key(1)]", "x[3]", "x[1]", "(x, x[1])"]},
+    )
+    read = {name: texts(found, 6, name) for name in ("x[key(1)]", "x[3]", "x[1]", "(x, x[1])")}
+    assert read == {"x[key(1)]": [], "x[3]": [], "x[1]": ["2; int"], "(x, x[1])": ["({1: 2}, 2); tuple"]}
+    assert found.result is not None
+    assert found.result.text == "0"
+
+
+def test_limits_end_the_run() -> None:
+    """The outcome says which limit it was, even where the program catches everything.
+
+    What all values take together is bounded, too.
+    """
+    program = """
+        def f():
+            n = 0
+            while n < 10 ** 6:
+                try:
+                    n += 1
+                except BaseException:
+                    n += 2
+                    break
+            return n
+        """
+    found = traced(program, limits={**LIMITS, "steps": 100})
+    assert (found.outcome, found.error) == ("limit", "too many steps")
+    program = "def f():\n    x = ''\n    for i in range(500):\n        x += 'abcdefgh'\n    return x"
+    found = traced(program, limits={**LIMITS, "text": 5_000, "characters": 20_000})
+    assert (found.outcome, found.error) == ("limit", "too large")
+
+
+def test_every_run_starts_from_a_fresh_program() -> None:
+    """Module state does not leak from one run into the next, and random numbers repeat."""
+    program = "import random\nseen = []\ndef f():\n    seen.append(random.random())\n    return seen"
+    first, second = traced(program), traced(program)
+    assert first.result is not None
+    assert first == second
+    assert first.result.text.count(",") == 0
+
+
+def test_printing_goes_nowhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program's output is no part of its trace."""
+    traced("import sys\ndef f():\n    print('x')\n    sys.stderr.write('y')\n    return 1")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_broken_trace_is_refused() -> None:
+    """A program can reach the tracer's own lists; what is no trace any more gives no questions."""
+    plain = trace("def f():\n    x = 1\n    return x", {"function": "f", "arguments": "()"}, {}, LIMITS)
+    for name, wrong in (
+        ("steps", [1]), ("steps", [["x", -1, -1, []]]), ("steps", [[1, "a", "b", []]]), ("snapshots", []),
+        ("values", None), ("values", [[1, 2, 3]]), ("result", 99),
+    ):  # fmt: skip
+        assert read_trace({**plain, name: wrong}, {}).outcome == "lost"
+    assert read_trace("nothing", {}).outcome == "lost"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "error"),
+    [("raise SystemExit", "SystemExit"), ("return len(self.__dict__)", "RecursionError")],
+)
+def test_values_that_fight_being_looked_at_spoil_the_trace(attribute: str, error: str) -> None:
+    """Python then stops tracing: the reason names that, and no half of a trace is taken for the whole."""
+    program = f"""
+class Odd(dict):
+    def __getattribute__(self, name):
+        {attribute}
+def f():
+    self = Odd()
+    return 1
+"""
+    found = traced(program)
+    assert (found.outcome, found.error) == ("untraceable", f"its values can't be looked at ({error})")
