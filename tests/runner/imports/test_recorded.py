@@ -1,26 +1,26 @@
 """Recorded results: others' replies, graded here, filed as outcomes with a receipt."""
 
-import gzip
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
 
-from support.small_run import SmallRun
-from triathlon_runner.datasets import core
+from support.import_place import (
+    FIRST,
+    SECOND,
+    THIRD,
+    WRONG,
+    ImportPlace,
+    evaloop_task,
+    write_json,
+    write_lines,
+)
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.store import RecordedFile
 
-CHECKOUT = Path(__file__).resolve().parents[3]
-FIRST, SECOND, THIRD = core.problems("seeds")[:3]
-WRONG = "def nothing():\n    return None\n"
 SOURCES = """
 sources:
   - id: tiny
@@ -40,65 +40,39 @@ sources:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+def place(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
     """A folder whose sources and cache of answer keys all tests share."""
-    place = SmallRun(tmp_path_factory.mktemp("recorded"))
+    place = ImportPlace(tmp_path_factory.mktemp("recorded"))
     (place.results / "recorded").mkdir(parents=True)
     (place.results / "recorded" / "sources.yaml").write_text(SOURCES)
     return place
 
 
-def cycles(*programs: str) -> list[dict[str, str]]:
-    return [
-        {"code_output": program, "summary_output": '"""\nWrite it.\nassert f(1) == 1\n"""\n'}
-        for program in programs
-    ]
-
-
-def page(path: Path, loops: dict[str, list[dict[str, Any]]]) -> Path:
-    """A model's run as EVALOOOP has it, gzipped."""
-    tasks = {
-        count: [{"initial_prompt": '"""\nX\nassert f(1) == 1\n"""', **task} for task in found]
-        for count, found in loops.items()
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(json.dumps(tasks).encode(), mtime=0))
-    return path
-
-
 def two_models(folder: Path) -> Path:
     """One sustains a loop as recorded; the other's program failed there and passes here."""
-    good = {"task_id": FIRST.task_id, "cycles": cycles(FIRST.reference, WRONG)}
-    bad = {"task_id": SECOND.task_id, "cycles": cycles(WRONG)}
-    page(folder / "model-a.json.gz", {"1": [good], "0": [bad]})
-    other = {"task_id": SECOND.task_id, "cycles": cycles(SECOND.reference)}
-    page(folder / "loop-model-b.json.gz", {"1": [good], "0": [other]})
+    good = evaloop_task(FIRST.task_id, FIRST.reference, WRONG)
+    bad, other = (evaloop_task(SECOND.task_id, program) for program in (WRONG, SECOND.reference))
+    write_json(folder / "model-a.json.gz", {"1": [good], "0": [bad]})
+    write_json(folder / "loop-model-b.json.gz", {"1": [good], "0": [other]})
     return folder
 
 
 def lines(
-    place: SmallRun, model: str, suite: str = "loop/core", source: str = "tiny"
+    place: ImportPlace, model: str, suite: str = "loop/core", source: str = "tiny"
 ) -> list[dict[str, Any]]:
-    path = RecordedFile(place.results, source, model, suite).lines
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return place.recorded(model, suite, source)
 
 
-def receipt(place: SmallRun, model: str, suite: str = "loop/core", source: str = "tiny") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        RecordedFile(place.results, source, model, suite).manifest.read_bytes()
-    )
-    return found["receipt"]  # type: ignore[no-any-return]
+def receipt(place: ImportPlace, model: str, suite: str = "loop/core", source: str = "tiny") -> dict[str, Any]:
+    path = RecordedFile(place.results, source, model, suite).manifest
+    found: dict[str, Any] = json.loads(path.read_bytes())["receipt"]
+    return found
 
 
-def bring(place: SmallRun, *arguments: str) -> Result:
-    return place.call("import", *arguments)
-
-
-def test_a_folder_of_recordings_is_filed_without_texts(place: SmallRun, tmp_path: Path) -> None:
+def test_a_folder_of_recordings_is_filed_without_texts(place: ImportPlace, tmp_path: Path) -> None:
     """Each file goes to the model of its name, as outcomes with a short hash; no text of the recording."""
     folder = two_models(tmp_path)
-    result = bring(place, "evaloop", str(folder), "--recorded", "tiny")
-    assert result.exit_code == 0, result.output
+    place.bring("evaloop", folder, "--recorded", "tiny")
     programs = hashlib.sha256(f"{FIRST.reference}\0{WRONG}".encode()).hexdigest()[:8]
     found = {line["task_id"]: line for line in lines(place, "model-a")}
     assert found[FIRST.task_id] == {
@@ -113,10 +87,10 @@ def test_a_folder_of_recordings_is_filed_without_texts(place: SmallRun, tmp_path
     assert "Write it" not in written and "def " not in written
 
 
-def test_the_receipt_tells_where_it_comes_from(place: SmallRun, tmp_path: Path) -> None:
+def test_the_receipt_tells_where_it_comes_from(place: ImportPlace, tmp_path: Path) -> None:
     """Source, address, commit, date, licence, checksum of the file, and how many verdicts are equal."""
     folder = two_models(tmp_path)
-    bring(place, "evaloop", str(folder), "--recorded", "tiny")
+    place.bring("evaloop", folder, "--recorded", "tiny")
     found = receipt(place, "model-b")
     assert found["sha256"] == hashlib.sha256((folder / "loop-model-b.json.gz").read_bytes()).hexdigest()
     assert (found["source"], found["address"]) == ("tiny", "https://example.org/tiny")
@@ -125,10 +99,10 @@ def test_the_receipt_tells_where_it_comes_from(place: SmallRun, tmp_path: Path) 
 
 
 def test_a_program_that_failed_there_and_passes_here_keeps_the_recorded_loops(
-    place: SmallRun, tmp_path: Path
+    place: ImportPlace, tmp_path: Path
 ) -> None:
     """Nobody asked further: the recording's count is filed and marked; no field has its default value."""
-    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
+    place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
     found = {line["task_id"]: line for line in lines(place, "model-b")}
     common = {"sample": 0, "outcome": "failed", "sustained_loops": 0, "differs": True}
     program = hashlib.sha256(SECOND.reference.encode()).hexdigest()[:8]
@@ -136,19 +110,19 @@ def test_a_program_that_failed_there_and_passes_here_keeps_the_recorded_loops(
     assert not found[FIRST.task_id].keys() & {"loops_from_programs", "parents", "differs"}
 
 
-def test_the_same_recordings_give_the_same_bytes(place: SmallRun, tmp_path: Path) -> None:
+def test_the_same_recordings_give_the_same_bytes(place: ImportPlace, tmp_path: Path) -> None:
     """No clock and no order of grading shows in what is filed."""
     folder = two_models(tmp_path)
 
     def filed() -> dict[str, bytes]:
-        bring(place, "evaloop", str(folder), "--recorded", "tiny")
+        place.bring("evaloop", folder, "--recorded", "tiny")
         files = (place.results / "recorded/tiny").rglob("*.json*")
         return {path.name + path.parent.parent.name: path.read_bytes() for path in files}
 
     assert filed() == filed()
 
 
-def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path) -> None:
+def test_sets_of_one_file_and_official_verdicts(place: ImportPlace, tmp_path: Path) -> None:
     """A row goes to the suite of its subset; its official verdict is compared with ours."""
 
     def row(subset: str, task_id: str, solution: str, plus: str | None) -> dict[str, Any]:
@@ -160,10 +134,8 @@ def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path)
         row("EvoEval_seeds", SECOND.task_id, SECOND.reference, "pass"),
         row("EvoEval_seeds", THIRD.task_id, WRONG, None) | {"published": {}},
     ]
-    log = tmp_path / "evolved-solver.jsonl"
-    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = bring(place, "evoeval", str(log), "--recorded", "sets")
-    assert result.exit_code == 0, result.output
+    log = write_lines(tmp_path / "evolved-solver.jsonl", *rows)
+    place.bring("evoeval", log, "--recorded", "sets")
     found = lines(place, "solver", "evolved/core-seeds", "sets")
     assert [(line["task_id"], line["outcome"] == "passed") for line in found] == [
         (SECOND.task_id, True),
@@ -174,53 +146,49 @@ def test_sets_of_one_file_and_official_verdicts(place: SmallRun, tmp_path: Path)
     assert not RecordedFile(place.results, "sets", "solver", "evolved/core-difficult").lines.exists()
 
 
-def test_base_and_added_inputs_have_to_pass(place: SmallRun, tmp_path: Path) -> None:
+def test_base_and_added_inputs_have_to_pass(place: ImportPlace, tmp_path: Path) -> None:
     """EvalPlus' `plus_status` is about the added inputs alone: failed on the base, a program has failed."""
     published = {"base_status": "fail", "plus_status": "pass"}
     row = {"task_id": FIRST.task_id, "solution": WRONG, "subset": "EvoEval_seeds", "published": published}
-    log = tmp_path / "evolved-failed.jsonl"
-    log.write_text(json.dumps(row) + "\n")
-    bring(place, "evoeval", str(log), "--recorded", "sets")
+    log = write_lines(tmp_path / "evolved-failed.jsonl", row)
+    place.bring("evoeval", log, "--recorded", "sets")
     found = receipt(place, "failed", "evolved/core-seeds", "sets")
     assert (found["compared"], found["equal"]) == (1, 1)
 
 
-def test_kept_verdicts_are_not_graded_again(place: SmallRun, tmp_path: Path) -> None:
+def test_kept_verdicts_are_not_graded_again(place: ImportPlace, tmp_path: Path) -> None:
     """What `--verdicts` holds is taken as it is, a line that was cut is graded anew, another file refused."""
-    folder, verdicts = two_models(tmp_path / "logs"), tmp_path / "verdicts.jsonl"
-    arguments = ("evaloop", str(folder), "--recorded", "tiny", "--verdicts", str(verdicts))
-    assert bring(place, *arguments).exit_code == 0
+    verdicts = tmp_path / "verdicts.jsonl"
+    arguments = (two_models(tmp_path / "logs"), "--recorded", "tiny", "--verdicts", str(verdicts))
+    place.bring("evaloop", *arguments)
     whole = verdicts.read_bytes()
     changed = whole.replace(b'\\"outcome\\":\\"passed\\"', b'\\"outcome\\":\\"timed_out\\"')
     verdicts.write_bytes(changed)
-    assert bring(place, *arguments).exit_code == 0
+    place.bring("evaloop", *arguments)
     assert {line["outcome"] for line in lines(place, "model-a")} >= {"timed_out"}
     assert verdicts.read_bytes() == changed
     verdicts.write_bytes(whole[:-10])
-    assert bring(place, *arguments).exit_code == 0
+    place.bring("evaloop", *arguments)
     assert sorted(verdicts.read_bytes().splitlines()) == sorted(whole.splitlines())
     verdicts.write_text('["my", "notes"]\n')
-    assert "expected lines of a key and a verdict" in str(bring(place, *arguments).exception)
+    assert "expected lines of a key and a verdict" in place.bring("evaloop", *arguments, code=1)
     assert verdicts.read_text() == '["my", "notes"]\n'
 
 
 def test_nothing_is_filed_where_our_machinery_failed(
-    place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: ImportPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What could not be graded is named, what was filed before stays, and the next call files it."""
 
     async def fails(*_: object, **__: object) -> None:
         raise InfrastructureError("the sandbox is away")
 
-    page(tmp_path / "faulty.json.gz", {"0": [{"task_id": FIRST.task_id, "cycles": cycles(WRONG)}]})
-    arguments = ("evaloop", str(tmp_path / "faulty.json.gz"), "--recorded", "tiny")
+    log = write_json(tmp_path / "faulty.json.gz", {"0": [evaloop_task(FIRST.task_id, WRONG)]})
     with monkeypatch.context() as patch:
         patch.setattr(ProgramGrader, "grade", fails)
-        result = bring(place, *arguments)
-    assert result.exit_code == 1
-    assert "the sandbox is away" in result.output
+        assert "the sandbox is away" in place.bring("evaloop", log, "--recorded", "tiny", code=1)
     assert not RecordedFile(place.results, "tiny", "faulty", "loop/core").lines.exists()
-    assert bring(place, *arguments).exit_code == 0
+    place.bring("evaloop", log, "--recorded", "tiny")
     assert lines(place, "faulty")[0]["sustained_loops"] == 0
 
 
@@ -234,15 +202,15 @@ def test_nothing_is_filed_where_our_machinery_failed(
     ids=str,
 )
 def test_what_cannot_be_filed_is_said(
-    place: SmallRun, tmp_path: Path, arguments: tuple[str, ...], says: str
+    place: ImportPlace, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
     """An unknown source, one model for two logs, and an import without a suite are a user's errors."""
-    assert says in str(bring(place, "evaloop", str(two_models(tmp_path)), *arguments).exception)
+    assert says in place.bring("evaloop", two_models(tmp_path), *arguments, code=1)
 
 
-def test_verify_and_list_know_recorded_results(place: SmallRun, tmp_path: Path) -> None:
+def test_verify_and_list_know_recorded_results(place: ImportPlace, tmp_path: Path) -> None:
     """`verify` says that there is nothing to grade again and notices a changed line."""
-    bring(place, "evaloop", str(two_models(tmp_path)), "--recorded", "tiny")
+    place.bring("evaloop", two_models(tmp_path), "--recorded", "tiny")
     result = place.call("verify", "--models", "model-a")
     assert result.exit_code == 0, result.output
     assert "1 recorded file with outcomes only" in result.output
@@ -255,25 +223,17 @@ def test_verify_and_list_know_recorded_results(place: SmallRun, tmp_path: Path) 
     assert "sustained_loops: expected 0 to 10, got 11" in result.output
 
 
-def test_make_recorded(place: SmallRun, tmp_path: Path) -> None:
+def test_make_recorded(tmp_path: Path) -> None:
     """`make recorded DIR=…` files every loop recording of a folder; without a folder it says what to name."""
     sources = tmp_path / "results/recorded"
     sources.mkdir(parents=True)
     (sources / "sources.yaml").write_text(SOURCES.replace("id: tiny", "id: evalooop"))
     two_models(tmp_path / "recordings/loop")
-    make = ["make", "-C", str(CHECKOUT), "-o", "setup", "recorded", f"BIN={Path(sys.executable).parent}"]
-    environment = {**os.environ, "TRIATHLON_CACHE": str(place.root / "cache")}
-    options = f"RECORDED_OPTIONS=--results {tmp_path / 'results'}"
-    done = subprocess.run(
-        [*make, f"DIR={tmp_path / 'recordings'}", options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    place = ImportPlace(tmp_path)
+    done = place.make_recorded(tmp_path / "recordings")
     assert done.returncode == 0, done.stdout + done.stderr
     filed = sorted(path.parent.parent.name for path in sources.rglob("*.jsonl"))
     assert filed == ["model-a", "model-b"]
-    nowhere = subprocess.run(make, capture_output=True, text=True, check=False)
+    nowhere = place.make_recorded("")
     assert nowhere.returncode == 2
     assert "make recorded DIR=FOLDER" in nowhere.stderr

@@ -1,11 +1,6 @@
 """Answers to CRUXEval, imported, and recorded: a line a task, each sample with its outcome."""
 
-import gzip
 import hashlib
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from support.import_place import ImportPlace, write_json
 from support.official_data import official_store
-from support.small_run import SmallRun
 from triathlon_runner.datasets import official
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import FORMATS
@@ -28,7 +23,6 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 SOURCES = """
 sources:
   - id: cruxeval
@@ -44,11 +38,8 @@ OUTPUT = "runtime/cruxeval-output"
 
 def log(folder: Path, name: str, answers: dict[str, list[str]], scored: dict[str, list[bool]]) -> Path:
     """One file as CRUXEval's site has it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.json.gz"
     content = {"raw_generations": answers, "raw_scored_generations": scored}
-    path.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))
-    return path
+    return write_json(folder / f"{name}.json.gz", content)
 
 
 @pytest.mark.parametrize(
@@ -102,50 +93,31 @@ def test_the_authors_verdicts(
 
 
 @pytest.fixture(scope="module")
-def filed(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
+def filed(tmp_path_factory: pytest.TempPathFactory) -> ImportPlace:
     """Two files of two tasks, filed by `make recorded`."""
     first, second = official.cruxeval(official_store())[:2]
-    place = SmallRun(tmp_path_factory.mktemp("answers"))
+    place = ImportPlace(tmp_path_factory.mktemp("answers"))
     (place.results / "recorded").mkdir(parents=True)
     (place.results / "recorded/sources.yaml").write_text(SOURCES)
-    log(
-        place.root / "logs/cruxeval",
-        "Coder_temp0.2_output",
-        {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]},
-        {second.task_id: [False, False], first.task_id: [True, True, True]},
-    )
-    log(
-        place.root / "logs/cruxeval",
-        "coder+cot_temp0.2_output",
-        {first.task_id: [first.output]},
-        {first.task_id: [True]},
-    )
-    environment = {**os.environ, "TRIATHLON_CACHE": str(place.root / "cache")}
-    done = subprocess.run(
-        [
-            *("make", "-C", str(CHECKOUT), "-o", "setup", "recorded"),
-            f"BIN={Path(sys.executable).parent}",
-            f"DIR={place.root / 'logs'}",
-            f"RECORDED_OPTIONS=--results {place.results}",
-        ],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    folder = place.root / "logs/cruxeval"
+    answers = {second.task_id: ["0", second.output], first.task_id: [first.output, first.output, "0"]}
+    scored = {second.task_id: [False, False], first.task_id: [True, True, True]}
+    log(folder, "Coder_temp0.2_output", answers, scored)
+    log(folder, "coder+cot_temp0.2_output", {first.task_id: [first.output]}, {first.task_id: [True]})
+    done = place.make_recorded(place.root / "logs")
     assert done.returncode == 0, done.stdout + done.stderr
     return place
 
 
-def file_of(place: SmallRun, suite: str = OUTPUT) -> RecordedFile:
+def file_of(place: ImportPlace, suite: str = OUTPUT) -> RecordedFile:
     return RecordedFile(place.results, "cruxeval", "best-coder", suite)
 
 
 @pytest.mark.official
-def test_a_line_holds_a_task(filed: SmallRun) -> None:
+def test_a_line_holds_a_task(filed: ImportPlace) -> None:
     """Outcomes of its samples, a hash of all answers, and which samples their authors graded otherwise."""
     first = official.cruxeval(official_store())[0]
-    lines = [json.loads(line) for line in file_of(filed).lines.read_text().splitlines()]
+    lines = filed.recorded("best-coder", OUTPUT, "cruxeval")
     texts = "\0".join(f"[ANSWER]\n{text}\n[/ANSWER]" for text in (first.output, first.output, "0"))
     assert lines[0] == {
         "task_id": first.task_id,
@@ -160,7 +132,7 @@ def test_a_line_holds_a_task(filed: SmallRun) -> None:
 
 
 @pytest.mark.official
-def test_every_sample_is_a_unit(filed: SmallRun) -> None:
+def test_every_sample_is_a_unit(filed: ImportPlace) -> None:
     """What reads recorded results gets one record a sample, and `verify` checks them."""
     units = file_of(filed).read()
     assert [(one.sample, one.outcome.value) for one in units] == [
@@ -172,22 +144,20 @@ def test_every_sample_is_a_unit(filed: SmallRun) -> None:
 
 
 @pytest.mark.official
-def test_the_same_answers_give_the_same_bytes(filed: SmallRun) -> None:
+def test_the_same_answers_give_the_same_bytes(filed: ImportPlace) -> None:
     """Filed again, by the command itself, nothing changes."""
 
     def content() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in (filed.results / "recorded").rglob("*.json*")}
 
     before = content()
-    logs = filed.root / "logs/cruxeval"
-    result = filed.call("import", "cruxeval", str(logs), "--recorded", "cruxeval")
-    assert result.exit_code == 0, result.output
+    filed.bring("cruxeval", filed.root / "logs/cruxeval", "--recorded", "cruxeval")
     assert content() == before and len(before) == 4
     assert not file_of(filed, "runtime/cruxeval-input").lines.exists()
 
 
 @pytest.mark.official
-def test_a_damaged_line_is_named(filed: SmallRun, tmp_path: Path) -> None:
+def test_a_damaged_line_is_named(filed: ImportPlace, tmp_path: Path) -> None:
     """A line whose outcomes are none tells where it stands."""
     stored = file_of(filed)
     copy = RecordedFile(tmp_path, "cruxeval", "best-coder", OUTPUT)
@@ -212,15 +182,11 @@ def test_a_manifest_tells_what_its_lines_hold() -> None:
 def test_answers_are_judged_here(tmp_path: Path, graded: bool) -> None:
     """Each answer of a file is a sample of its task, graded here, with or without CRUXEval's own verdicts."""
     row = official.cruxeval(official_store())[0]
-    log = tmp_path / "answers.json"
     answers = {row.task_id: [row.output, "0"]}
-    log.write_text(json.dumps({"raw_generations": answers} if graded else answers), encoding="utf-8")
-    place = SmallRun(tmp_path)
-    call = ("import", "cruxeval", str(log), "--model", "m", "--suite")
-    wrong_suite = place.call(*call, "runtime/core")
-    assert "asks in another way" in str(wrong_suite.exception)
-    done = place.call(*call, "runtime/cruxeval-output@cot")
-    assert done.exit_code == 0, done.output
-    lines = place.results / "imported" / "runs" / "m" / "runtime" / "cruxeval-output@cot.jsonl"
-    found = list(read_records(lines, PredictionRecord))
+    log = write_json(tmp_path / "answers.json", {"raw_generations": answers} if graded else answers)
+    place = ImportPlace(tmp_path)
+    wrong_suite = place.bring("cruxeval", log, "--model", "m", "--suite", "runtime/core", code=1)
+    assert "asks in another way" in wrong_suite
+    place.bring("cruxeval", log, "--model", "m", "--suite", "runtime/cruxeval-output@cot")
+    found = list(read_records(place.lines("m", "runtime/cruxeval-output@cot"), PredictionRecord))
     assert [(one.sample, one.prediction.correct) for one in found] == [(0, True), (1, False)]
