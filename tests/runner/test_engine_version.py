@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "91f0f40094e77d252eb0d1234389dd492bb9ca55e99fb69b2ebc349a2c05b161")
+DECIDED = (2, "88cd9b1d7c775eb1b9d32f3a2233a4c7ad78de4cf04fc891704e703b62caa876")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -169,7 +169,7 @@ def test_lm_evals_programs(tmp_path: Path, row: dict[str, Any], program: str) ->
 def test_lm_evals_output_folder(place: ImportPlace, tmp_path: Path) -> None:
     """Its results_*.json is no log, its folder names the model, and its metric is compared with ours."""
     folder = tmp_path / "out/my-org__My-Model-7B"
-    rows = [lm_eval_row(FIRST.reference, **{"pass@1": 1.0}), lm_eval_row(WRONG, **{"pass@1": 1.0})]
+    rows = [lm_eval_row(program) | {"pass@1": 1.0} for program in (FIRST.reference, WRONG)]
     write_lines(folder / f"samples_seeds_{TIME}.jsonl", *rows)
     (folder / f"results_{TIME}.json").write_text(json.dumps({"results": {}}, indent=2))
     shown = place.bring("lm-eval", tmp_path / "out", "--suite", SUITE)
