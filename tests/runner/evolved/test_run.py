@@ -10,7 +10,6 @@ import pytest
 
 from support.model_server import model_server_process
 from triathlon_runner.datasets import core
-from triathlon_runner.evolved import pass_at_k
 from triathlon_runner.records import EvolvedRecord
 
 MODELS = """\
@@ -84,13 +83,3 @@ def test_samples_are_records_of_a_suite_of_their_own(place: Path) -> None:
         assert len(records) == 12
         assert {record.suite for record in records} == {WARM}
         assert len(_records(place, model, "evolved/core-seeds")) == 2
-
-
-def test_pass_at_k(place: Path) -> None:
-    """Right twice in three, or always: pass@k is the mean of 1 - C(3 - c, k) / C(3, k), for every k."""
-    records = _records(place, "chatting", WARM)
-    levels = {seed.task_id: seed.level for seed in core.problems("seeds")}
-    easy = sum(levels[task] == 1 for task in {record.task_id for record in records})
-    for k, share in ((1, 2 / 3), (2, 1.0), (3, 1.0)):
-        assert pass_at_k(k).score(records) == pytest.approx((easy + (4 - easy) * share) / 4)
-    assert easy < 4
