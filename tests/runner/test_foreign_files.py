@@ -62,16 +62,6 @@ def test_what_is_read(tmp_path: Path, packing: str, encoding: str) -> None:
     assert read_file(path) == TEXT.encode()
 
 
-@pytest.mark.parametrize("packing", PACKERS)
-def test_grade_and_import_read_the_same(tmp_path: Path, packing: str) -> None:
-    """A packed file of samples is the same samples for both."""
-    path = tmp_path / "samples"
-    path.write_bytes(PACKERS[packing](TEXT.encode("utf-16")))
-    (imported,) = imported_from("evalplus", path)
-    (graded,), broken = read_samples(path, [])
-    assert (imported.text, broken) == (graded.program, [])
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_problems_and_arrays_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
     """A file of problems with MBPP's numbers, and LiveCodeBench's array, as Windows writes them."""

@@ -1,8 +1,8 @@
 """No reply ends a run: hostile ones through extraction and grading of the disciplines that take programs."""
 
+import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -87,37 +87,29 @@ async def feed_all(replies: Iterable[str], ways: Sequence[Way]) -> int:
 
 @pytest.mark.slow
 @disciplines
-async def test_ten_thousand_replies(ways: Sequence[Way]) -> None:
-    """Each of the corpus ends as an outcome of the model."""
-    quick = (text for text in hostile_replies.replies() if len(text) < QUICK)
-    assert await feed_all(quick, ways) > 10_000
-
-
-@pytest.mark.slow
-@disciplines
-async def test_the_longest_replies_too(ways: Sequence[Way]) -> None:
-    """Those of up to a megabyte, each in four of the ways."""
-    longest = [text for text in hostile_replies.replies() if len(text) >= QUICK]
+async def test_the_whole_corpus(ways: Sequence[Way]) -> None:
+    """Each reply ends as an outcome of the model; those of up to a megabyte in four of the ways."""
+    replies = list(hostile_replies.replies())
+    assert await feed_all((text for text in replies if len(text) < QUICK), ways) > 10_000
+    longest = [text for text in replies if len(text) >= QUICK]
     await feed_all((text for text in longest for _ in range(4)), ways)
 
 
 @disciplines
-@settings(max_examples=300, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
-@given(hostile_replies.generated())
-async def test_generated_replies(ways: Sequence[Way], text: str) -> None:
+@pytest.mark.parametrize("examples", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
     """Parts of the corpus put together at random."""
-    for way in ways:
-        await way(Reply(text=text))
 
+    async def feed_each(text: str) -> None:
+        for way in ways:
+            await way(Reply(text=text))
 
-@pytest.mark.slow
-@disciplines
-@settings(max_examples=10_000, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-@given(hostile_replies.generated())
-async def test_many_generated_replies(ways: Sequence[Way], text: str) -> None:
-    """The same for longer."""
-    for way in ways:
-        await way(Reply(text=text))
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(hostile_replies.generated())
+    def check(text: str) -> None:
+        asyncio.run(feed_each(text))
+
+    check()
 
 
 @pytest.mark.parametrize(("suite", "function"), [(EVOLVED, "f(x)"), (LOOPS[0], "add(a, b)")])
@@ -130,16 +122,3 @@ async def test_hostile_programs_are_graded(suite: EvolvedSuite | LoopSuite, func
             returned = f"[{value}]" if number % 2 else value
             reply = Reply(text=f"```python\ndef {function}:\n    return {returned}\n```")
             assert (await feed(suite, "instruct", reply, grader)).outcome is not Outcome.PASSED
-
-
-async def test_hostile_translations_are_graded() -> None:
-    """The same for values that a translation returns in Python."""
-    values = [value for value in hostile_replies.VALUES if "\n" not in value and len(value) < QUICK]
-    expected = itertools.cycle((None, True, 1, 1.5, "a", [1.5], {"a": 1}))
-    async with open_sandbox(jobs=2) as sandbox:
-        for value in values[2::3]:
-            task = replace(TASK, cases=(((["a"], 1), next(expected)),))
-            program = f"def tally(words, least):\n    return {value}\n"
-            verdict = await task.grade(program, Language.PYTHON, sandbox)
-            verdict.model_dump_json()
-            assert verdict.outcome is not Outcome.PASSED or value in ("None", "1", "1.5", "'a'")

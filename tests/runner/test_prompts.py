@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from support.small_run import SmallRun
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -89,6 +90,15 @@ def test_a_broken_set_is_refused_as_a_whole(name: str, text: str, complaint: str
     """Whatever is wrong with a template is said with its file, what it may use and what to do."""
     with pytest.raises(UserError, match=complaint):
         catalogue.check_prompts(template(tmp_path / "mine", name, text))
+
+
+def test_a_broken_set_costs_nothing(tmp_path: Path) -> None:
+    """The command refuses it before anything is asked of a server, which here is away."""
+    api = "{base_url: 'http://127.0.0.1:9/v1', model: m}"
+    (tmp_path / "models.yaml").write_text(f"models: [{{id: m, name: M, api: {api}}}]\n")
+    template(tmp_path / "mine", "loop/generate", "Do {{ tsak }}.")
+    result = SmallRun(tmp_path).call("run", "--suites", "loop/core", "--prompts", "mine")
+    assert "asks for 'tsak'; it may use task" in str(result.exception)
 
 
 def test_a_set_of_nothing_is_refused(tmp_path: Path) -> None:

@@ -1,18 +1,15 @@
 """docs/architecture.md names the files that a question about a program passes on its way to a score."""
 
 import ast
-import asyncio
 import sys
-from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, get_args
 
 import pytest
 
-from support.code_path import CallFollower, documented_path, documented_steps
+from support.code_path import Follower, documented_path, documented_steps
 from support.hashes import hashes
 from support.runtime_models import ScriptedModel, right_on, truths
 from triathlon_runner.datasets import ClassProblem, Problem
@@ -32,7 +29,7 @@ from triathlon_runner.runtime import (
     StatementQuestion,
     Value,
 )
-from triathlon_runner.runtime._asking import KINDS, STYLES, Asker, QuestionKind, Style
+from triathlon_runner.runtime._asking import STYLES, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._masked import Masked
@@ -50,28 +47,22 @@ STAGES = (
     StatementRecord, UnitRecord, Chain, Contribution,
 )  # fmt: skip
 """What a question, its answer or its truth is at each stage; between them it is text with the mark."""
-MARK: Final = "marked"
+MARKS: Final = ("marked",)
 MODEL_KINDS: Final[tuple[ModelKind, ...]] = get_args(ModelKind)
-
-STEPS: Final = {
-    "coverage": (1, 2, 6),
-    "state": (1, 2, 3, 6),
-    "path": (1, 2, 6),
-    "output": (1, 2, 4, 5, 6),
-    "predict-output": (2, 4, 5, 7),
-    "predict-input": (2, 5, 7),
-}
-"""Which steps of the document each kind of question takes."""
-APART: Final = "apart.py"
-MARKUP: Final = "replies/_markup.py"
-EXECUTED: Final = 5
-"""The step in which an assertion is executed: in the sandbox it takes the path of a program."""
 SANDBOX: Final = {
     file
     for file in documented_path("The path of one program", "The path of one question")
     if file.startswith("sandbox/") and "_inside" not in file
 }
-"""The files that this adds; what is in `_inside` works in a process that cannot be followed."""
+"""The files that executing an assertion (step 5) adds; what is in `_inside` works in a process that cannot be
+followed."""
+
+
+def documented(*steps: int) -> set[str]:
+    """The files that the document names in these steps, and those of the sandbox."""
+    files = documented_steps("The path of one question", "Programs never run")
+    return SANDBOX.union(*(files[step - 1] for step in steps))
+
 
 LISTED = Problem(
     task_id="t/listed",
@@ -111,39 +102,6 @@ PREDICTED = CruxevalTask("t/own", "def f(marked):\n    return [*marked, 1]\n", "
 DATA = DataSetInfo("t", "1", "0" * 64)
 
 
-class QuestionFollower(CallFollower):
-    """Follows questions, and notes files by the kind of question in whose task they are passed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._by_kind: defaultdict[str, set[str]] = defaultdict(set)
-        self._kind = ContextVar("kind", default="")
-        """A task that a question's task begins, as the sandbox does, has it from there."""
-
-    def note(self, file: str) -> None:
-        task = asyncio.current_task()
-        frame = task and getattr(task.get_coro(), "cr_frame", None)
-        if frame and "kind" in frame.f_locals:
-            self._kind.set(frame.f_locals["kind"])
-        self._by_kind[self._kind.get()].add(file)
-
-    def passed(self, kind: str) -> set[str]:
-        """The files that a question of this kind passes, alone or together with others in a record."""
-        return self._by_kind[kind] | self._by_kind[""]
-
-    def is_followed(self, value: object) -> bool:
-        if isinstance(value, list | tuple):
-            return any(map(self.is_followed, value))
-        return isinstance(value, STAGES) or (isinstance(value, str) and MARK in value)
-
-
-def documented(kind: str) -> set[str]:
-    """The files that a question of this kind passes, by the document."""
-    steps = documented_steps("The path of one question", "Programs never run")
-    files = {file for step in STEPS[kind] for file in steps[step - 1]}
-    return files | SANDBOX if EXECUTED in STEPS[kind] else files
-
-
 @pytest.fixture
 async def grader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Grader]:
     """Makes each call into the sandbox again in this process, where it can be followed."""
@@ -172,26 +130,19 @@ def rightly(kind: QuestionKind, truth: str) -> str:
 
 @pytest.mark.parametrize("style", STYLES)
 async def test_the_documented_files_are_those_that_a_question_passes(grader: Grader, style: Style) -> None:
-    """From question to score: 8 files for coverage and path, 12 for a state, 17 for the output."""
+    """From the question to the score, of all four kinds: steps 1 to 6."""
     source = QuestionSource(DATA, lambda: [function_program(LISTED), class_program(SHELF)])
     async with open_sandbox(jobs=1) as sandbox:
         questions = await source.build(sandbox)
-    asker = Asker(load_prompts("runtime"), style)
-    suite = RuntimeSuite("runtime/t", asker, QuestionSource.of_file(questions))
-    follower = QuestionFollower()
+    suite = RuntimeSuite("runtime/t", Asker(load_prompts("runtime"), style), QuestionSource.of_file(questions))
+    follower = Follower(STAGES, MARKS, look_into=(list, tuple))
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
         model = ScriptedModel(truths(questions, style), rule, style, model_kind)
         with follower:
             records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
             scores = [metric.score(records) for metric in METRICS]
         assert scores[0] == score
-    passed = {kind: follower.passed(kind) for kind in KINDS}
-    passed["path"] |= {
-        APART,
-        MARKUP,
-    }  # passed there too: a reply about the path is followed from `extract_answer` on only
-    assert passed == {kind: documented(kind) for kind in KINDS}
-    assert [len(documented(kind) - SANDBOX) for kind in KINDS] == [8, 12, 8, 17]
+    assert follower.files == documented(1, 2, 3, 4, 5, 6)
 
 
 @dataclass
@@ -218,17 +169,14 @@ class Predictor:
 async def test_the_documented_files_are_those_that_a_prediction_passes(
     grader: Grader, asked: Asked, right: str, style: Style
 ) -> None:
-    """From question to score a prediction of an output goes through 16 files, of an input through 15."""
+    """From the question to the score: of an output steps 2, 4, 5 and 7, of an input all of these but 4."""
     asker = Asker(load_prompts("runtime"), style)
     suite = PredictionSuite("runtime/t", DATA, {PREDICTED.task_id: PREDICTED}, asked, asker)
-    follower = QuestionFollower()
+    follower = Follower(STAGES, MARKS, look_into=(list, tuple))
     wrong = right.replace("['marked'", "['also', 'marked'")
     for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
         with follower:
-            unit = suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
-            record = await asyncio.create_task(unit)
+            record = await suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score
-    kind = f"predict-{asked}"
-    assert follower.passed(kind) == documented(kind)
-    assert len(documented(kind) - SANDBOX) == {"output": 16, "input": 15}[asked]
+    assert follower.files == documented(*((2, 4, 5, 7) if asked == "output" else (2, 5, 7)))

@@ -1,9 +1,6 @@
 """docs/architecture.md names the files that a reply passes on its way into `results/`; they are few."""
 
-from collections.abc import Iterable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import httpx2
 
@@ -30,24 +27,13 @@ BESIDE_THE_PATH = {
 another reply."""
 
 
-class ReplyFollower(Follower):
-    """Notes files with a function that has a reply in a variable."""
-
-    def values(self, frame: FrameType, event: str, value: Any) -> Iterable[object]:
-        return [value, *(local for name, local in frame.f_locals.items() if name != "self")]
-
-    def is_followed(self, value: object) -> bool:
-        return isinstance(value, REPLY_TYPES)
-
-
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through 11 files, all in the document."""
+    """From the HTTP client to the line in `results/` a reply goes through these files and no others."""
     path = documented_path("The path of one reply", "The path of one program")
-    follower = ReplyFollower()
+    follower = Follower(REPLY_TYPES, in_locals=True)
     async with ModelServer(lambda _: "no program") as server:
         run = LoopRun(tmp_path, server.base_url, problems=[ADD])
         with follower:
             await run()
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(path)
-    assert len(path) == 11

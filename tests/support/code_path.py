@@ -2,8 +2,6 @@
 
 import re
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
@@ -26,20 +24,43 @@ def documented_path(begin: str, end: str) -> list[str]:
     return [file for step in documented_steps(begin, end) for file in step]
 
 
-class Follower(ABC):
-    """A profile function: notes the files of the package with a function that has what is followed."""
+class Follower:
+    """A profile function: notes the files of the package with a function that takes or returns something."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        types: tuple[type, ...],
+        marks: tuple[str, ...] = (),
+        *,
+        look_into: tuple[type, ...] = (),
+        in_locals: bool = False,
+    ) -> None:
+        """Follows values of these types and texts with one of the marks.
+
+        `look_into`: lists, tuples or bytes whose content counts, too. `in_locals`: all variables of a
+        function are looked at, in place of its arguments.
+        """
         self.files: set[str] = set()
+        self._types, self._marks, self._look_into = types, marks, look_into
+        self._in_locals = in_locals
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
-        name = frame.f_code.co_filename
-        if name.startswith(f"{PACKAGE}/") and any(map(self.is_followed, self.values(frame, event, value))):
-            self.note(Path(name).relative_to(PACKAGE).as_posix())
+        code, variables = frame.f_code, frame.f_locals
+        if not code.co_filename.startswith(f"{PACKAGE}/"):
+            return
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
+        if self._in_locals:
+            names = tuple(name for name in variables if name != "self")
+        if any(map(self._is_followed, [value, *(variables.get(name) for name in names)])):
+            self.files.add(Path(code.co_filename).relative_to(PACKAGE).as_posix())
 
-    def note(self, file: str) -> None:
-        """Takes up a file that is passed."""
-        self.files.add(file)
+    def _is_followed(self, value: object) -> bool:
+        if isinstance(value, self._look_into):
+            if isinstance(value, list | tuple):
+                return any(map(self._is_followed, value))
+            value = bytes(value).decode("latin-1")  # type: ignore[call-overload]  # bytes or a view of some
+        has_mark = isinstance(value, str) and any(mark in value for mark in self._marks)
+        return has_mark or isinstance(value, self._types)
 
     def __enter__(self) -> Self:
         """Begins to follow: what is executed in the block is looked at."""
@@ -48,22 +69,3 @@ class Follower(ABC):
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(None)
-
-    @abstractmethod
-    def values(self, frame: FrameType, event: str, value: Any) -> Iterable[object]:
-        """Which values of a call or a return are looked at."""
-
-    @abstractmethod
-    def is_followed(self, value: object) -> bool:
-        """Whether a value is what is followed."""
-
-
-class CallFollower(Follower):
-    """Notes files with a function that takes or returns what is followed."""
-
-    def values(self, frame: FrameType, event: str, value: Any) -> Iterable[object]:
-        if event != "call":
-            return [value]
-        code = frame.f_code
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        return [frame.f_locals.get(name) for name in names]

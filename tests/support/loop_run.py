@@ -2,11 +2,10 @@
 
 import io
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -14,11 +13,11 @@ from support.core_model import problems
 from support.server_replies import Asked
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.grading import ProgramGrader
-from triathlon_runner.llm import Model, ReplyCache
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.loop import LoopSuite, Setting, catalogue
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import LoopRecord, Manifest
+from triathlon_runner.records import LoopRecord
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     PROFILES,
@@ -46,8 +45,6 @@ class LoopRun:
 
     root: Path
     base_url: str
-    judge_url: str | None = None
-    prompts: Path | None = None
     suite: str = SUITE
     tasks: int = 2
     """At most; `only` names them."""
@@ -58,8 +55,6 @@ class LoopRun:
     keys: Path | None = None
     """Where answer keys are kept; by default in the run's own folder."""
     slots: int = 32
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Further keys of the model's row."""
 
     async def __call__(self, variants: Sequence[str] = ()) -> Summary:
         """Runs what is open, as the command does."""
@@ -70,10 +65,6 @@ class LoopRun:
             replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
             opener = ModelOpener(registry, replies, self.root, progress.say)
             grader = ProgramGrader(sandbox, self.keys or self.root / "keys")
-            judge: Model | None = None
-            if registry.judge:
-                opened = await stack.enter_async_context(opener.open(registry.row(registry.judge)))
-                judge = opened
             plan = self._own_plan(registry) if self.problems else None
             plan = plan or await build_plan(
                 registry,
@@ -84,9 +75,7 @@ class LoopRun:
                     models=["m"],
                     suites=[self.suite],
                     variants=variants,
-                    prompts=self.prompts,
                 ),
-                judge,
             )
             self._keep_only(plan)
             return await Runner(self.folder, grader, opener, progress, "standard").run(plan)
@@ -98,11 +87,6 @@ class LoopRun:
     def records(self, suite: str | None = None) -> list[LoopRecord]:
         """The lines that were written."""
         return list(read_records(self.folder.lines("m", suite or self.suite), LoopRecord))
-
-    def manifest(self) -> Manifest:
-        found = self.folder.read_manifest("m", self.suite)
-        assert found is not None
-        return found
 
     def _own_plan(self, registry: Registry) -> RunPlan:
         data = DataSetInfo("own", "1", "0" * 64)
@@ -121,20 +105,8 @@ class LoopRun:
                 works[number] = replace(work, built=replace(work.built, chosen=chosen))
 
     def _registry(self) -> Registry:
-        rows = {"m": self.base_url, "judge": self.judge_url}
-        content = {
-            "judge": "judge" if self.judge_url else None,
-            "models": [
-                {
-                    "id": name,
-                    "name": name,
-                    "api": {"base_url": url, "model": "scripted", "concurrency": self.slots},
-                    **(self.settings if name == "m" else {}),
-                }
-                for name, url in rows.items()
-                if url
-            ],
-        }
+        api = {"base_url": self.base_url, "model": "scripted", "concurrency": self.slots}
+        content = {"models": [{"id": "m", "name": "m", "api": api}]}
         return Registry.model_validate(content)
 
 
@@ -146,7 +118,7 @@ def problem_in(text: str) -> Problem:
 
 def asks_for_words(text: str) -> bool:
     """Whether a question of our built-in prompts, in any of the six forms, asks for a summary."""
-    return "Reply with the complete program" not in text and "MY WORDS" not in text
+    return "Reply with the complete program" not in text
 
 
 def programmer(write: Write) -> Callable[[Asked], str]:

@@ -133,18 +133,10 @@ class SampleRow:
     """Whether the text continues the problem's prompt."""
     fault: str = ""
     """Why the text cannot be read; empty where it can."""
+    broken_at: str = ""
+    """Where nothing of this holds, as no sample is there: the place, such as `line 3`."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """All of its object, in a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenRow:
-    """A place that holds no sample."""
-
-    where: str
-    """Such as `line 3`."""
-    fault: str
-    """What was expected, and what came."""
 
 
 def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sample], list[str]]:
@@ -160,10 +152,10 @@ def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sampl
     numbers: Counter[str] = Counter()
     samples = []
     for row in sample_rows(path):
-        if isinstance(row, BrokenRow):
-            broken.append(f"{row.where}: {row.fault}")
+        if row.broken_at:
+            broken.append(f"{row.broken_at}: {row.fault}")
             continue
-        task_id = names.find(row.task_id, row.text).task_id or row.task_id
+        task_id = names.find(row.task_id, row.text)[0] or row.task_id
         problem = by_id.get(task_id)
         # A completion continues the prompt; a class is always written whole.
         prompt = problem.prompt if row.completes and problem and not isinstance(problem, ClassProblem) else ""
@@ -176,7 +168,7 @@ def read_samples(path: Path, problems: Sequence[AnyProblem]) -> tuple[list[Sampl
     return samples, broken
 
 
-def sample_rows(path: Path) -> Iterator[SampleRow | BrokenRow]:
+def sample_rows(path: Path) -> Iterator[SampleRow]:
     """Yields what a folder or a file holds, in its order.
 
     Raises:
@@ -186,7 +178,7 @@ def sample_rows(path: Path) -> Iterator[SampleRow | BrokenRow]:
         yield from _in_folder(path)
         return
     rows = list(_in_file(path))
-    _check_no_replies(path, [row for row in rows if isinstance(row, SampleRow)])
+    _check_no_replies(path, [row for row in rows if not row.broken_at])
     yield from rows
 
 
@@ -223,7 +215,7 @@ def _order(file: Path) -> tuple[str, int, str]:
     return file.parent.as_posix(), int(file.stem) if file.stem.isdecimal() else 0, file.name
 
 
-def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
+def _in_file(path: Path) -> Iterator[SampleRow]:
     content = read_file(path)
     document = json_document(content)
     if isinstance(document, dict) and isinstance(document.get("eval"), dict):
@@ -251,45 +243,40 @@ def _in_file(path: Path) -> Iterator[SampleRow | BrokenRow]:
     yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
 
 
-def _in_lines(content: bytes) -> Iterator[SampleRow | BrokenRow]:
+def _in_lines(content: bytes) -> Iterator[SampleRow]:
     for number, line in enumerate(content.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
             row = parse_foreign_json(line)
         except ValueError as error:
-            yield BrokenRow(f"line {number}", f"not JSON: {error}")
+            yield _broken(f"line {number}", f"not JSON: {error}")
         else:
             yield _row(row, f"line {number}", repr(line[:60]))
 
 
-def _row(row: Any, where: str, shown: str) -> SampleRow | BrokenRow:
+def _row(row: Any, where: str, shown: str) -> SampleRow:
     """The sample of one object, or what is wrong with it."""
     if not isinstance(row, dict) or not isinstance(row.get("task_id"), str | int):
-        return BrokenRow(where, f"expected an object with task_id, got {shown}")
+        return _broken(where, f"expected an object with task_id, got {shown}")
     task_id = str(row["task_id"])
     for key in ("solution", "completion"):
         if isinstance(row.get(key), str):
             return SampleRow(task_id, row[key], completes=key == "completion", fields=row)
     fields = {key: row[key] for key in ("solution", "completion") if key in row}
     got = ", ".join(f"{key} {value!r:.60}" for key, value in fields.items()) or "neither"
-    return BrokenRow(
+    return _broken(
         where,
         f"expected the program of {task_id!r:.60} as text in `solution` or `completion`, got {got};"
         " write it there, or remove the line",
     )
 
 
+def _broken(where: str, fault: str) -> SampleRow:
+    return SampleRow("", "", fault=fault, broken_at=where)
+
+
 # Tasks
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTask:
-    """The task of a sample, or why there is none."""
-
-    task_id: str
-    """Empty where there is none."""
-    why_not: str = ""
 
 
 class TaskNames:
@@ -304,8 +291,8 @@ class TaskNames:
         }
         self._folders = {task_id.replace("/", "_"): task_id for task_id in self._ids}
 
-    def find(self, name: str, text: str, about: str = "") -> FoundTask:
-        """Returns the task that a name stands for.
+    def find(self, name: str, text: str, about: str = "") -> tuple[str, str]:
+        """Returns the id of the task that a name stands for; where there is none, nothing and the reason.
 
         A number is the task's own (MBPP's 2 is `Mbpp/2`) only where the sample is about that task: programs
         number their samples, too. Automatic ids 1, 2, 3 would have programs graded against other tasks.
@@ -316,7 +303,7 @@ class TaskNames:
             about: What the sample says of its task, such as the prompt; empty where it says nothing.
         """
         if name in self._functions and not name.isdecimal():
-            return FoundTask(name)
+            return name, ""
         position = _POSITION.fullmatch(name)
         if name in self._functions:
             numbered = name
@@ -326,11 +313,11 @@ class TaskNames:
             numbered = f"Mbpp/{name}" if name.isdecimal() else ""
         if numbered not in self._functions:
             folder = self._folders.get(name.replace("/", "_"), self._folders.get(name.rpartition("/")[2], ""))
-            return FoundTask(folder, "" if folder else UNKNOWN)
+            return folder, "" if folder else UNKNOWN
         function = self._functions[numbered]
         if self._is_about(function, text, about, is_certain=not (about or position)):
-            return FoundTask(numbered)
-        return FoundTask("", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}")
+            return numbered, ""
+        return "", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}"
 
     def _is_about(self, function: str, text: str, about: str, *, is_certain: bool) -> bool:
         """Whether a sample is about the task of a function.

@@ -259,8 +259,8 @@ async def _grade_all(
             if unit.error:
                 report.left_out[f"{unit.task_id}, sample {number} of the log"] = unit.error
                 continue
-            found = names.find(unit.task_id, unit.text, unit.about or unit.prompt)
-            task_id, why_not = found.task_id or unit.task_id, found.why_not or UNKNOWN
+            found, why_not = names.find(unit.task_id, unit.text, unit.about or unit.prompt)
+            task_id, why_not = found or unit.task_id, why_not or UNKNOWN
         sample = samples[task_id]
         samples[task_id] += 1
         if task_id in position:
@@ -354,7 +354,7 @@ def _recorded_manifest(
             **source.model_dump(include={"title", "address", "commit", "date", "licence", "note"}),
             source=source.id,
             file=path.name,
-            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            sha256=_digest(path),
             engine_version=ENGINE_VERSION,
             compared=report.agreement.compared,
             equal=report.agreement.equal,

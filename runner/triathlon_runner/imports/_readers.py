@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import read_file
-from triathlon_runner.grading import BrokenRow, TheirVerdict, sample_rows, their_verdict
+from triathlon_runner.grading import TheirVerdict, sample_rows, their_verdict
 from triathlon_runner.imports._foreign import (
     QUESTIONS,
     Foreign,
@@ -39,10 +39,8 @@ def read_evalplus(path: Path) -> Iterator[Foreign]:
     A row may name its data set (`subset`) and the authors' verdicts.
     """
     for number, row in enumerate(sample_rows(path), start=1):
-        if isinstance(row, BrokenRow):
-            yield ForeignSample(row.where, "", error=row.fault)
-        elif row.fault:
-            yield ForeignSample(row.task_id, "", error=row.fault)
+        if row.fault:
+            yield ForeignSample(row.broken_at or row.task_id, "", error=row.fault)
         else:
             where, subset = f"{path}, sample {number}", row.fields.get("subset")
             yield ForeignSample(

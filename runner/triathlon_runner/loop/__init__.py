@@ -1,6 +1,6 @@
 """The loop discipline (EVALOOOP): generate, execute, summarise, and again from the model's own words."""
 
-from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, Variant, catalogue
+from triathlon_runner.loop._catalogue import DISCIPLINE, VARIANTS, catalogue
 from triathlon_runner.loop._metrics import asl_of_counts, metrics
 from triathlon_runner.loop._setting import PAPER_LOOPS, Setting, question
 from triathlon_runner.loop._suite import LoopSuite
@@ -11,7 +11,6 @@ __all__ = [
     "VARIANTS",
     "LoopSuite",
     "Setting",
-    "Variant",
     "asl_of_counts",
     "catalogue",
     "metrics",

@@ -1,6 +1,6 @@
 """The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
 
-from triathlon_runner.translation._catalogue import DISCIPLINE, catalogue, metrics
+from triathlon_runner.translation._catalogue import DISCIPLINE, catalogue
 from triathlon_runner.translation._languages import CHAIN, STEPS, TARGETS, TITLES
 from triathlon_runner.translation._mbxp import (
     LanguageCheck,
@@ -28,7 +28,6 @@ __all__ = [
     "core_task",
     "core_tasks",
     "mbxp_tasks",
-    "metrics",
     "read_mbxp",
     "report",
 ]

@@ -10,7 +10,6 @@ import pytest
 
 from support.model_server import model_server_process
 from triathlon_runner.datasets import core
-from triathlon_runner.evolved import pass_at_k
 from triathlon_runner.records import EvolvedRecord
 
 MODELS = """\
@@ -84,36 +83,3 @@ def test_samples_are_records_of_a_suite_of_their_own(place: Path) -> None:
         assert len(records) == 12
         assert {record.suite for record in records} == {WARM}
         assert len(_records(place, model, "evolved/core-seeds")) == 2
-
-
-def test_what_extraction_changed_is_kept(place: Path) -> None:
-    """A base model wrote more than the function: what was cut off is named in the record."""
-    records = _records(place, "completing", WARM)
-    cut = [record for record in records if "left_over" in record.reply.text]
-    assert cut
-    assert all(record.changes and "left_over" not in record.program for record in cut)
-
-
-def test_pass_at_k(place: Path) -> None:
-    """Right twice in three, or always: pass@k is the mean of 1 - C(3 - c, k) / C(3, k), for every k."""
-    records = _records(place, "chatting", WARM)
-    levels = {seed.task_id: seed.level for seed in core.problems("seeds")}
-    easy = sum(levels[task] == 1 for task in {record.task_id for record in records})
-    for k, share in ((1, 2 / 3), (2, 1.0), (3, 1.0)):
-        assert pass_at_k(k).score(records) == pytest.approx((easy + (4 - easy) * share) / 4)
-    assert easy < 4
-
-
-def test_a_second_run_asks_only_what_is_missing(place: Path) -> None:
-    """The same samples are not asked again; one more sample is."""
-    assert "0 units finished, 0 open" in _call(
-        place, "run", *BOTH, "--suites", WARM, "--limit", "4", "--samples", "3"
-    )
-    more = _call(place, "run", "--models", "chatting", "--suites", WARM, "--limit", "1", "--samples", "4")
-    assert "1 unit finished" in more
-
-
-def test_a_row_with_its_own_temperature_is_refused(place: Path) -> None:
-    """Its samples would not be what the suite's name says."""
-    said = _call(place, "run", "--models", "stubborn", "--suites", "evolved/core-seeds", *_WARM, expect=2)
-    assert "'stubborn' is asked at temperature 0.3" in said

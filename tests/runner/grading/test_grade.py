@@ -60,19 +60,6 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     assert [one.partition(":")[0] for one in report.broken] == [f"line {n}" for n in range(12, 18)]
 
 
-async def test_a_second_run_keeps_what_is_there(tmp_path: Path) -> None:
-    """After an interruption, only what is missing is graded; the file ends up the same."""
-    write(tmp_path / "samples.jsonl")
-    out = tmp_path / "out.jsonl"
-    first = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))
-    whole = out.read_bytes()
-    kept = whole.splitlines(keepends=True)[:5]
-    out.write_bytes(b"".join(kept) + b'{"task_id": "Te')
-    second = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, jobs=1))
-    assert (first.reused, second.reused) == (0, 5)
-    assert out.read_bytes() == whole
-
-
 async def test_a_folder_of_samples(tmp_path: Path) -> None:
     """Folders named after tasks hold one program a file, whatever its name; bytes that are no text, too."""
     files = {

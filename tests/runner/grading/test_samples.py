@@ -122,8 +122,8 @@ def test_a_number_is_a_task_only_by_its_program(tmp_path: Path, name: str, progr
 def test_a_log_with_prompts_must_name_the_function(task: str, about: str, is_found: bool) -> None:
     """Automatic numbers stand beside prompts of other tasks, whose functions the data set may not have."""
     problem = Problem(task_id=task, entry_point="c", prompt="", reference="", inputs=("()",))
-    found = TaskNames([problem]).find("2", "def x(): pass", about)
-    assert (found.task_id, bool(found.why_not)) == (task if is_found else "", not is_found)
+    found, why_not = TaskNames([problem]).find("2", "def x(): pass", about)
+    assert (found, bool(why_not)) == (task if is_found else "", not is_found)
 
 
 def test_replies_before_sanitize_are_named(tmp_path: Path) -> None:

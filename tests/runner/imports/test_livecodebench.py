@@ -1,27 +1,25 @@
 """LiveCodeBench's outputs: reported with a receipt, since nothing of them can be graded here."""
 
 import csv
-import gzip
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.import_place import ImportPlace, write_json, write_lines
 from support.site import build_small, page_text
-from support.small_run import SmallRun
 
 PUBLISHED = Path(__file__).parents[3] / "results/published"
 ADDRESS = "https://example.org/outputs/eval_all.json"
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> SmallRun:
+def place(tmp_path: Path) -> ImportPlace:
     """A results folder with the published tables."""
     shutil.copytree(PUBLISHED, tmp_path / "results/published")
-    return SmallRun(tmp_path)
+    return ImportPlace(tmp_path)
 
 
 def rows() -> list[dict[str, Any]]:
@@ -45,60 +43,50 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def write(place: SmallRun, content: object, name: str = "eval_all.json") -> str:
-    path = place.root / name
-    path.write_text(json.dumps(content))
-    return str(path)
+def bring(place: ImportPlace, log: Path, *options: str, model: str = "Some Model", code: int = 0) -> str:
+    """All that the command says."""
+    return place.bring("livecodebench", log, "--model", model, "--address", ADDRESS, *options, code=code)
 
 
-def bring(place: SmallRun, log: str, *options: str, model: str = "Some Model") -> tuple[int, str]:
-    """Exit code and everything that the command says."""
-    result = place.call("import", "livecodebench", log, "--model", model, "--address", ADDRESS, *options)
-    return result.exit_code, " ".join(f"{result.output} {result.exception or ''}".split())
+def write(place: ImportPlace, content: object) -> Path:
+    return write_json(place.root / "eval_all.json", content)
 
 
-def table(place: SmallRun) -> list[dict[str, str]]:
+def table(place: ImportPlace) -> list[dict[str, str]]:
     with (place.results / "published/livecodebench.csv").open(newline="") as lines:
         return list(csv.DictReader(lines))
 
 
-def test_pass_at_1_is_reported_with_its_receipt(place: SmallRun) -> None:
+def test_pass_at_1_is_reported_with_its_receipt(place: ImportPlace) -> None:
     """The mean over the questions of the share that passed; file, hash and address stand beside it."""
     log = write(place, rows())
-    code, said = bring(place, log)
-    assert (
-        code == 0 and "pass@1 75.0 % (2 questions, 4 samples, contests from 2023-08-21 to 2024-02-03)" in said
-    )
+    said = bring(place, log)
+    assert "pass@1 75.0 % (2 questions, 4 samples, contests from 2023-08-21 to 2024-02-03)" in said
     assert "nothing was graded" in said
     (row,) = table(place)
-    assert (row["model"], row["pass_at_1"], row["questions"], row["samples"]) == (
-        "Some Model",
-        "75",
-        "2",
-        "4",
-    )
-    assert row["sha256"] == hashlib.sha256(Path(log).read_bytes()).hexdigest()
+    figures = row["model"], row["pass_at_1"], row["questions"], row["samples"]
+    assert figures == ("Some Model", "75", "2", "4")
+    assert row["sha256"] == hashlib.sha256(log.read_bytes()).hexdigest()
     assert (row["file"], row["address"]) == ("eval_all.json", ADDRESS)
     assert not (place.results / "imported").exists()
 
 
-def test_other_lines_of_the_sources_stay(place: SmallRun) -> None:
+def test_other_lines_of_the_sources_stay(place: ImportPlace) -> None:
     """A second model adds its row; the list of sources gets one line and keeps the bytes of the others."""
     before = (PUBLISHED / "sources.csv").read_text()
-    assert bring(place, write(place, rows()))[0] == 0
-    lines = place.root / "lines.jsonl.gz"
-    lines.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows()[:1]).encode()))
-    assert bring(place, str(lines), model="Other, Model")[0] == 0
+    bring(place, write(place, rows()))
+    lines = write_lines(place.root / "lines.jsonl", *rows()[:1])
+    bring(place, lines, model="Other, Model")
     assert [row["pass_at_1"] for row in table(place)] == ["75", "50"]
     after = (place.results / "published/sources.csv").read_text()
     assert after.startswith(before) and after.removeprefix(before).count("\n") == 1
-    code, said = bring(place, str(lines))
-    assert code == 1 and "has a row of 'Some Model' already; delete it or use another --model" in said
+    said = bring(place, lines, code=1)
+    assert "has a row of 'Some Model' already; delete it or use another --model" in said
 
 
-def test_the_site_shows_it_as_published(place: SmallRun) -> None:
+def test_the_site_shows_it_as_published(place: ImportPlace) -> None:
     """A ranking among the published ones with an interval, and the receipts below it."""
-    assert bring(place, write(place, rows()))[0] == 0
+    bring(place, write(place, rows()))
     build_small(place.root)
     page = page_text(place.root / "_site/published/livecodebench.html")
     assert "Published, not measured here" in page and "Some Model" in page and "75.0" in page
@@ -117,21 +105,20 @@ def test_the_site_shows_it_as_published(place: SmallRun) -> None:
     ],
     ids=str,
 )
-def test_other_shapes_are_refused(place: SmallRun, change: dict[str, Any], says: str) -> None:
+def test_other_shapes_are_refused(place: ImportPlace, change: dict[str, Any], says: str) -> None:
     """What was expected and what came is said, and no table is written."""
     first, second = rows()
-    code, said = bring(place, write(place, [first | change, second]))
-    assert code == 1 and says in said
+    assert says in bring(place, write(place, [first | change, second]), code=1)
     assert not (place.results / "published/livecodebench.csv").exists()
 
 
-def test_a_figure_needs_its_source(place: SmallRun) -> None:
+def test_a_figure_needs_its_source(place: ImportPlace) -> None:
     """Without a web address, with a suite, or outside a clone the command says what it expects."""
     log = write(place, rows())
-    assert "expected --model" in str(place.call("import", "livecodebench", log, "--model", "m").exception)
-    wrong = place.call("import", "livecodebench", log, "--model", "m", "--address", "here")
-    assert "expected the web address of the outputs at --address, got 'here'" in str(wrong.exception)
-    assert "leave --suite and --recorded out" in bring(place, log, "--suite", "evolved/core-seeds")[1]
-    assert "expected the published tables" in bring(place, log, "--results", "elsewhere")[1]
-    other = place.call("import", "evalplus", log, "--suite", "evolved/core-seeds", "--address", ADDRESS)
-    assert "expected --address with livecodebench alone, got 'evalplus'" in str(other.exception)
+    assert "expected --model" in place.bring("livecodebench", log, "--model", "m", code=1)
+    wrong = place.bring("livecodebench", log, "--model", "m", "--address", "here", code=1)
+    assert "expected the web address of the outputs at --address, got 'here'" in wrong
+    assert "leave --suite and --recorded out" in bring(place, log, "--suite", "evolved/core-seeds", code=1)
+    assert "expected the published tables" in bring(place, log, "--results", "elsewhere", code=1)
+    other = place.bring("evalplus", log, "--suite", "evolved/core-seeds", "--address", ADDRESS, code=1)
+    assert "expected --address with livecodebench alone, got 'evalplus'" in other

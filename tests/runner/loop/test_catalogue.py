@@ -1,12 +1,13 @@
 """The loop's suites: three data sets, each with every variant of the paper."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from support.official_data import official_store
 from triathlon_runner import loop
-from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.records import LoopRecord, ProtocolHashes
 
 ENTRIES = {entry.id: entry for entry in loop.catalogue()}
@@ -16,20 +17,8 @@ STORE = DataStore(cache=Path("nowhere"), fetch=False)
 def test_three_data_sets_with_all_variants() -> None:
     """Five summary prompts, four temperatures and three attacks beside the paper's own protocol."""
     names = [variant.name for variant in loop.VARIANTS]
-    assert names == [
-        "prompt-detailed",
-        "prompt-upper",
-        "prompt-structured",
-        "prompt-simplified",
-        "prompt-redundant",
-        "temperature-0.2",
-        "temperature-0.4",
-        "temperature-0.6",
-        "temperature-0.8",
-        "attack-upper",
-        "attack-structured",
-        "attack-redundant",
-    ]
+    counts = Counter(variant.kind for variant in loop.VARIANTS)
+    assert counts == {"prompts": 5, "temperatures": 4, "attacks": 3}
     for data in ("loop/core", "loop/mbpp-plus", "loop/humaneval-plus"):
         assert ENTRIES[data].variant_of is None
         assert all(ENTRIES[f"{data}@{name}"].variant_of == data for name in names)
@@ -68,22 +57,6 @@ def test_every_variant_is_its_own_protocol() -> None:
     """No two suites of one data set share a protocol."""
     built = [entry.build(STORE) for entry in ENTRIES.values() if entry.core]
     assert len({ProtocolHashes.of(suite.protocol).asked for suite in built}) == 13
-
-
-def test_a_user_s_prompts_reach_the_suite(tmp_path: Path) -> None:
-    """`--prompts DIR` changes the protocol of what it replaces and leaves the rest alone."""
-    (tmp_path / "loop").mkdir()
-    (tmp_path / "loop" / "summary-upper.txt").write_text("SUM UP:\n{{ code }}\n")
-    theirs = {entry.id: entry for entry in loop.catalogue(tmp_path)}
-    for suite_id, same in (("loop/core", True), ("loop/core@prompt-upper", False)):
-        ours = ENTRIES[suite_id].build(STORE).protocol
-        assert (theirs[suite_id].build(STORE).protocol == ours) is same
-
-
-def test_official_data_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """Without the file and without a network, building says so and names the data."""
-    with pytest.raises(DataUnavailableError, match="MbppPlus"):
-        ENTRIES["loop/mbpp-plus"].build(DataStore(cache=tmp_path, fetch=False))
 
 
 @pytest.mark.official

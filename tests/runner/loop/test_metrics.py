@@ -8,12 +8,8 @@ import pytest
 
 from support.asl import Interval, asl
 from support.hashes import hashes
-from support.loop_fakes import ADD, FakeGrader, FakeModel
 from triathlon_runner import loop
-from triathlon_runner.loop import LoopSuite, Setting
-from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, LoopRecord, Outcome, Reply
-from triathlon_runner.suites import DataSetInfo
 
 PAPER = loop.metrics(10)
 PUBLISHED = Path(__file__).resolve().parents[3] / "results/published"
@@ -104,17 +100,6 @@ def test_another_disciplines_record_is_refused() -> None:
     )
     with pytest.raises(TypeError, match="EvolvedRecord of suite 'evolved/x'"):
         PAPER[0].score([other])
-
-
-async def test_metrics_come_out_of_the_lines_alone() -> None:
-    """A record that went through JSON gives the same score: nothing else is needed."""
-    data = DataSetInfo("test", "1", "0" * 64)
-    suite = LoopSuite("loop/test", data, [ADD], load_prompts("loop"), Setting())
-    model = FakeModel(lambda text: "```python\ndef add(a, b):\n    return a + b\n```")
-    before = await suite.run("t/add", 0, model, FakeGrader(), hashes("hash"))
-    after = LoopRecord.model_validate_json(before.model_dump_json(by_alias=True))
-    assert after == before
-    assert [metric.score([after]) for metric in PAPER] == [metric.score([before]) for metric in PAPER]
 
 
 def test_asl_from_published_counts() -> None:

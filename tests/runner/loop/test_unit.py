@@ -11,7 +11,7 @@ from triathlon_runner.datasets import Problem
 from triathlon_runner.llm import Chat, Completion, EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, LoopRecord, Outcome, ProtocolHashes, Reply
+from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
 from triathlon_runner.suites import DataSetInfo
 
 SENTENCE = "Write a Python function to add two numbers."
@@ -30,64 +30,87 @@ async def run(
     )
 
 
-def failing_in(loop: int, how: str | Reply = WRONG) -> Callable[[str], str | Reply]:
+Say = Callable[[str], str | Reply]
+
+
+def failing_in(loop: int, how: str | Reply = WRONG, *, summary: str | Reply = SENTENCE) -> Say:
     """A model whose program of that loop is replaced."""
     programs = 0
 
     def say(text: str) -> str | Reply:
         nonlocal programs
         if is_summary(text):
-            return SENTENCE
+            return summary
         programs += 1
         return how if programs == loop else RIGHT
 
     return say
 
 
-@pytest.mark.parametrize("failing", [0, 1, 2, 6, 10])
-async def test_a_failure_in_loop_j_leaves_j_minus_1(failing: int) -> None:
-    """The record holds all j steps; without a failure the task sustains M, and loop M is not summarised."""
-    model = FakeModel(failing_in(failing))
-    record = await run(model)
-    assert record.sustained_loops == (failing - 1 if failing else 10)
-    assert record.outcome is record.loops[-1].outcome is (Outcome.FAILED if failing else Outcome.PASSED)
-    assert [step.loop for step in record.loops] == list(range(1, (failing or 10) + 1))
-    assert record.usage.requests == len(model.asked) == 2 * len(record.loops) - 1
-    assert record.loops[-1].summary_reply is None
+AS_WRITTEN = Setting(as_written=True)
+WORDS = [
+    "",
+    "Write a function. It adds.\n\nIt takes two numbers.",
+    '"Write a function to add."',
+    "```\nWrite a function to add.\n```",
+    f"Write a function to add.\n{ADD.assertion}",
+    "Write a function that behaves so:\n\n```python\nadd(1, 2)\n```",
+]
+"""Summaries that are more or less than a sentence."""
+REFUSED, OVERFLOW = (Reply(text="", finish=finish) for finish in (Finish.REFUSED, Finish.CONTEXT_OVERFLOW))
 
 
 @pytest.mark.parametrize(
-    ("reply", "outcome"),
+    ("say", "setting", "sustained", "outcome"),
     [
-        ("Adding is easy: a plus b.", Outcome.NO_ANSWER),
-        (cut(RIGHT.removesuffix("\n```")), Outcome.TRUNCATED),
-        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
-        (Reply(text="", finish=Finish.CONTEXT_OVERFLOW), Outcome.CONTEXT_OVERFLOW),
+        (failing_in(0), Setting(), 10, Outcome.PASSED),
+        *((failing_in(loop), Setting(), loop - 1, Outcome.FAILED) for loop in (1, 2, 6, 10)),
+        (failing_in(3, "Adding is easy: a plus b."), Setting(), 2, Outcome.NO_ANSWER),
+        (failing_in(3, cut(RIGHT.removesuffix("\n```"))), Setting(), 2, Outcome.TRUNCATED),
+        (failing_in(3, REFUSED), Setting(), 2, Outcome.REFUSED),
+        (failing_in(3, OVERFLOW), Setting(), 2, Outcome.CONTEXT_OVERFLOW),
+        (failing_in(0, summary=""), Setting(), 1, Outcome.NO_ANSWER),
+        (failing_in(0, summary="<think>only thoughts</think>"), Setting(), 1, Outcome.NO_ANSWER),
+        (failing_in(0, summary=cut("Write a Python function to")), Setting(), 1, Outcome.TRUNCATED),
+        (failing_in(0, summary=cut("Write a Python function to")), AS_WRITTEN, 1, Outcome.TRUNCATED),
+        (failing_in(0, summary=REFUSED), Setting(), 1, Outcome.REFUSED),
+        (failing_in(0, summary=RIGHT), Setting(), 1, Outcome.NO_ANSWER),
+        *((failing_in(0, summary=words), AS_WRITTEN, 10, Outcome.PASSED) for words in (RIGHT, *WORDS)),
     ],
 )
-async def test_a_reply_without_a_program_ends_the_task(reply: str | Reply, outcome: Outcome) -> None:
-    """What cannot be executed is a failure with its own name, and has no verdict."""
-    record = await run(FakeModel(failing_in(3, reply)))
-    assert (record.sustained_loops, record.outcome) == (2, outcome)
-    assert (record.loops[-1].program, record.loops[-1].verdict) == ("", None)
+async def test_how_a_task_ends(say: Say, setting: Setting, sustained: int, outcome: Outcome) -> None:
+    """A failure in loop j leaves j - 1; so does a reply without a program, and a summary without a sentence.
+
+    The record holds every step; without a failure the task sustains M, and loop M is not summarised. What
+    cannot be executed has no verdict.
+    """
+    model = FakeModel(say)
+    record = await run(model, setting)
+    assert (record.sustained_loops, record.outcome) == (sustained, outcome)
+    assert [step.loop for step in record.loops] == list(range(1, len(record.loops) + 1))
+    assert record.usage.requests == len(model.asked)
+    last = record.loops[-1]
+    assert last.summary is None
+    if last.outcome is Outcome.PASSED:
+        assert (last.summary_reply is None) == (sustained == 10)
+    else:
+        assert len(record.loops) == sustained + 1 and last.summary_reply is None
+        assert (last.verdict is None) == (not last.program) == (outcome is not Outcome.FAILED)
 
 
-@pytest.mark.parametrize(
-    ("summary", "outcome"),
-    [
-        ("", Outcome.NO_ANSWER),
-        ("<think>only thoughts</think>", Outcome.NO_ANSWER),
-        (cut("Write a Python function to"), Outcome.TRUNCATED),
-        (Reply(text="", finish=Finish.REFUSED), Outcome.REFUSED),
-    ],
-)
-async def test_without_a_sentence_there_is_no_next_loop(summary: str | Reply, outcome: Outcome) -> None:
-    """The loops so far are sustained; the outcome says why there is no next prompt."""
-    record = await run(FakeModel(lambda text: summary if is_summary(text) else RIGHT))
-    assert (record.sustained_loops, record.outcome, len(record.loops)) == (1, outcome, 1)
-    assert record.loops[0].outcome is Outcome.PASSED
-    assert record.loops[0].summary is None
-    assert record.loops[0].summary_reply is not None
+@pytest.mark.parametrize("words", WORDS)
+async def test_summaries_count_as_written(words: str) -> None:
+    """On official suites the next prompt holds the whole reply without reasoning, and then the assertion."""
+    record = await run(FakeModel(failing_in(0, summary=f"<think>Hm.</think>\n{words}")), AS_WRITTEN)
+    assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
+
+
+@pytest.mark.parametrize(("setting", "from_programs"), [(Setting(), 0), (AS_WRITTEN, 9)])
+async def test_a_program_given_for_a_summary(setting: Setting, from_programs: int) -> None:
+    """It is said to be one, whether it counts, as by the paper's rule, or not."""
+    record = await run(FakeModel(lambda _: RIGHT), setting)
+    assert record.loops_from_programs == from_programs
+    assert all(step.summary_is_program for step in record.loops if step.summary_reply)
 
 
 async def test_the_next_prompt_is_the_sentence_with_the_first_prompts_assertion() -> None:
@@ -124,15 +147,6 @@ async def test_settings_of_the_paper() -> None:
     model = FakeModel(failing_in(2))
     await run(model)
     assert {(s.temperature, s.top_p, s.max_tokens) for _, s, _ in model.asked} == {(0.0, 1.0, 1024)}
-
-
-async def test_a_prompt_that_comes_again_is_asked_again() -> None:
-    """Equal prompts of two loops are two questions: a server that samples may answer them differently."""
-    model = FakeModel(failing_in(0))
-    await run(model)
-    questions = [prompt for prompt, _, _ in model.asked]
-    assert len(set(model.texts)) < len(model.texts)
-    assert len(set(questions)) == len(questions)
 
 
 async def test_a_program_that_comes_again_is_executed_once() -> None:
@@ -221,7 +235,6 @@ async def test_samples_and_identity_stand_in_the_record() -> None:
     assert model.asked[0][2] == 3
 
 
-AS_WRITTEN = Setting(as_written=True)
 SELF_TESTED = "```python\ndef add(a, b):\n    return a + b\n\nassert add(1, 2) == 3\nprint(add(2, 2))\n```"
 
 
@@ -236,61 +249,3 @@ async def test_self_tests_run_where_programs_count_as_written(setting: Setting) 
     else:
         assert "assert" not in step.program and step.changes
     assert "assert add(1, 2) == 3" in next(text for text in model.texts if is_summary(text))
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Write a function. It adds.\n\nIt takes two numbers.",
-        '"Write a function to add."',
-        "```\nWrite a function to add.\n```",
-        f"Write a function to add.\n{ADD.assertion}",
-        "Write a function that behaves so:\n\n```python\nadd(1, 2)\n```",
-        "",
-    ],
-)
-async def test_summaries_count_as_written(words: str) -> None:
-    """On official suites the next prompt holds the whole reply, an empty one too, and then the assertion."""
-    model = FakeModel(lambda text: words if is_summary(text) else RIGHT)
-    record = await run(model, AS_WRITTEN)
-    assert (record.sustained_loops, record.outcome) == (10, Outcome.PASSED)
-    assert record.loops[1].prompt == f'"""\n{words}\n{ADD.assertion}\n"""\n'
-
-
-async def test_reasoning_is_no_summary_even_as_written() -> None:
-    """Reasoning in front of a summary is never taken for it, and a summary that was cut ends the task."""
-    thoughtful = FakeModel(lambda text: f"<think>Hm.</think>\n{SENTENCE}" if is_summary(text) else RIGHT)
-    record = await run(thoughtful, AS_WRITTEN)
-    assert record.loops[1].prompt == f'"""\n{SENTENCE}\n{ADD.assertion}\n"""\n'
-    record = await run(FakeModel(lambda text: cut("Write a") if is_summary(text) else RIGHT), AS_WRITTEN)
-    assert (record.sustained_loops, record.outcome) == (1, Outcome.TRUNCATED)
-
-
-def test_the_protocol_changes_with_what_shapes_a_result() -> None:
-    """Settings and prompts give different protocols; the same settings give the same."""
-    settings = [
-        Setting(),
-        Setting(max_loops=5),
-        Setting(temperature=0.2),
-        Setting(summary="upper"),
-        Setting(attack="upper"),
-        Setting(attack="structured"),
-        Setting(as_written=True),
-    ]
-    protocols = [ProtocolHashes.of(suite(setting).protocol) for setting in settings]
-    assert protocols[0] == ProtocolHashes.of(suite().protocol)
-    assert len(set(protocols)) == len(settings)
-
-
-@pytest.mark.parametrize(
-    ("setting", "sustained", "outcome", "from_programs"),
-    [(Setting(), 1, Outcome.NO_ANSWER, 0), (AS_WRITTEN, 10, Outcome.PASSED, 9)],
-)
-async def test_a_program_given_for_a_summary(
-    setting: Setting, sustained: int, outcome: Outcome, from_programs: int
-) -> None:
-    """It is said to be one; on our own problems it is no answer, by the paper's rule it counts."""
-    record = await run(FakeModel(lambda _: RIGHT), setting)
-    assert (record.sustained_loops, record.outcome) == (sustained, outcome)
-    assert record.loops_from_programs == from_programs
-    assert all(step.summary_is_program for step in record.loops if step.summary_reply)

@@ -1,6 +1,6 @@
-"""The chain Python, PHP, Ruby, JavaScript, Perl, Python (EVALOOOP, section 5)."""
+"""The chain Python, PHP, Ruby, JavaScript, Perl, Python (EVALOOOP, section 5), and how it is graded."""
 
-from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,36 +9,17 @@ from support.asl import Interval, asl
 from support.hashes import hashes
 from support.loop_fakes import FakeModel
 from support.official_data import official_store
-from support.translations import TALLY, TASK
-from triathlon_runner import translation
+from support.translations import TALLY, TASK, target_of
+from triathlon_runner import loop, translation
 from triathlon_runner.datasets import DataStore
-from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
-from triathlon_runner.sandbox import Language, Sandbox, open_sandbox
+from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import DataSetInfo, Preparable
 
-TITLES = {
-    "PHP": Language.PHP,
-    "Ruby": Language.RUBY,
-    "JavaScript": Language.JAVASCRIPT,
-    "Perl": Language.PERL,
-}
 ENTRIES = {entry.id: entry for entry in translation.catalogue()}
-
-
-@pytest.fixture
-async def grader() -> AsyncIterator[Grader]:
-    async with open_sandbox(jobs=2) as sandbox:
-        yield ProgramGrader(sandbox)
-
-
-def target(text: str) -> Language:
-    """The language that a question asks for."""
-    return next(
-        (TITLES[title] for title in TITLES if f"program below into {title}." in text), Language.PYTHON
-    )
 
 
 async def run(model: FakeModel, grader: Grader) -> LoopRecord:
@@ -53,7 +34,7 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
     """Each step translates what the step before it wrote, and is executed in its own language."""
-    model = FakeModel(lambda text: f"```\n{TALLY[target(text)]}```")
+    model = FakeModel(lambda text: f"```\n{TALLY[target_of(text)]}```")
     record = await run(model, grader)
     assert (record.sustained_loops, record.max_loops, record.outcome) == (5, 5, Outcome.PASSED)
     assert [step.language for step in record.loops] == ["php", "ruby", "javascript", "perl", "python"]
@@ -77,7 +58,7 @@ async def test_the_first_failure_ends_the_chain(language: Language, sustained: i
     """A translation that is wrong in one language sustains the steps in front of it, with similarity 1."""
 
     def say(text: str) -> str:
-        wanted = target(text)
+        wanted = target_of(text)
         return "I would rather not." if wanted is language else f"```\n{TALLY[wanted]}```"
 
     record = await run(FakeModel(say), grader)
@@ -121,23 +102,7 @@ def test_the_catalogue_names_two_suites() -> None:
     assert set(ENTRIES) == {"translation/core", "translation/mbxp"}
     for entry in ENTRIES.values():
         assert (entry.discipline, entry.record) == ("translation", LoopRecord)
-        assert [metric.id for metric in entry.metrics] == [
-            "asl",
-            "pass_at_1",
-            "drop",
-            "sustain_2",
-            "sustain_3",
-            "sustain_4",
-            "sustain_5",
-            "loops",
-            "asl_solved",
-        ]
-
-
-def test_the_chain_is_part_of_the_protocol() -> None:
-    """What is asked covers the chain."""
-    suite = ENTRIES["translation/core"].build(DataStore(cache=Path("nowhere"), fetch=False))
-    assert suite.protocol["asked"]["chain"] == ["python", "php", "ruby", "javascript", "perl", "python"]
+        assert [metric.id for metric in entry.metrics] == ["asl", *(each.id for each in loop.metrics(5)[2:])]
 
 
 @pytest.mark.official
@@ -171,3 +136,42 @@ async def test_mbxp_judges_by_each_languages_own_tests(grader: Grader) -> None:
     wrong = "function removeOcc(s, ch) { return s; }"
     assert (await task.grade(wrong, Language.JAVASCRIPT, grader.sandbox)).outcome is Outcome.FAILED
     assert (await task.grade(task.start, Language.PYTHON, grader.sandbox)).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("language", Language)
+async def test_a_right_program_passes_in_every_language(language: Language, sandbox: Sandbox) -> None:
+    """The same cases hold for the same function in all five languages."""
+    verdict = await TASK.grade(TALLY[language], language, sandbox)
+    assert (verdict.outcome, verdict.passed, verdict.total) == (Outcome.PASSED, 4, 4), verdict
+
+
+@pytest.mark.parametrize("language", Language)
+async def test_a_wrong_value_fails_with_its_case(language: Language, sandbox: Sandbox) -> None:
+    """The verdict names the first case that differs, what was expected and what came."""
+    cases = (*TASK.cases[:2], (TASK.cases[2][0], "something else"), TASK.cases[3])
+    verdict = await replace(TASK, cases=cases).grade(TALLY[language], language, sandbox)
+    assert (verdict.outcome, verdict.passed) == (Outcome.FAILED, 2)
+    assert verdict.failing is not None
+    assert (verdict.failing.index, verdict.failing.input) == (2, "[], 0")
+    assert verdict.failing.expected == "'something else'"
+
+
+@pytest.mark.parametrize(
+    ("language", "program"),
+    [
+        (Language.PYTHON, "def tally(words, least)\n    return 1\n"),
+        (Language.PHP, "<?php function tally($words, $least) { return 1"),
+        (Language.RUBY, "def tally(words, least)\n  1\n"),
+        (Language.JAVASCRIPT, "function tally(words, least) { return 1"),
+        (Language.PERL, "sub tally { return 1"),
+        (Language.PHP, "<?php function other() {}"),
+        (Language.RUBY, "raise 'at once'"),
+        (Language.JAVASCRIPT, "function tally() { throw new Error('never') }"),
+        (Language.PERL, "sub tally { exit 0 }"),
+    ],
+)
+async def test_programs_that_break_crash(language: Language, program: str, sandbox: Sandbox) -> None:
+    """A syntax error, a missing function, an exception or an early exit is a crash that says why."""
+    verdict = await TASK.grade(program, language, sandbox)
+    assert (verdict.outcome, verdict.passed) == (Outcome.CRASHED, 0)
+    assert verdict.detail or (verdict.failing and verdict.failing.got)

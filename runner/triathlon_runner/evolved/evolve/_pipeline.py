@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
-from triathlon_runner.evolved.evolve._conversation import Conversation
+from triathlon_runner.evolved.evolve._conversation import Conversation, Result, differing, same
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
     UnusableReplyError,
@@ -19,7 +19,6 @@ from triathlon_runner.evolved.evolve._draft import (
     with_docstring,
     without_examples,
 )
-from triathlon_runner.evolved.evolve._execute import Result, differing, same
 from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.replies import extract
 from triathlon_runner.syntax import call_text

@@ -1,6 +1,6 @@
 """The harness of one child: loads the program, makes the calls, writes plain values. It compares nothing.
 
-Values are bytes, written here and by answer keys, read by `sandbox._python_wire`: one tag byte a value. A
+Values are bytes, written here and by answer keys, read by `sandbox/_wire.py`: one tag byte a value. A
 container is its tag and a body; a body whose items are all of one simple type is one column (`array`), so
 that long flat results cost C speed on both sides. Everything is little-endian.
 

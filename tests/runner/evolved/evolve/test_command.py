@@ -2,16 +2,13 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from support.model_server import model_server_process
-from triathlon_runner.evolved.evolve import History, Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +39,6 @@ def _call(root: Path, *arguments: str, expect: int = 0) -> str:
     output, _ = process.communicate()
     assert process.returncode == expect, output
     return output
-
-
-def _histories(root: Path) -> dict[str, History]:
-    return {history.job: history for history in Workspace(root / "work").histories()}
 
 
 def test_costs_and_what_to_do_next_are_shown(tmp_path: Path) -> None:
@@ -103,28 +96,3 @@ def test_a_folder_is_looked_at_before_a_model_is_paid(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "subtle.jsonl").write_text("{bad")
     assert "subtle.jsonl, line 1: expected a JSON object" in _call(tmp_path, "--limit", "1", expect=2)
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    """What had ended before the kill is on disk, whole, and is not asked again."""
-    log = tmp_path / "requests.jsonl"
-    script = ("support.evolver_replies:answer", "--model", "evolver", "--latency", "0.05", "--log", str(log))
-    some = ("--transformations", "verbose", "--limit", "20")
-    with model_server_process(*script) as base_url:
-        (tmp_path / "models.yaml").write_text(MODELS.format(base_url=base_url))
-        process = _start(tmp_path, *some)
-        while not list((tmp_path / "work").glob("history/*/*.json")):
-            assert process.poll() is None, process.communicate()[0]
-            time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        before = _histories(tmp_path)
-        asked = len(log.read_text().splitlines())
-        said = _call(tmp_path, *some)
-    after = _histories(tmp_path)
-    assert 0 < len(before) < 20
-    assert {job: after[job] for job in before} == before
-    assert "20/20 evolved, 0 dropped, 0 open" in said
-    left = sum(history.usage.requests for job, history in after.items() if job not in before)
-    assert len(log.read_text().splitlines()) - asked <= left

@@ -1,11 +1,9 @@
 """A run over many jobs: files, resuming, costs; its sets are sets that suites.yaml takes."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
 from triathlon_runner.datasets import Problem
@@ -27,7 +25,7 @@ from triathlon_runner.evolved.evolve._pipeline import Written
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Usage
-from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.sandbox import Sandbox
 
 SEED = Problem(
     task_id="core/seeds/add-up",
@@ -46,12 +44,6 @@ SCRIPT: dict[str, Said | list[Said]] = {
     "examples": same_problem,
 }
 PRICE = Price(input=10, output=30)
-
-
-@pytest_asyncio.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with open_sandbox() as opened:
-        yield opened
 
 
 def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, stopped: str = "") -> Evolver:
