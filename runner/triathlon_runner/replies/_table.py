@@ -73,7 +73,8 @@ _FIRST: Final = r"[<\[\\◁]"
 
 def _any_of(patterns: Sequence[str], first: str = _FIRST) -> re.Pattern[str]:
     """One pattern with a group for each. `first`: what each begins with, looked at before them all, because
-    trying dozens of patterns at every character takes ten times as long."""
+    trying dozens of patterns at every character takes ten times as long.
+    """
     return re.compile(f"(?={first})(?:{'|'.join(f'({pattern})' for pattern in patterns)})", re.IGNORECASE)
 
 
