@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import MODELS_FILE
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.engine_version import graded_otherwise
@@ -209,7 +209,7 @@ async def states_of(
     folder: ResultsFolder, models_file: Path, data: Path | None
 ) -> dict[FileId, list[Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
-    listed = models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE)
+    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
     states: dict[FileId, list[Finding]] = {}
     by_suite = sorted(folder.files(), key=lambda file: file[1])

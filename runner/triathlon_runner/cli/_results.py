@@ -8,19 +8,7 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    RESULTS,
-    AsJson,
-    Data,
-    Models,
-    ModelsFile,
-    Results,
-    Suites,
-    examples,
-    group_of_commands,
-    names,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import OUTDATED, FileId, rows_of, show_rows, states_of
 from triathlon_runner.cli._verify import StoredFile, built_suite, show_report, verify_stored
@@ -31,22 +19,22 @@ from triathlon_runner.terminal import console, counted, first_of
 from triathlon_runner.verify import compact_file
 
 _SHOWN = 50
-results_app = group_of_commands(
+results_app = cli.group_of_commands(
     "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
 
 
 @results_app.command(
-    "list", epilog=examples("triathlon results list", "triathlon results list --no-check --json")
+    "list", epilog=cli.examples("triathlon results list", "triathlon results list --no-check --json")
 )
 def list_command(
     check: Annotated[
         bool, typer.Option(help="Compare with today's protocols, data and models.yaml (reads the data).")
     ] = True,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
@@ -64,20 +52,20 @@ def list_command(
 
 @results_app.command(
     "archive",
-    epilog=examples(
+    epilog=cli.examples(
         "triathlon results archive --outdated",
         "triathlon results archive --models my-model --suites loop/core",
     ),
 )
 def archive_command(
-    models: Models = None,
-    suites: Suites = None,
+    models: cli.Models = None,
+    suites: cli.Suites = None,
     outdated: Annotated[
         bool, typer.Option("--outdated", help="Those made under another protocol, data or model revision.")
     ] = False,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Puts results aside (results/archive/), so that the next run makes them anew; nothing is deleted.
 
@@ -98,14 +86,15 @@ def archive_command(
 
 
 @results_app.command(
-    "compact", epilog=examples("triathlon results compact --models my-model --suites evolved/humaneval-plus")
+    "compact",
+    epilog=cli.examples("triathlon results compact --models my-model --suites evolved/humaneval-plus"),
 )
 def compact_command(
-    models: Models = None,
-    suites: Suites = None,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    models: cli.Models = None,
+    suites: cli.Suites = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
 
@@ -143,8 +132,8 @@ def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> li
         UserError: names were given, and there is no such file.
     """
     files = list(folder.files())
-    wanted_models = names(models) or {model for model, _ in files}
-    wanted_suites = names(suites) or {suite for _, suite in files}
+    wanted_models = cli.names(models) or {model for model, _ in files}
+    wanted_suites = cli.names(suites) or {suite for _, suite in files}
     chosen = [(model, suite) for model, suite in files if model in wanted_models and suite in wanted_suites]
     if not chosen and (models or suites):
         stored_models = ", ".join(sorted({model for model, _ in files})) or "none"
@@ -154,11 +143,11 @@ def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> li
     return chosen
 
 
-@results_app.command("diff", epilog=examples("triathlon results diff old/results results"))
+@results_app.command("diff", epilog=cli.examples("triathlon results diff old/results results"))
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
-    as_json: AsJson = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Units whose outcome differs, and units that stand in one of them only.
 
