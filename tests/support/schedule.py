@@ -84,5 +84,8 @@ class _Quiet:
     def failed(self, model: str, suite: str, reason: str) -> None:
         self.said.append(reason)
 
+    def broke(self, unit: str, _error: Exception) -> None:
+        self.said.append(unit)
+
     def say(self, message: str) -> None:
         self.said.append(message)

@@ -108,30 +108,17 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(
-    file_id: FileId,
-    units: int,
-    findings: Sequence[Finding],
-    *,
-    open_units: int | None = None,
-    protocol: str = "?",
-    ended: str = "",
-    origin: str = "",
-) -> Row:
+def _row(file_id: FileId, units: int, findings: Sequence[Finding], **more: Any) -> Row:
+    """Returns the row of a file; `more` is what is known beside its lines."""
+    row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
+    row |= {"protocol": "?", "ended": "", "origin": ""} | more
     sentences = [finding.reason or finding.short for finding in findings]
-    if origin and sentences:
-        sentences[0] += f": {origin}"
-    return {
-        "model": file_id[0],
-        "suite": file_id[1],
-        "units": units,
-        "open": open_units,
-        "protocol": protocol,
-        "ended": ended,
+    if row["origin"] and sentences:
+        sentences[0] += f": {row['origin']}"
+    return row | {
         "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
         "state": "; ".join(sentences),
         "reasons": [finding.reason for finding in findings if finding.reason],
-        "origin": origin,
     }
 
 
@@ -168,7 +155,7 @@ def _stored(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) ->
         file_id,
         units,
         [*findings, *cut],
-        open_units=max(0, counted_units + manifest.open_units - units),
+        open=max(0, counted_units + manifest.open_units - units),
         protocol=str(manifest.protocol),
         ended=manifest.ended,
         origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
@@ -198,7 +185,7 @@ def _recorded(file: RecordedFile) -> Row:
         file_id,
         units,
         [Finding("recorded"), *([Finding("other version", engine)] if engine else [])],
-        open_units=0,
+        open=0,
         protocol=str(manifest.protocol),
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",

@@ -32,7 +32,6 @@ from triathlon_runner.schedule import (
     Summary,
     Wanted,
     build_plan,
-    logged_errors,
     why_not,
 )
 from triathlon_runner.store import ResultsFolder
@@ -162,8 +161,8 @@ async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -
 
 async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
     """Asks the planned models; Ctrl-C stops that."""
-    errors = cache_folder() / "logs" / "errors.log"
-    with runner.progress, logged_errors(errors, runner.progress.log):
+    errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
+    with runner.progress:
         summary = await _run_interruptible(runner, plan)
     if summary.broken:
         units = counted(summary.broken, "unit")

@@ -1,7 +1,6 @@
 """One model's part of a run: its server opened, its units in flight; a results file and manifest a suite."""
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -40,7 +39,6 @@ SLOW_SECONDS = 1.0
 _ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
 """Errors after which a model cannot be asked anything more."""
 _REASON_CHARACTERS = 200
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -121,7 +119,7 @@ class SuiteRun:
         if unknown is not None:
             reason = _in_a_line(unknown)
             self.broken.add((self.suite, unit))
-            _LOG.error("%s %s %s, sample %d", self.model, self.suite, *unit, exc_info=error)
+            self.runner.progress.broke(f"{self.model} {self.suite} {unit[0]}, sample {unit[1]}", error)
         self.failures[reason] += 1
         self.runner.progress.failed(self.model, self.suite, reason)
 

@@ -115,28 +115,22 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ] * 2
 
 
-def lines_of(
-    width: int, stats: EndpointStats, *, is_terminal: bool = False, from_earlier_run: bool = False
-) -> list[str]:
-    """What a finished suite's line is, where no panel is drawn."""
-    screen = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, color_system=None)
-    progress = ConsoleProgress(screen)
-    with screen.capture() as capture:
-        progress.plan("m", "evolved/x", planned=1, done=0)
-        progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
-        progress.start("m", "evolved/x")
-        progress.finished(RECORD, from_earlier_run=from_earlier_run)
-    return capture.get().splitlines()
-
-
 def test_line_of_replies_from_the_cache() -> None:
     """Units that the cache answered are said to be of the cache, and count as no tokens and no speed."""
-    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3), from_earlier_run=True)
-    assert line.endswith("m evolved/x  1/1 done  0 open  1 cached; all of m so far: limit 2  0.00 USD")
-    stats = EndpointStats(limit=2, from_cache=3)
-    stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
-    (line,) = lines_of(200, stats, from_earlier_run=True)
-    assert "1 cached; all of m so far: 5 tokens  10 tokens/s  limit 2" in line
+    screen = Console(file=io.StringIO(), width=200, color_system=None)
+    progress, stats = ConsoleProgress(screen), EndpointStats(limit=2, from_cache=3)
+    lines = []
+    for _ in range(2):
+        with screen.capture() as capture:
+            progress.plan("m", "evolved/x", planned=1, done=0)
+            progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
+            progress.start("m", "evolved/x")
+            progress.finished(RECORD, from_earlier_run=True)
+        lines.append(capture.get().rstrip())
+        stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
+    of_suite = "m evolved/x  1/1 done  0 open  1 cached; all of m so far:"
+    assert lines[0].endswith(f"{of_suite} limit 2  0.00 USD")
+    assert f"{of_suite} 5 tokens  10 tokens/s  limit 2" in lines[1]
 
 
 def test_errors() -> None:
