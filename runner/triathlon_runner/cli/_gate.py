@@ -115,8 +115,9 @@ def gate(
         replace_file(markdown, report_markdown(report))
     if as_json:
         console().print_json(data=report)
-    for line in () if as_json else report_lines(report):
-        screen.print(line, soft_wrap=not screen.is_terminal)
+    else:
+        for line in report_lines(report):
+            screen.print(line, soft_wrap=not screen.is_terminal)
     raise typer.Exit(report["exit_code"])
 
 

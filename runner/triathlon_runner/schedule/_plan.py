@@ -185,7 +185,7 @@ async def build_plan(
     """
     plan, rows = RunPlan(), registry.select(wanted.models)
     entries = wanted.entries(rows)
-    faults = await faults_of_languages(entries, grader.sandbox)  # maybe on other machines
+    faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
     built: list[BuiltSuite] = []
     for number, entry in enumerate(entries, 1):
         report(f"preparing {entry.id}, suite {number} of {len(entries)}")

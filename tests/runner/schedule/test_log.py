@@ -63,6 +63,11 @@ def test_log_that_cannot_be_written(tmp_path: Path) -> None:
         JsonLog(tmp_path)
 
 
+def panel_of(width: int, height: int) -> tuple[Console, ConsoleProgress]:
+    screen = Console(file=io.StringIO(), width=width, height=height)
+    return screen, ConsoleProgress(screen)
+
+
 def shown(progress: ConsoleProgress, screen: Console) -> str:
     with screen.capture() as capture:
         screen.print(progress.panel())
@@ -71,8 +76,7 @@ def shown(progress: ConsoleProgress, screen: Console) -> str:
 
 def test_panel() -> None:
     """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
-    screen = Console(file=io.StringIO(), width=200, height=30)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(200, 30)
     tell(progress)
     heading, row = (line.split() for line in shown(progress, screen).splitlines())
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
@@ -81,8 +85,7 @@ def test_panel() -> None:
 
 def test_suites_under_way() -> None:
     """Each has a row below its model's; those that have not begun or are done have none."""
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(80, 24)
     for number, done in enumerate((4, 1, 0)):
         progress.plan("m", f"evolved/{number}", planned=4, done=done)
     progress.start("m", "evolved/0")
@@ -95,8 +98,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(80, 24)
     stats = EndpointStats(from_cache=40)
     progress.attach(Account("m", stats, None))
     for suite, planned in (("evolved/x", 60), ("evolved/y", 20)):
@@ -173,8 +175,7 @@ def test_panel_on_a_terminal() -> None:
 
 def test_panel_of_many() -> None:
     """However many models are planned, the panel fits the screen and says how many it leaves out."""
-    screen = Console(file=io.StringIO(), width=200, height=20)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(200, 20)
     for number in range(300):
         progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
     assert len(shown(progress, screen).splitlines()) <= 20
