@@ -46,11 +46,9 @@ _CHECK_SECONDS = 0.1
 """Between two checks whether the budget is spent and the last reply has come."""
 
 
-@cli.app.command(
-    epilog=cli.examples(
-        "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-        "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
-    )
+@cli.command(
+    "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
+    "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
 )
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],

@@ -57,12 +57,10 @@ _SiteUrl = Annotated[
 ]
 
 
-@cli.app.command(
-    epilog=cli.examples(
-        "triathlon gate --baseline my-model --candidate my-model-int4",
-        "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
-        "triathlon gate --baseline old --candidate new --json --markdown gate.md",
-    )
+@cli.command(
+    "triathlon gate --baseline my-model --candidate my-model-int4",
+    "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
+    "triathlon gate --baseline old --candidate new --json --markdown gate.md",
 )
 def gate(
     baseline: Annotated[

@@ -21,11 +21,9 @@ Inputs = Literal["base", "all"]
 _SHOWN = 10
 
 
-@cli.app.command(
-    epilog=cli.examples(
-        "triathlon grade samples.jsonl --suite evolved/humaneval-plus --out graded.jsonl",
-        "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
-    )
+@cli.command(
+    "triathlon grade samples.jsonl --suite evolved/humaneval-plus --out graded.jsonl",
+    "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
 )
 def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],

@@ -26,7 +26,7 @@ questions_app = cli.group_of_commands("questions", "Questions about what program
 translation_app = cli.group_of_commands("translation", "The translation loop.", "triathlon translation check")
 
 
-@cache_app.command(epilog=cli.examples("triathlon cache info"))
+@cli.command("triathlon cache info", group=cache_app)
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
@@ -38,8 +38,8 @@ def info() -> None:
         screen.print(f"{model:40} {count}")
 
 
-@cache_app.command(
-    epilog=cli.examples("triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model")
+@cli.command(
+    "triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model", group=cache_app
 )
 def prune(
     max_megabytes: Annotated[
@@ -59,7 +59,7 @@ def prune(
     console().print(f"{counted(removed, 'reply')} removed")
 
 
-@questions_app.command(epilog=cli.examples(_BUILD))
+@cli.command(_BUILD, group=questions_app)
 def build(
     dataset: Annotated[
         str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")
@@ -108,8 +108,8 @@ async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
         return await question_source(dataset, store).build(grader.sandbox)
 
 
-@translation_app.command(
-    epilog=cli.examples("triathlon translation check", "triathlon translation check --data my-data")
+@cli.command(
+    "triathlon translation check", "triathlon translation check --data my-data", group=translation_app
 )
 def check(data: cli.Data = None) -> None:
     """Executes every reference program of MBXP with its language's own tests (minutes).

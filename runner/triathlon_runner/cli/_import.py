@@ -92,16 +92,13 @@ class _Log:
     """The suite that the file's name stands for; None where it stands for none."""
 
 
-@cli.app.command(
-    "import",
-    epilog=_FORMATS
-    + "\n\n"
-    + cli.examples(
-        "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
-        "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
-        "triathlon import evaloop recordings/ --recorded evalooop",
-        "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
-    ),
+@cli.command(
+    "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
+    "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
+    "triathlon import evaloop recordings/ --recorded evalooop",
+    "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
+    name="import",
+    about=_FORMATS + "\n\n",
 )
 def import_command(
     format_name: Annotated[

@@ -35,9 +35,7 @@ _NOWHERE: Final = (
 """Advice where nothing can be executed."""
 
 
-@cli.app.command(
-    epilog=cli.examples("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")
-)
+@cli.command("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")
 def models(
     model: Annotated[
         str | None,
@@ -80,7 +78,7 @@ def _model(row: ModelRow) -> dict[str, str]:
     }
 
 
-@cli.app.command(epilog=cli.examples("triathlon suites", "triathlon suites --variants --json"))
+@cli.command("triathlon suites", "triathlon suites --variants --json")
 def suites(
     data: cli.Data = None,
     variants: bool = False,
@@ -144,7 +142,7 @@ def _in_words(value: object) -> str:
     return str(value)
 
 
-@cli.app.command(epilog=cli.examples("triathlon doctor"))
+@cli.command("triathlon doctor")
 def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None) -> None:
     """What can run here: sandbox level, limits of a program, languages, GPUs, data, keys.
 

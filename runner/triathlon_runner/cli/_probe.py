@@ -19,12 +19,10 @@ _RAW_CHARACTERS: Final = 2000
 _LIMITS: Final = Limits(outage_seconds=60.0, first_concurrency=1)
 
 
-@cli.app.command(
+@cli.command(
+    "triathlon probe --models my-model",
+    "triathlon probe --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1 --json",
     name="probe",
-    epilog=cli.examples(
-        "triathlon probe --models my-model",
-        "triathlon probe --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1 --json",
-    ),
 )
 def probe_servers(
     models: cli.Models = None,

@@ -24,8 +24,8 @@ results_app = cli.group_of_commands(
 )
 
 
-@results_app.command(
-    "list", epilog=cli.examples("triathlon results list", "triathlon results list --no-check --json")
+@cli.command(
+    "triathlon results list", "triathlon results list --no-check --json", group=results_app, name="list"
 )
 def list_command(
     check: Annotated[
@@ -50,12 +50,11 @@ def list_command(
         )
 
 
-@results_app.command(
-    "archive",
-    epilog=cli.examples(
-        "triathlon results archive --outdated",
-        "triathlon results archive --models my-model --suites loop/core",
-    ),
+@cli.command(
+    "triathlon results archive --outdated",
+    "triathlon results archive --models my-model --suites loop/core",
+    group=results_app,
+    name="archive",
 )
 def archive_command(
     models: cli.Models = None,
@@ -85,9 +84,10 @@ def archive_command(
     screen.print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
-@results_app.command(
-    "compact",
-    epilog=cli.examples("triathlon results compact --models my-model --suites evolved/humaneval-plus"),
+@cli.command(
+    "triathlon results compact --models my-model --suites evolved/humaneval-plus",
+    group=results_app,
+    name="compact",
 )
 def compact_command(
     models: cli.Models = None,
@@ -143,7 +143,7 @@ def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> li
     return chosen
 
 
-@results_app.command("diff", epilog=cli.examples("triathlon results diff old/results results"))
+@cli.command("triathlon results diff old/results results", group=results_app, name="diff")
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],

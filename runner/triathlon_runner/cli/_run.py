@@ -83,13 +83,11 @@ LongestWait = Annotated[
 ]
 
 
-@cli.app.command(
-    epilog=cli.examples(
-        "triathlon run --limit 2",
-        "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
-        "triathlon run --budget 20 --deadline 07:00",
-        "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
-    )
+@cli.command(
+    "triathlon run --limit 2",
+    "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
+    "triathlon run --budget 20 --deadline 07:00",
+    "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
 )
 def run(
     models: cli.Models = None,

@@ -41,12 +41,11 @@ submit_app = cli.group_of_commands(
 )
 
 
-@submit_app.command(
-    "check",
-    epilog=cli.examples(
-        "triathlon submit check results/runs/my-model",
-        "triathlon submit check results/runs/my-model --markdown report.md",
-    ),
+@cli.command(
+    "triathlon submit check results/runs/my-model",
+    "triathlon submit check results/runs/my-model --markdown report.md",
+    group=submit_app,
+    name="check",
 )
 def check_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],

@@ -65,12 +65,10 @@ class StoredFile(NamedTuple):
     suite: str
 
 
-@cli.app.command(
-    epilog=cli.examples(
-        "triathlon verify",
-        "triathlon verify --models my-model --suites loop/core",
-        "triathlon verify --models my-model --tasks HumanEval/57",
-    )
+@cli.command(
+    "triathlon verify",
+    "triathlon verify --models my-model --suites loop/core",
+    "triathlon verify --models my-model --tasks HumanEval/57",
 )
 def verify(
     models: cli.Models = None,
