@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from triathlon_runner import models_yaml
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import OUTDATED, FileId, rows_of, show_rows, states_of
-from triathlon_runner.cli._verify import StoredFile, built_suite, show_report, verify_stored
+from triathlon_runner.cli._verify import StoredFile, built_suite, chosen_files, show_report, verify_stored
 from triathlon_runner.errors import UserError
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import Change, ResultsFolder, archive, compare_files
@@ -73,7 +74,7 @@ def archive_command(
     folder, screen = ResultsFolder(results), console()
     if models is None and suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
-    chosen = _chosen(folder, models, suites)
+    chosen = _measured(results, models_file, models, suites)
     if outdated:
         states = asyncio.run(states_of(folder, models_file, data))
         chosen = [file for file in chosen if any(finding.short == OUTDATED for finding in states[file])]
@@ -105,7 +106,7 @@ def compact_command(
     folder = ResultsFolder(results)
     folder.check_is_there()
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
-    chosen = _chosen(folder, models, suites)
+    chosen = _measured(results, models_file, models, suites)
 
     async def compact_all() -> int:
         kept = 0
@@ -125,22 +126,11 @@ def compact_command(
     raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
 
 
-def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> list[FileId]:
-    """Returns the results files of these models and suites; of all where none is named.
-
-    Raises:
-        UserError: names were given, and there is no such file.
-    """
-    files = list(folder.files())
-    wanted_models = cli.names(models) or {model for model, _ in files}
-    wanted_suites = cli.names(suites) or {suite for _, suite in files}
-    chosen = [(model, suite) for model, suite in files if model in wanted_models and suite in wanted_suites]
-    if not chosen and (models or suites):
-        stored_models = ", ".join(sorted({model for model, _ in files})) or "none"
-        raise UserError(
-            f"no results file matches --models and --suites; there are results of: {stored_models}"
-        )
-    return chosen
+def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[FileId]:
+    """Returns the measured files of these models and suites; refuses a name without results."""
+    listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
+    stored, _ = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
+    return [(file.model, file.suite) for file in stored if file.folder.root == results]
 
 
 @cli.command("triathlon results diff old/results results", group=results_app, name="diff")

@@ -97,7 +97,7 @@ def verify(
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
-    stored, recorded = _chosen(results, cli.names(models), cli.names(suites), listed, catalogue)
+    stored, recorded = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
     prices = {row.id: row.price for row in listed.models}
 
     async def verify_all() -> list[FileReport]:
@@ -129,7 +129,7 @@ def verify(
     raise typer.Exit(0 if recorded_are_whole and all_good else 1)
 
 
-def _chosen(
+def chosen_files(
     results: Path,
     models: Sequence[str] | None,
     suites: Sequence[str] | None,

@@ -113,7 +113,7 @@ CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
         for folder in ("results/runs", "results/runs/m")
     ),
     (nothing, "results archive", 2, ("--models, --suites or --outdated",)),
-    (nothing, "results archive --models nobody", 2, ("there are results of: m",)),
+    (nothing, "results archive --models nobody", 2, ("unknown model 'nobody'; known are: m",)),
     *(
         (nothing, f"results list --results {path}", 2, (f"expected a folder of results at '{path}'",))
         for path in ("none", "models.yaml")

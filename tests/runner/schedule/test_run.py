@@ -44,8 +44,7 @@ async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> Non
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code) == (4, 0, 0)
     assert [record.task_id for record in bench.records()] == list("dcba")
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None
+    manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
     assert manifest.usage.output_tokens == 28
 
@@ -110,8 +109,7 @@ async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
     summary = await bench.run()
     assert (summary.open, summary.exit_code) == (1, 1)
     assert [record.task_id for record in bench.records()] == ["b"]
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None
+    manifest = bench.manifest()
     assert (manifest.open_units, manifest.open_reasons) == (1, {"connection refused": 1})
     bench.model.reply = lambda text: text
     assert (await bench.run()).exit_code == 0
@@ -151,8 +149,7 @@ async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool
     (reason,) = summary.failures
     assert reason.startswith("OverflowError: int too large")
     assert len(reason) < 250 and reason.isprintable()
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None and manifest.open_reasons == {reason: 1}
+    assert bench.manifest().open_reasons == {reason: 1}
     assert [said for said in bench.said if "OverflowError" not in said] == ["m evolved/fake b, sample 0"]
     bench.model.reply = lambda text: text
     assert (await bench.run()).exit_code == 0
@@ -289,9 +286,7 @@ async def test_the_manifest_is_there_before_the_first_line(bench: Bench) -> None
     seen: list[ProtocolHashes] = []
 
     def reply(text: str) -> str:
-        manifest = bench.folder.read_manifest("m", "evolved/fake")
-        assert manifest is not None
-        seen.append(manifest.protocol)
+        seen.append(bench.manifest().protocol)
         return text
 
     bench.model.reply = reply
