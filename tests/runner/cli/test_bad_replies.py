@@ -98,7 +98,8 @@ def test_what_stops_a_model_without_a_row(
     for text in said:
         assert text in output
     assert "what it may be used for" not in output
-    bodies = [json.loads(line)["body"] for line in requests.read_text().splitlines()]
+    asked = requests.read_text() if requests.exists() else ""
+    bodies = [json.loads(line)["body"] for line in asked.splitlines()]
     assert model == "empty" or sum(body["model"] == model for body in bodies) <= 8
     assert not list(place.results.rglob("*.json*"))
 

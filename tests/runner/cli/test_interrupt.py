@@ -126,10 +126,11 @@ async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_closed", [False, True], ids=["SIGHUP", "closed terminal"])
 async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
     """What is in flight is finished; a second SIGHUP, which shells send, or lost output changes nothing."""
-    terminal, end = os.openpty()
+    terminal, end = os.openpty() if is_closed else (-1, None)
     async with ModelServer(answer, latency=0.5) as server:
-        process = await start(server, tmp_path, terminal=end if is_closed else None)
-        os.close(end)
+        process = await start(server, tmp_path, terminal=end)
+        if end is not None:
+            os.close(end)
         await until_asked(server, 2)
         if is_closed:
             os.close(terminal)

@@ -40,7 +40,10 @@ def test_dry_run_estimates_the_rest(finished: SmallRun) -> None:
 def test_verify(finished: SmallRun) -> None:
     """Everything that a run wrote follows from its evidence; `--tasks` grades the units of a task alone."""
     task = finished.records(SEEDS)[0]["task_id"]
-    for options, said in (((), "6 units in 3 files"), (("--tasks", task), "1 unit in 1 file")):
+    for options, said in (
+        ((), "6 units in 3 files"),
+        (("--suites", SEEDS, "--tasks", task), "1 unit in 1 file"),
+    ):
         code, output = finished.says("verify", *options)
         assert code == 0 and said in output, output
 
