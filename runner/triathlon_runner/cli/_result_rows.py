@@ -110,7 +110,7 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
 
 def _row(file_id: FileId, units: int, findings: Sequence[Finding], **more: Any) -> Row:
     """Returns the row of a file; `more` is what is known beside its lines."""
-    row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
+    row: Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
     row |= {"protocol": "?", "ended": "", "origin": ""} | more
     sentences = [finding.reason or finding.short for finding in findings]
     if row["origin"] and sentences:
