@@ -69,12 +69,12 @@ class SmallRun:
         """Writes the lines of a suite anew."""
         self.lines(suite).write_text("".join(json.dumps(record) + "\n" for record in records))
 
-    def edit(self, suite: str, **fields: object) -> None:
+    def edit(self, suite: str, /, **fields: object) -> None:
         """Changes fields of a suite's first line."""
         first, *rest = self.records(suite)
         self.write(suite, [first | fields, *rest])
 
-    def edit_manifest(self, suite: str, **fields: object) -> None:
+    def edit_manifest(self, suite: str, /, **fields: object) -> None:
         """Changes fields of a suite's manifest."""
         path = self.manifest(suite)
         path.write_text(json.dumps(json.loads(path.read_text()) | fields))
