@@ -16,8 +16,8 @@ from triathlon_runner.records import Usage
 from triathlon_runner.serving import ServeConfig
 from triathlon_runner.yaml_file import (
     check_ids_differ,
+    fault_in_words,
     id_form,
-    in_words,
     matching,
     misplaced,
     read,
@@ -268,5 +268,5 @@ def single(
     except ValidationError as error:
         fault = error.errors()[0]
         option = "--" + "-".join(str(part) for part in fault["loc"]).replace("_", "-")
-        raise UserError(f"{option}: {in_words(fault)}") from None
+        raise UserError(f"{option}: {fault_in_words(fault)}") from None
     return listed.model_copy(update={"models": (*listed.models, row)}), name

@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import in_words
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[int | str, ...]
@@ -184,22 +185,6 @@ def _syntax(error: yaml.MarkedYAMLError, path: Path) -> str:
     return f"{where}: expected YAML ({problem}{since}); fix the indentation, close it, or use quotes"
 
 
-_WORDS: Final = (
-    (r"Value error, ", ""),
-    (r"Input should be (?=greater|less)", "expected a number "),
-    (r"Input should be", "expected"),
-    (r"a valid (list|tuple)", "a list (lines that begin with `- `, or [a, b])"),
-    (r"a valid dictionary.*", "a mapping (`name: value`)"),
-    (r"a valid string", "text (a number or a word such as yes is text in quotes)"),
-    (r"a valid integer.*", "a whole number"),
-    (r"a valid boolean.*", "true or false"),
-    (r"Field required", "required and not there; add it"),
-    (r"String should have at least 1 character", "expected text that is not empty"),
-    (r"\w+ should have at least (\d+) items? after validation.*", r"expected at least \1 of these"),
-)
-"""What stands in pydantic's messages, and what it means to somebody who knows YAML alone."""
-
-
 def matching(pattern: str, expected: str) -> Callable[[str], str]:
     """A validator of texts that have a form, whose error says the form in words."""
     form = re.compile(pattern)
@@ -254,7 +239,7 @@ def _faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseMod
         line, place = file.existing(context.get("place", fault["loc"]))
         if fault["type"] == "missing":
             place = (*place, fault["loc"][-1])
-        words = in_words(fault, model)
+        words = fault_in_words(fault, model)
         if also := context.get("also"):
             words += f" (the other is in line {file.line(also)})"
         faults.setdefault((line, place), []).append(words)
@@ -266,17 +251,21 @@ def _faults_in_words(error: ValidationError, file: YamlFile, model: type[BaseMod
     ]
 
 
-def in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = None) -> str:
+def fault_in_words(fault: Mapping[str, Any], model: type[BaseModel] | None = None) -> str:
     """What pydantic found, without its terms; for an unknown key the nearest of the model's."""
     if fault["type"] == "extra_forbidden":
         name = str(fault["loc"][-1])
-        keys = [key for key in _keys_of(model) if key != name] if model else []
-        near = difflib.get_close_matches(name, keys, n=1)
+        keys = _keys_below(model) - {name} if model else set()
+        near = difflib.get_close_matches(name, sorted(keys), n=1)
         return f"unknown key; did you mean {near[0]!r}?" if near else "unknown key; remove it"
-    message = str(fault["msg"])
-    for pattern, words in _WORDS:
-        message = re.sub(f"^{pattern}" if pattern[0].isupper() else pattern, words, message)
-    return message
+    return in_words(fault)
+
+
+def _keys_below(model: type[BaseModel]) -> set[str]:
+    """The names of all fields of a model and of the models in it."""
+    schema = model.model_json_schema()
+    parts = (schema, *schema.get("$defs", {}).values())
+    return {name for part in parts for name in part.get("properties", {})}
 
 
 def _got(fault: Mapping[str, Any], place: Place) -> str:
@@ -289,19 +278,3 @@ def _got(fault: Mapping[str, Any], place: Place) -> str:
     if isinstance(value, dict | list):
         return ", got a mapping" if isinstance(value, dict) else ", got a list"
     return f", got {repr(value) if isinstance(value, str) else json.dumps(value):.80}"
-
-
-def _keys_of(model: type[BaseModel]) -> list[str]:
-    """The names of all fields of a model and of the models in it."""
-    models = [model]
-    for each in models:
-        inner = (found for field in each.model_fields.values() for found in _models_in(field.annotation))
-        models += [found for found in inner if found not in models]
-    return [name for each in models for name in each.model_fields]
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from _models_in(inner)

@@ -74,7 +74,7 @@ class LongRun:
     """One results folder; each call runs what is open, as the command does."""
 
     root: Path
-    suite: LongSuite
+    suite: FakeSuite
     concurrency: int = 32
     price: float = 1.0
     """USD per million tokens, either way."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_of
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import UnitRecord
+from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import (
     PROFILES,
     ConsoleProgress,
@@ -67,6 +67,11 @@ class Bench:
             self.control.stop("Ctrl-C")
         return await runner.run(plan)
 
+    def manifest(self) -> Manifest:
+        found = self.folder.read_manifest("m", self.suite.id)
+        assert found is not None
+        return found
+
     def records(self) -> list[UnitRecord]:
         return list(read_records(self.folder.lines("m", self.suite.id), UnitRecord))
 
@@ -83,6 +88,9 @@ class _Quiet:
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         self.said.append(reason)
+
+    def broke(self, unit: str, _error: Exception) -> None:
+        self.said.append(unit)
 
     def say(self, message: str) -> None:
         self.said.append(message)

@@ -1,13 +1,17 @@
 """A small run by the command itself, of a scripted model that knows our problems."""
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from support.model_server import model_server_process
 from triathlon_runner.cli import add_commands, app
+from triathlon_runner.errors import UserError
 
 add_commands()
 
@@ -39,6 +43,41 @@ class SmallRun:
             patch.setenv("TRIATHLON_CACHE", str(self.root / "cache"))
             patch.setenv("SMALL_RUN_KEY", KEY)
             return CliRunner().invoke(app, arguments)
+
+    def says(self, *arguments: str) -> tuple[int, str]:
+        """Exit code of a command, and all that a person reads of it."""
+        result = self.call(*arguments)
+        if isinstance(result.exception, UserError):  # the entry point prints it and ends with 2
+            return 2, f"{result.output}{result.exception}"
+        return result.exit_code, result.output
+
+    def listed(self, *options: str) -> dict[str, dict[str, Any]]:
+        """The rows of `results list`, by suite."""
+        rows = json.loads(self.call("results", "list", "--json", *options).stdout)
+        return {row["suite"]: row for row in rows}
+
+    def lines(self, suite: str) -> Path:
+        return self.results / f"runs/m/{suite}.jsonl"
+
+    def manifest(self, suite: str) -> Path:
+        return self.results / f"runs/m/{suite}.manifest.json"
+
+    def records(self, suite: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.lines(suite).read_text().splitlines()]
+
+    def write(self, suite: str, records: Iterable[dict[str, Any]]) -> None:
+        """Writes the lines of a suite anew."""
+        self.lines(suite).write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    def edit(self, suite: str, /, **fields: object) -> None:
+        """Changes fields of a suite's first line."""
+        first, *rest = self.records(suite)
+        self.write(suite, [first | fields, *rest])
+
+    def edit_manifest(self, suite: str, /, **fields: object) -> None:
+        """Changes fields of a suite's manifest."""
+        path = self.manifest(suite)
+        path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
     def run(self, *options: str) -> Result:
         return self.call("run", "--suites", SUITES, "--limit", "2", *options)

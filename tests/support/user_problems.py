@@ -46,6 +46,7 @@ PROGRAMS: Final = {
     "runs": str(RUNS["code"]),
 }
 ROW: Final = "- {id: mine, title: My functions, problems: mine.jsonl}\n"
+PRIVATE: Final = ROW.replace("}", ", private: true}")
 SUITES: Final = "loop/mine,runtime/mine,evolved/mine"
 
 

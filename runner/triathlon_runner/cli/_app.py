@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import typer
 
@@ -19,6 +19,7 @@ from triathlon_runner.terminal import print_error, print_traceback
 
 MODELS_FILE: Final = Path("models.yaml")
 RESULTS: Final = Path("results")
+Command = TypeVar("Command", bound=Callable[..., Any])
 _OUTPUT_LOST: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT)
 """Errors without a file's name: of writing to the standard output."""
 
@@ -47,6 +48,13 @@ def group_of_commands(name: str, about: str, example: str) -> typer.Typer:
     group = typer.Typer(help=about, epilog=examples(example), no_args_is_help=True)
     app.add_typer(group, name=name)
     return group
+
+
+def command(
+    *lines: str, group: typer.Typer = app, name: str | None = None, about: str = ""
+) -> Callable[[Command], Command]:
+    """Makes a function a command whose help ends with `about` and an example a line."""
+    return group.command(name, epilog=about + examples(*lines))
 
 
 def _show_version(is_set: bool) -> None:

@@ -11,17 +11,8 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    Budget,
-    Data,
-    ModelsFile,
-    app,
-    complete_suites,
-    examples,
-    names,
-)
-from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
+from triathlon_runner.cli import _app as cli
+from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, open_grader
 from triathlon_runner.datasets import DataStore, Problem
 from triathlon_runner.datasets.user import ACCEPTED
 from triathlon_runner.errors import UserError
@@ -55,26 +46,24 @@ _CHECK_SECONDS = 0.1
 """Between two checks whether the budget is spent and the last reply has come."""
 
 
-@app.command(
-    epilog=examples(
-        "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
-        "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
-    )
+@cli.command(
+    "triathlon evolve --model gpt-4-turbo --out new --transformations subtle --limit 10 --dry-run",
+    "triathlon evolve --model gpt-4 --seeds evolved/humaneval --transformations decompose --out new",
 )
 def evolve(
     model: Annotated[str, typer.Option(help="Id of the model in models.yaml that evolves.")],
     out: Annotated[Path, typer.Option(help="Folder for the sets and the history of each problem.")],
     seeds: Annotated[
-        str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=complete_suites)
+        str, typer.Option(help="Suite whose problems are the seeds.", autocompletion=cli.complete_suites)
     ] = "evolved/core-seeds",
     transformations: Annotated[
         str, typer.Option(help="Separated by commas: " + ", ".join(TRANSFORMATIONS) + ".", show_default="all")
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
-    budget: Budget = None,
+    budget: cli.Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
-    models_file: ModelsFile = MODELS_FILE,
-    data: Data = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    data: cli.Data = None,
 ) -> None:
     """Evolves problems, executes and repairs them, and writes sets for suites.yaml; goes on where it stopped.
 
@@ -86,10 +75,13 @@ def evolve(
     screen, workspace = console(), Workspace(out)
     listed = models_yaml.load(models_file)
     (row,) = listed.select([model])
-    _check_model(row, budget, dry_run=dry_run)
+    if (reason := why_not(row)) is not None and not dry_run:
+        raise UserError(f"{row.id!r} cannot be asked here: {reason}")
+    if budget is not None:
+        check_prices([row])
     (entry,) = catalogue_beside(models_file).select([seeds])
     problems = asyncio.run(_read_seeds(entry, data_store(data)))
-    jobs = make_jobs(problems, names(transformations) or [], limit)
+    jobs = make_jobs(problems, cli.names(transformations) or [], limit)
     screen.print_message(_expected(jobs, workspace, row))
     if not dry_run:
         workspace.check()
@@ -132,18 +124,6 @@ def _row_of_suites_yaml(path: Path, seeds: SuiteEntry, folder: Path) -> str:
         }
     )
     return row.as_yaml()
-
-
-def _check_model(row: models_yaml.ModelRow, budget: float | None, *, dry_run: bool) -> None:
-    """Checks that the model can be asked here, and has a price where there is a budget."""
-    reason = why_not(row)
-    if reason is not None and not dry_run:
-        raise UserError(f"{row.id!r} cannot be asked here: {reason}")
-    if budget is not None and row.price is None:
-        raise UserError(
-            f"--budget expects a model with a price, {row.id!r} names none;"
-            " add `price` to it or leave --budget out"
-        )
 
 
 async def _read_seeds(entry: SuiteEntry, store: DataStore) -> Sequence[Problem]:

@@ -1,7 +1,7 @@
 """`triathlon gate`: is the candidate worse than the baseline?"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -11,22 +11,10 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    RESULTS,
-    Budget,
-    Data,
-    ModelsFile,
-    Results,
-    app,
-    complete_models,
-    complete_suites,
-    examples,
-    names,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.cli._run_report import about_cost, warnings_about
-from triathlon_runner.cli._session import check_wanted, open_run, run_plan
+from triathlon_runner.cli._session import Session, run_plan
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
     Comparison,
@@ -41,7 +29,6 @@ from triathlon_runner.schedule import (
     PROFILES,
     ConsoleProgress,
     Control,
-    Runner,
     RunPlan,
     Summary,
     Wanted,
@@ -50,52 +37,52 @@ from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import Screen, console
 from triathlon_runner.unit_pages import SITE_FOLDER
 
+_Suites = Annotated[
+    str | None,
+    typer.Option(
+        help="Ids, separated by commas; left out: the core suites of the profile quick.",
+        autocompletion=cli.complete_suites,
+    ),
+]
+_Margin = Annotated[
+    float,
+    typer.Option(help="How much lower the candidate's mean score may be, 0 to 1: 0.02 is two points of 100."),
+]
+_SiteUrl = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
+        envvar="TRIATHLON_URL",
+    ),
+]
 
-@app.command(
-    epilog=examples(
-        "triathlon gate --baseline my-model --candidate my-model-int4",
-        "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
-        "triathlon gate --baseline old --candidate new --json --markdown gate.md",
-    )
+
+@cli.command(
+    "triathlon gate --baseline my-model --candidate my-model-int4",
+    "triathlon gate --baseline old --candidate new --suites loop/core --margin 0.03 --budget 2",
+    "triathlon gate --baseline old --candidate new --json --markdown gate.md",
 )
 def gate(
     baseline: Annotated[
-        str, typer.Option(help="Id of the model to compare with.", autocompletion=complete_models)
+        str, typer.Option(help="Id of the model to compare with.", autocompletion=cli.complete_models)
     ],
     candidate: Annotated[
-        str, typer.Option(help="Id of the model that may be worse.", autocompletion=complete_models)
+        str, typer.Option(help="Id of the model that may be worse.", autocompletion=cli.complete_models)
     ],
-    suites: Annotated[
-        str | None,
-        typer.Option(
-            help="Ids, separated by commas; left out: the core suites of the profile quick.",
-            autocompletion=complete_suites,
-        ),
-    ] = None,
+    suites: _Suites = None,
     alpha: Annotated[float, typer.Option(help="Probability of a wrong verdict, above 0 and below 1.")] = 0.05,
-    margin: Annotated[
-        float,
-        typer.Option(
-            help="How much lower the candidate's mean score may be, 0 to 1: 0.02 is two points of 100."
-        ),
-    ] = 0.0,
+    margin: _Margin = 0.0,
     seed: Annotated[int, typer.Option(help="Of the random order of tasks.")] = 0,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")] = None,
-    budget: Budget = None,
+    budget: cli.Budget = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")
     ] = False,
     markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
-    site_url: Annotated[
-        str | None,
-        typer.Option(
-            help="Where the site is published, for links to the tasks that were lost; left out: _site/.",
-            envvar="TRIATHLON_URL",
-        ),
-    ] = None,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    site_url: _SiteUrl = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Is one model worse than another? Asks both, task by task, and stops as soon as that is clear.
 
@@ -105,22 +92,23 @@ def gate(
     Exit code 0: not worse; 1: worse; 3: undecided; 2: something is for you to fix.
     """
     _check(baseline, candidate, alpha, margin, markdown, site_url)
-    listed, control, folder = models_yaml.load(models_file), Control(budget), ResultsFolder(results)
-    models = baseline, candidate
-    suite_ids = names(suites) or [entry.id for entry in BUILT_IN.select() if PROFILES["quick"].takes(entry)]
-    wanted = Wanted(PROFILES["standard"], models, suite_ids, catalogue=catalogue_beside(models_file))
-    folder.check_writable()
-    store = data_store(data)
-    check_wanted(wanted, listed, control)
+    models, quick = (baseline, candidate), PROFILES["quick"]
+    suite_ids = cli.names(suites) or [entry.id for entry in BUILT_IN.select() if quick.takes(entry)]
+    session = Session(
+        listed=models_yaml.load(models_file),
+        wanted=Wanted(PROFILES["standard"], models, suite_ids, catalogue=catalogue_beside(models_file)),
+        control=Control(budget),
+        folder=ResultsFolder(results),
+        data=data_store(data),
+    )
+    session.check()
     screen = Screen(stderr=True) if as_json else console()
-    opened = partial(open_run, listed=listed, wanted=wanted, control=control, folder=folder, data=store)
     planned = partial(
         plan_comparison, models=models, seed=seed, max_tasks=max_tasks, margin=margin, alpha=alpha
     )
-    comparison, summary = asyncio.run(_compare(opened, planned, screen))
-    site = site_url or SITE_FOLDER
-    usd = _known_cost(control)
-    report = report_of(comparison, folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
+    comparison, summary = asyncio.run(_compare(session, planned, screen))
+    usd, site = _known_cost(session.control), site_url or SITE_FOLDER
+    report = report_of(comparison, session.folder, summary, suites=suite_ids, seed=seed, usd=usd, site=site)
     if markdown is not None:
         replace_file(markdown, report_markdown(report))
     if as_json:
@@ -150,15 +138,13 @@ def _check(
 
 
 async def _compare(
-    opened: Callable[[AsyncExitStack, ConsoleProgress], Awaitable[tuple[Runner, RunPlan]]],
-    planned: Callable[[RunPlan], Comparison],
-    screen: Screen,
+    session: Session, planned: Callable[[RunPlan], Comparison], screen: Screen
 ) -> tuple[Comparison, Summary]:
     """Counts stored results, and asks both models until the comparison is decided."""
     progress, summary = ConsoleProgress(screen), Summary()
     async with AsyncExitStack() as stack:
         with progress:
-            runner, plan = await opened(stack, progress)
+            runner, plan = await session.open(stack, progress)
             comparison = planned(plan)
             for model in comparison.models:
                 count_stored(comparison, plan.work[model], runner.folder)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import AsJson, Data, app, complete_suites, examples
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.user import problem_file
@@ -21,17 +21,15 @@ Inputs = Literal["base", "all"]
 _SHOWN = 10
 
 
-@app.command(
-    epilog=examples(
-        "triathlon grade samples.jsonl --suite evolved/humaneval-plus --out graded.jsonl",
-        "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
-    )
+@cli.command(
+    "triathlon grade samples.jsonl --suite evolved/humaneval-plus --out graded.jsonl",
+    "triathlon grade samples/ --problems HumanEvalPlus.jsonl.gz",
 )
 def grade(
     samples: Annotated[Path, typer.Argument(help="A folder `<task>/<n>.py`, or a file of samples in JSON.")],
     suite: Annotated[
         str | None,
-        typer.Option(help="Grade against the problems of this suite.", autocompletion=complete_suites),
+        typer.Option(help="Grade against the problems of this suite.", autocompletion=cli.complete_suites),
     ] = None,
     problems: Annotated[
         Path | None,
@@ -47,8 +45,8 @@ def grade(
         bool, typer.Option("--partial", help="Tasks without a sample are no fault (exit code 0).")
     ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Programs at once; left out: one a core.")] = None,
-    data: Data = None,
-    as_json: AsJson = False,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Grades samples and goes on where an earlier call stopped.
 

@@ -8,7 +8,7 @@ import typer
 
 from triathlon_runner import translation
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import Data, complete_models, examples, group_of_commands
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.user import UserDataSet
@@ -21,12 +21,12 @@ from triathlon_runner.schedule import check_references
 from triathlon_runner.terminal import console, counted
 
 _BUILD = "triathlon questions build --dataset humaneval --out questions.json"
-cache_app = group_of_commands("cache", "The cache of replies.", "triathlon cache info")
-questions_app = group_of_commands("questions", "Questions about what programs do while they run.", _BUILD)
-translation_app = group_of_commands("translation", "The translation loop.", "triathlon translation check")
+cache_app = cli.group_of_commands("cache", "The cache of replies.", "triathlon cache info")
+questions_app = cli.group_of_commands("questions", "Questions about what programs do while they run.", _BUILD)
+translation_app = cli.group_of_commands("translation", "The translation loop.", "triathlon translation check")
 
 
-@cache_app.command(epilog=examples("triathlon cache info"))
+@cli.command("triathlon cache info", group=cache_app)
 def info() -> None:
     """Where the cache lies, its size, and replies by model."""
     with ReplyCache(cache_folder() / "replies.sqlite") as replies:
@@ -38,15 +38,16 @@ def info() -> None:
         screen.print(f"{model:40} {count}")
 
 
-@cache_app.command(
-    epilog=examples("triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model")
+@cli.command(
+    "triathlon cache prune --max-megabytes 500", "triathlon cache prune --model my-model", group=cache_app
 )
 def prune(
     max_megabytes: Annotated[
         float | None, typer.Option(min=0, help="Removes the oldest replies down to this size.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Removes the replies of this model.", autocompletion=complete_models)
+        str | None,
+        typer.Option(help="Removes the replies of this model.", autocompletion=cli.complete_models),
     ] = None,
 ) -> None:
     """Removes replies; results stay as they are, and what is asked again is asked anew."""
@@ -58,13 +59,13 @@ def prune(
     console().print(f"{counted(removed, 'reply')} removed")
 
 
-@questions_app.command(epilog=examples(_BUILD))
+@cli.command(_BUILD, group=questions_app)
 def build(
     dataset: Annotated[
         str, typer.Option(help="One of: " + ", ".join(DATASETS) + "; or the id of one in suites.yaml.")
     ],
     out: Annotated[Path, typer.Option(help="The question file to write (JSON).")],
-    data: Data = None,
+    data: cli.Data = None,
 ) -> None:
     """Traces a data set's references, writes its questions, and says what was left out and why."""
     question_file = asyncio.run(_build(_data_set(dataset), data_store(data)))
@@ -107,10 +108,10 @@ async def _build(dataset: str | UserDataSet, store: DataStore) -> QuestionFile:
         return await question_source(dataset, store).build(grader.sandbox)
 
 
-@translation_app.command(
-    epilog=examples("triathlon translation check", "triathlon translation check --data my-data")
+@cli.command(
+    "triathlon translation check", "triathlon translation check --data my-data", group=translation_app
 )
-def check(data: Data = None) -> None:
+def check(data: cli.Data = None) -> None:
     """Executes every reference program of MBXP with its language's own tests (minutes).
 
     Says how many tasks have all five languages, and how many references pass in each.

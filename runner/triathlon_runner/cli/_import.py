@@ -11,16 +11,7 @@ from typing import Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from triathlon_runner.cli._app import (
-    RESULTS,
-    Data,
-    Results,
-    app,
-    complete_suites,
-    examples,
-    names,
-    one_of,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.errors import UserError
 from triathlon_runner.imports import (
@@ -52,6 +43,45 @@ _ABOUT = {name: log_format.about for name, log_format in FORMATS.items()} | REPO
 _FORMATS = "Formats: " + "; ".join(f"{name} ({about})" for name, about in _ABOUT.items())
 
 
+_Suite = Annotated[
+    str | None,
+    typer.Option(
+        help="The suite that the log is about; with --recorded left out: the source's.",
+        autocompletion=cli.complete_suites,
+    ),
+]
+_Model = Annotated[
+    str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
+]
+_Recorded = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
+        " results/recorded/sources.yaml. What was filed before is replaced.",
+    ),
+]
+_Filter = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="NAME",
+        help="Of an lm-eval log with several filters, the one to read; left out: the first.",
+    ),
+]
+_Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
+        " results/published/livecodebench.csv.",
+    ),
+]
+_Verdicts = Annotated[
+    Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class _Log:
     """One log, and the model whose replies it holds."""
@@ -62,65 +92,31 @@ class _Log:
     """The suite that the file's name stands for; None where it stands for none."""
 
 
-@app.command(
-    "import",
-    epilog=_FORMATS
-    + "\n\n"
-    + examples(
-        "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
-        "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
-        "triathlon import evaloop recordings/ --recorded evalooop",
-        "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
-    ),
+@cli.command(
+    "triathlon import evaloop page.json --suite loop/mbpp-plus --model gpt-x",
+    "triathlon import evalplus samples.jsonl --suite evolved/humaneval-plus --model gpt-x",
+    "triathlon import evaloop recordings/ --recorded evalooop",
+    "triathlon import livecodebench eval_all.json --model GPT-X --address https://example.org/eval_all.json",
+    name="import",
+    about=_FORMATS + "\n\n",
 )
 def import_command(
     format_name: Annotated[
-        str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=one_of(_ABOUT))
+        str, typer.Argument(metavar="FORMAT", help=", ".join(_ABOUT) + ".", autocompletion=cli.one_of(_ABOUT))
     ],
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="FILE…", help="The logs, or folders of them; for reval its folder."),
     ],
-    suite: Annotated[
-        str | None,
-        typer.Option(
-            help="The suite that the log is about; with --recorded left out: the source's.",
-            autocompletion=complete_suites,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Id to file it under, as in models.yaml; left out: the file's name.")
-    ] = None,
+    suite: _Suite = None,
+    model: _Model = None,
     kind: Annotated[Literal["instruct", "base"], typer.Option(help="How the model was asked.")] = "instruct",
-    recorded: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="File outcomes without texts in results/recorded/SOURCE/, with a receipt; SOURCE stands in"
-            " results/recorded/sources.yaml. What was filed before is replaced.",
-        ),
-    ] = None,
-    log_filter: Annotated[
-        str | None,
-        typer.Option(
-            "--filter",
-            metavar="NAME",
-            help="Of an lm-eval log with several filters, the one to read; left out: the first.",
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where the outputs were published; for livecodebench, whose pass@1 is filed as reported, in"
-            " results/published/livecodebench.csv.",
-        ),
-    ] = None,
-    verdicts: Annotated[
-        Path | None, typer.Option(help="File to keep verdicts in, so that the next call goes on from there.")
-    ] = None,
-    results: Results = RESULTS,
-    data: Data = None,
+    recorded: _Recorded = None,
+    log_filter: _Filter = None,
+    address: _Address = None,
+    verdicts: _Verdicts = None,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Grades the programs and answers of logs and writes them to results/imported/, kept apart.
 
@@ -139,14 +135,13 @@ def import_command(
     log_format = with_filter(FORMATS[format_name], log_filter)
     source = read_source(results, recorded) if recorded is not None else None
     logs = _logs(logs_at(log_format, paths, suite), model, kind, source)
-    catalogue, screen, any_left_out = catalogue_beside(), console(), False
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
-    entries = catalogue.select(source.suites if source is not None and suite is None else names(suite))
-    folder, store = ResultsFolder(results), data_store(data)
+    entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))
+    folder, store, screen = ResultsFolder(results), data_store(data), console()
 
-    async def import_all() -> None:
-        nonlocal any_left_out
+    async def import_all() -> int:
+        left_out = 0
         async with open_grader() as grader:
             caching_grader = CachingGrader(grader, verdicts)
             for entry in entries:  # one after another: a suite's data can be large
@@ -154,12 +149,13 @@ def import_command(
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
                     report = await _import(log_format, log, source, built, folder, caching_grader)
                     _show(report, log.path, screen)
-                    any_left_out = any_left_out or bool(report.left_out)
+                    left_out += len(report.left_out)
+        return left_out
 
-    asyncio.run(import_all())
+    left_out = asyncio.run(import_all())
     if log_format.note:
         screen.print_message(f"note: {log_format.note}")
-    raise typer.Exit(1 if any_left_out else 0)
+    raise typer.Exit(1 if left_out else 0)
 
 
 def _file_reported(paths: Sequence[Path], model: str | None, address: str | None, published: Path) -> None:

@@ -7,15 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from triathlon_runner import catalogue, models_yaml, sandbox
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    AsJson,
-    Data,
-    ModelsFile,
-    app,
-    complete_models,
-    examples,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.grading import TEST_LIMITS
@@ -43,14 +35,14 @@ _NOWHERE: Final = (
 """Advice where nothing can be executed."""
 
 
-@app.command(epilog=examples("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json"))
+@cli.command("triathlon models", "triathlon models gpt-4-turbo", "triathlon models --json")
 def models(
     model: Annotated[
         str | None,
-        typer.Argument(help="Shows all that is known of this one.", autocompletion=complete_models),
+        typer.Argument(help="Shows all that is known of this one.", autocompletion=cli.complete_models),
     ] = None,
-    models_file: ModelsFile = MODELS_FILE,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    as_json: cli.AsJson = False,
 ) -> None:
     """The models of models.yaml and whether they can run here."""
     listed = models_yaml.load(models_file)
@@ -86,12 +78,12 @@ def _model(row: ModelRow) -> dict[str, str]:
     }
 
 
-@app.command(epilog=examples("triathlon suites", "triathlon suites --variants --json"))
+@cli.command("triathlon suites", "triathlon suites --variants --json")
 def suites(
-    data: Data = None,
+    data: cli.Data = None,
     variants: bool = False,
-    models_file: ModelsFile = MODELS_FILE,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    as_json: cli.AsJson = False,
 ) -> None:
     """The suites, where they are graded and whether their data is here; --variants lists those too.
 
@@ -150,8 +142,8 @@ def _in_words(value: object) -> str:
     return str(value)
 
 
-@app.command(epilog=examples("triathlon doctor"))
-def doctor(models_file: ModelsFile = MODELS_FILE, data: Data = None) -> None:
+@cli.command("triathlon doctor")
+def doctor(models_file: cli.ModelsFile = cli.MODELS_FILE, data: cli.Data = None) -> None:
     """What can run here: sandbox level, limits of a program, languages, GPUs, data, keys.
 
     Exit code 1: nothing can be executed.
@@ -161,7 +153,7 @@ def doctor(models_file: ModelsFile = MODELS_FILE, data: Data = None) -> None:
     missing = [entry.id for entry in catalogue.select() if not _data(entry, store)[0]]
     where = "fetched when run, or read from --data FOLDER"
     _say(screen, "data", f"not here, {where}: {', '.join(missing)}" if missing else "all here")
-    for row in models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE).models:
+    for row in models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE).models:
         _say(screen, "model", f"{row.id}: {why_not(row) or 'ready'}")
     raise typer.Exit(0 if healthy else 1)
 

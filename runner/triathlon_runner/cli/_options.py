@@ -7,7 +7,7 @@ from pathlib import Path
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue
-from triathlon_runner.cli._app import MODELS_FILE, Executor, names
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -35,7 +35,7 @@ def data_store(data: Path | None, *, fetch: bool = True) -> DataStore:
 
 @asynccontextmanager
 async def open_grader(
-    executor: Executor = "local",
+    executor: cli.Executor = "local",
     ray_address: str | None = None,
     report: Callable[[str], object] = lambda _: None,
 ) -> AsyncIterator[Grader]:
@@ -72,7 +72,7 @@ def models_to_run(
         UserError: `--model` without `--base-url`, or the other way round; a file or an id that is not usable.
     """
     if all(option is None for option in (model, base_url, key_env, price)):
-        return models_yaml.load(models_file), names(models)
+        return models_yaml.load(models_file), cli.names(models)
     if model is None or base_url is None:
         raise UserError(
             "expected --model and --base-url together (and --key-env where the server wants a key, --price"
@@ -80,7 +80,7 @@ def models_to_run(
         )
     if models is not None:
         raise UserError(f"expected --model or --models, got both ({model!r} and {models!r})")
-    listed = models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE)
+    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     with_model, model_id = models_yaml.single(model, base_url, key_env, listed, price=_price(price))
     return with_model, [model_id]
 

@@ -7,19 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    AsJson,
-    BaseUrl,
-    Budget,
-    KeyEnv,
-    ModelName,
-    Models,
-    ModelsFile,
-    PriceOfModel,
-    app,
-    examples,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import check_prices, models_to_run
 from triathlon_runner.errors import InfrastructureError, UserError, leaves
 from triathlon_runner.llm import Limits, ReplyCache, probe, probed
@@ -31,25 +19,23 @@ _RAW_CHARACTERS: Final = 2000
 _LIMITS: Final = Limits(outage_seconds=60.0, first_concurrency=1)
 
 
-@app.command(
+@cli.command(
+    "triathlon probe --models my-model",
+    "triathlon probe --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1 --json",
     name="probe",
-    epilog=examples(
-        "triathlon probe --models my-model",
-        "triathlon probe --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1 --json",
-    ),
 )
 def probe_servers(
-    models: Models = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = None,
-    price: PriceOfModel = None,
-    budget: Budget = None,
+    models: cli.Models = None,
+    model: cli.ModelName = None,
+    base_url: cli.BaseUrl = None,
+    key_env: cli.KeyEnv = None,
+    price: cli.PriceOfModel = None,
+    budget: cli.Budget = None,
     ask_again: Annotated[
         bool, typer.Option("--ask-again", help="Ask anew what an earlier call asked of the same server.")
     ] = False,
-    models_file: ModelsFile = MODELS_FILE,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Asks at most ten small questions that show how a server behaves, and which settings its row needs.
 

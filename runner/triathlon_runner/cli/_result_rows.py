@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import MODELS_FILE
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.datasets import DataStore, DataUnavailableError
 from triathlon_runner.engine_version import graded_otherwise
@@ -108,30 +108,17 @@ def show_rows(rows: Sequence[Row], screen: Screen) -> None:
         screen.print_message(f"{', '.join(first_of(names, _NAMED))}: {reason}")
 
 
-def _row(
-    file_id: FileId,
-    units: int,
-    findings: Sequence[Finding],
-    *,
-    open_units: int | None = None,
-    protocol: str = "?",
-    ended: str = "",
-    origin: str = "",
-) -> Row:
+def _row(file_id: FileId, units: int, findings: Sequence[Finding], **more: Any) -> Row:
+    """Returns the row of a file; `more` is what is known beside its lines."""
+    row: Row = {"model": file_id[0], "suite": file_id[1], "units": units, "open": None}
+    row |= {"protocol": "?", "ended": "", "origin": ""} | more
     sentences = [finding.reason or finding.short for finding in findings]
-    if origin and sentences:
-        sentences[0] += f": {origin}"
-    return {
-        "model": file_id[0],
-        "suite": file_id[1],
-        "units": units,
-        "open": open_units,
-        "protocol": protocol,
-        "ended": ended,
+    if row["origin"] and sentences:
+        sentences[0] += f": {row['origin']}"
+    return row | {
         "short": ", ".join(dict.fromkeys(finding.short for finding in findings)),
         "state": "; ".join(sentences),
         "reasons": [finding.reason for finding in findings if finding.reason],
-        "origin": origin,
     }
 
 
@@ -168,7 +155,7 @@ def _stored(folder: ResultsFolder, file_id: FileId, state: Sequence[Finding]) ->
         file_id,
         units,
         [*findings, *cut],
-        open_units=max(0, counted_units + manifest.open_units - units),
+        open=max(0, counted_units + manifest.open_units - units),
         protocol=str(manifest.protocol),
         ended=manifest.ended,
         origin=f"{log.get('format', '?')}, {log.get('file', '?')}" if log else "",
@@ -198,7 +185,7 @@ def _recorded(file: RecordedFile) -> Row:
         file_id,
         units,
         [Finding("recorded"), *([Finding("other version", engine)] if engine else [])],
-        open_units=0,
+        open=0,
         protocol=str(manifest.protocol),
         ended=receipt.date,
         origin=f"{receipt.source}, {receipt.file}",
@@ -209,7 +196,7 @@ async def states_of(
     folder: ResultsFolder, models_file: Path, data: Path | None
 ) -> dict[FileId, list[Finding]]:
     """Returns what is damaged in each file, and whether a run would add to it."""
-    listed = models_yaml.load(models_file, missing_ok=models_file == MODELS_FILE)
+    listed = models_yaml.load(models_file, missing_ok=models_file == cli.MODELS_FILE)
     catalogue, store = catalogue_beside(models_file), data_store(data, fetch=False)
     states: dict[FileId, list[Finding]] = {}
     by_suite = sorted(folder.files(), key=lambda file: file[1])

@@ -8,22 +8,11 @@ from typing import Annotated
 
 import typer
 
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    RESULTS,
-    AsJson,
-    Data,
-    Models,
-    ModelsFile,
-    Results,
-    Suites,
-    examples,
-    group_of_commands,
-    names,
-)
+from triathlon_runner import models_yaml
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import OUTDATED, FileId, rows_of, show_rows, states_of
-from triathlon_runner.cli._verify import StoredFile, built_suite, show_report, verify_stored
+from triathlon_runner.cli._verify import StoredFile, built_suite, chosen_files, show_report, verify_stored
 from triathlon_runner.errors import UserError
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import Change, ResultsFolder, archive, compare_files
@@ -31,22 +20,22 @@ from triathlon_runner.terminal import console, counted, first_of
 from triathlon_runner.verify import compact_file
 
 _SHOWN = 50
-results_app = group_of_commands(
+results_app = cli.group_of_commands(
     "results", "What was measured: list, archive, compact, diff.", "triathlon results list"
 )
 
 
-@results_app.command(
-    "list", epilog=examples("triathlon results list", "triathlon results list --no-check --json")
+@cli.command(
+    "triathlon results list", "triathlon results list --no-check --json", group=results_app, name="list"
 )
 def list_command(
     check: Annotated[
         bool, typer.Option(help="Compare with today's protocols, data and models.yaml (reads the data).")
     ] = True,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Every results file: units, open ones, protocol, and whether a run would go on from it."""
     folder, screen = ResultsFolder(results), console()
@@ -62,22 +51,21 @@ def list_command(
         )
 
 
-@results_app.command(
-    "archive",
-    epilog=examples(
-        "triathlon results archive --outdated",
-        "triathlon results archive --models my-model --suites loop/core",
-    ),
+@cli.command(
+    "triathlon results archive --outdated",
+    "triathlon results archive --models my-model --suites loop/core",
+    group=results_app,
+    name="archive",
 )
 def archive_command(
-    models: Models = None,
-    suites: Suites = None,
+    models: cli.Models = None,
+    suites: cli.Suites = None,
     outdated: Annotated[
         bool, typer.Option("--outdated", help="Those made under another protocol, data or model revision.")
     ] = False,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Puts results aside (results/archive/), so that the next run makes them anew; nothing is deleted.
 
@@ -86,7 +74,7 @@ def archive_command(
     folder, screen = ResultsFolder(results), console()
     if models is None and suites is None and not outdated:
         raise UserError("expected --models, --suites or --outdated, got none: say which results to archive")
-    chosen = _chosen(folder, models, suites)
+    chosen = _measured(results, models_file, models, suites)
     if outdated:
         states = asyncio.run(states_of(folder, models_file, data))
         chosen = [file for file in chosen if any(finding.short == OUTDATED for finding in states[file])]
@@ -97,15 +85,17 @@ def archive_command(
     screen.print_message(f"{counted(len(chosen), 'results file')} archived")
 
 
-@results_app.command(
-    "compact", epilog=examples("triathlon results compact --models my-model --suites evolved/humaneval-plus")
+@cli.command(
+    "triathlon results compact --models my-model --suites evolved/humaneval-plus",
+    group=results_app,
+    name="compact",
 )
 def compact_command(
-    models: Models = None,
-    suites: Suites = None,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    models: cli.Models = None,
+    suites: cli.Suites = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
 
@@ -116,7 +106,7 @@ def compact_command(
     folder = ResultsFolder(results)
     folder.check_is_there()
     catalogue, store, screen = catalogue_beside(models_file), data_store(data), console()
-    chosen = _chosen(folder, models, suites)
+    chosen = _measured(results, models_file, models, suites)
 
     async def compact_all() -> int:
         kept = 0
@@ -136,29 +126,18 @@ def compact_command(
     raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
 
 
-def _chosen(folder: ResultsFolder, models: str | None, suites: str | None) -> list[FileId]:
-    """Returns the results files of these models and suites; of all where none is named.
-
-    Raises:
-        UserError: names were given, and there is no such file.
-    """
-    files = list(folder.files())
-    wanted_models = names(models) or {model for model, _ in files}
-    wanted_suites = names(suites) or {suite for _, suite in files}
-    chosen = [(model, suite) for model, suite in files if model in wanted_models and suite in wanted_suites]
-    if not chosen and (models or suites):
-        stored_models = ", ".join(sorted({model for model, _ in files})) or "none"
-        raise UserError(
-            f"no results file matches --models and --suites; there are results of: {stored_models}"
-        )
-    return chosen
+def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[FileId]:
+    """Returns the measured files of these models and suites; refuses a name without results."""
+    listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
+    stored, _ = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
+    return [(file.model, file.suite) for file in stored if file.folder.root == results]
 
 
-@results_app.command("diff", epilog=examples("triathlon results diff old/results results"))
+@cli.command("triathlon results diff old/results results", group=results_app, name="diff")
 def diff_command(
     first: Annotated[Path, typer.Argument(help="A results file (.jsonl), or a results folder.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
-    as_json: AsJson = False,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Units whose outcome differs, and units that stand in one of them only.
 

@@ -1,37 +1,18 @@
 """`triathlon run`: asks, executes, appends what is open."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import typer
 
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    RESULTS,
-    BaseUrl,
-    Budget,
-    Data,
-    ExecutorOption,
-    KeyEnv,
-    ModelName,
-    Models,
-    ModelsFile,
-    PriceOfModel,
-    RayAddress,
-    Results,
-    Suites,
-    app,
-    examples,
-    names,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, models_to_run
 from triathlon_runner.cli._run_report import show_estimates, show_summary
-from triathlon_runner.cli._session import check_wanted, ignore_interrupts, open_run, run_plan
+from triathlon_runner.cli._session import Session, ignore_interrupts, run_plan
 from triathlon_runner.estimates import estimate
 from triathlon_runner.llm import Limits
 from triathlon_runner.runtime import without_libraries
@@ -41,7 +22,6 @@ from triathlon_runner.schedule import (
     ConsoleProgress,
     Control,
     JsonLog,
-    Runner,
     RunPlan,
     Wanted,
     seconds,
@@ -103,21 +83,19 @@ LongestWait = Annotated[
 ]
 
 
-@app.command(
-    epilog=examples(
-        "triathlon run --limit 2",
-        "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
-        "triathlon run --budget 20 --deadline 07:00",
-        "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
-    )
+@cli.command(
+    "triathlon run --limit 2",
+    "triathlon run --models my-model --suites loop/core --profile standard --dry-run",
+    "triathlon run --budget 20 --deadline 07:00",
+    "triathlon run --model qwen2.5-coder --base-url http://127.0.0.1:11434/v1",
 )
 def run(
-    models: Models = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = None,
-    price: PriceOfModel = None,
-    suites: Suites = None,
+    models: cli.Models = None,
+    model: cli.ModelName = None,
+    base_url: cli.BaseUrl = None,
+    key_env: cli.KeyEnv = None,
+    price: cli.PriceOfModel = None,
+    suites: cli.Suites = None,
     variants: Variants = None,
     prompts: Prompts = None,
     profile: ProfileName = "quick",
@@ -126,7 +104,7 @@ def run(
     temperature: Temperature = None,
     dry_run: DryRun = False,
     estimates: Estimates = False,
-    budget: Budget = None,
+    budget: cli.Budget = None,
     deadline: Deadline = None,
     stop_within: StopWithin = _STOP_WITHIN,
     ask_again: AskAgain = False,
@@ -135,11 +113,11 @@ def run(
     attempts: Attempts = _LIMITS.attempts,
     timeout: Timeout = None,
     longest_wait: LongestWait = _LONGEST_WAIT,
-    executor: ExecutorOption = "local",
-    ray_address: RayAddress = None,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
+    executor: cli.ExecutorOption = "local",
+    ray_address: cli.RayAddress = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
 ) -> None:
     """Asks, executes and appends what is open.
 
@@ -150,67 +128,65 @@ def run(
     wanted = Wanted(
         PROFILES[profile].with_own(limit=limit, samples=samples, temperature=temperature),
         model_ids,
-        names(suites),
-        names(variants) or (),
+        cli.names(suites),
+        cli.names(variants) or (),
         prompts,
         asks=not dry_run,
         catalogue=catalogue_beside(models_file),
     )
-    control = Control(budget, None if deadline is None else parse_deadline(deadline))
-    folder = ResultsFolder(results)
-    if not dry_run:
-        folder.check_writable()
-    single = model_ids[0] if model is not None and model_ids else None
-    opened = partial(
-        open_run,
+    session = Session(
         listed=listed,
         wanted=wanted,
-        control=control,
-        folder=folder,
+        control=Control(budget, None if deadline is None else parse_deadline(deadline)),
+        folder=ResultsFolder(results),
         data=data_store(data),
-        limits=Limits(
-            attempts=attempts,
-            outage_seconds=seconds("--outage", outage),
-            longest_retry_after=seconds("--longest-wait", longest_wait),
-        ),
+        limits=_limits(attempts, outage, longest_wait),
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
         stop_seconds=seconds("--stop-within", stop_within),
         ask_again=ask_again,
         executor=executor,
         ray_address=ray_address,
+        single=model_ids[0] if model is not None and model_ids else None,
     )
-    check_wanted(wanted, listed, control, single)
-    if single is not None and single != model:
-        console().print_message(f"results of {model!r} go to {str(folder.of_model(single))!r}")
-    raise typer.Exit(asyncio.run(_run(opened, single, log_json, dry_run=dry_run, estimates=estimates)))
+    raise typer.Exit(_ask(session, model, log_json, estimates=estimates))
 
 
-async def _run(
-    opened: Callable[[AsyncExitStack, ConsoleProgress], Awaitable[tuple[Runner, RunPlan]]],
-    single: str | None,
-    log_json: Path | None,
-    *,
-    dry_run: bool,
-    estimates: bool,
-) -> int:
+def _limits(attempts: int, outage: str, longest_wait: str) -> Limits:
+    return Limits(
+        attempts=attempts,
+        outage_seconds=seconds("--outage", outage),
+        longest_retry_after=seconds("--longest-wait", longest_wait),
+    )
+
+
+def _ask(session: Session, model: str | None, log_json: Path | None, *, estimates: bool) -> int:
+    """Checks what is wanted, says where the results of a model go that has another id, and runs."""
+    session.check()
+    if session.single is not None and session.single != model:
+        folder = session.folder.of_model(session.single)
+        console().print_message(f"results of {model!r} go to {str(folder)!r}")
+    return asyncio.run(_run(session, log_json, estimates=estimates))
+
+
+async def _run(session: Session, log_json: Path | None, *, estimates: bool) -> int:
     """Opens what is needed, runs the plan and returns the exit code."""
     screen = console()
     progress = ConsoleProgress(screen)
     async with AsyncExitStack() as stack:
         with progress:
-            runner, plan = await opened(stack, progress)
+            runner, plan = await session.open(stack, progress)
         for notice in notices(plan):
             screen.print_message(notice)
-        if dry_run or estimates:
+        if estimates or not session.wanted.asks:
             show_estimates(await estimate(plan, runner.folder, runner.grader), screen)
-        if dry_run:
+        if not session.wanted.asks:
             return 0
         _record_skipped(plan, runner.folder)
         log = progress.log = stack.enter_context(JsonLog(log_json)) if log_json else None
         summary = await run_plan(runner, plan)
-        if single is not None and (summary.errors or summary.failures):
+        if session.single is not None and (summary.errors or summary.failures):
             summary.notes.append(
-                f"{single} was named with --model, so it has no row: its `model`, `base_url` and"
+                f"{session.single} was named with --model, so it has no row: its `model`, `base_url` and"
                 " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
                 " (README, 'Add a model')"
             )

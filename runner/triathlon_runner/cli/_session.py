@@ -7,12 +7,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from triathlon_runner import catalogue
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.cli._app import Executor
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import check_prices, open_grader
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
@@ -32,101 +32,105 @@ from triathlon_runner.schedule import (
     Summary,
     Wanted,
     build_plan,
-    logged_errors,
     why_not,
 )
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
 
-
-def check_wanted(wanted: Wanted, listed: Registry, control: Control, single: str | None = None) -> None:
-    """Checks models, suites, prices and prompts before data is read or money is spent.
-
-    `single` is the id of the model that --model names, which has no row.
-
-    Raises:
-        UserError: unknown models or suites; a named model that cannot run here, or no model that can;
-            a folder without prompts; a budget without prices.
-    """
-    rows: Sequence[ModelRow] = ()
-    faults = []
-    try:
-        rows = listed.select(wanted.models)
-    except UserError as error:
-        faults.append(str(error))
-    try:
-        wanted.catalogue.select(wanted.suites, wanted.variants)
-    except UserError as error:
-        faults.append(str(error))
-    if faults:
-        raise UserError("\n".join(faults))
-    if not rows:
-        raise UserError(
-            "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
-            " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
-        )
-    reasons = {row.id: reason for row in rows if (reason := wanted.why_not(row)) is not None}
-    may_skip = wanted.models is None and len(reasons) < len(rows)
-    if wanted.asks and reasons and not may_skip:
-        in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
-        raise UserError(f"expected models that can run here, got {in_words}")
-    if control.budget_usd is not None:
-        asked = [row for row in rows if row.id not in reasons]
-        check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])], single)
-    if wanted.prompts is not None:
-        catalogue.check_prompts(wanted.prompts)
+_LIMITS = Limits()
 
 
-async def open_run(
-    stack: AsyncExitStack,
-    progress: ConsoleProgress,
-    *,
-    listed: Registry,
-    wanted: Wanted,
-    control: Control,
-    folder: ResultsFolder,
-    data: DataStore,
-    limits: Limits | None = None,
-    timeout_seconds: float | None = None,
-    stop_seconds: float = STOP_SECONDS,
-    ask_again: bool = False,
-    executor: Executor = "local",
-    ray_address: str | None = None,
-) -> tuple[Runner, RunPlan]:
-    """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """What a command asks of which models, under which limits, and where its results go."""
 
-    Raises:
-        UserError: the cluster, the cache or the judge cannot be used; data or a suite has a fault.
-        SandboxError: nothing can be executed here.
-    """
-    cache = cache_folder()
-    progress.status("preparing the sandbox")
-    grader = await stack.enter_async_context(open_grader(executor, ray_address, progress.say))
-    replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-    limits = limits or Limits()
-    if control.budget_usd is not None:  # the price of a reply is not known before the first one
-        limits = replace(limits, first_concurrency=1)
-    runner = Runner(
-        folder,
-        grader,
-        ModelOpener(
-            listed,
+    listed: Registry
+    wanted: Wanted
+    control: Control
+    folder: ResultsFolder
+    data: DataStore
+    limits: Limits = _LIMITS
+    timeout_seconds: float | None = None
+    stop_seconds: float = STOP_SECONDS
+    ask_again: bool = False
+    executor: cli.Executor = "local"
+    ray_address: str | None = None
+    single: str | None = None
+    """The id of the model that --model names, which has no row."""
+
+    def check(self) -> None:
+        """Checks models, suites, prices and prompts before data is read or money is spent.
+
+        Raises:
+            UserError: unknown models or suites; a named model that cannot run here, or no model that can;
+                a folder without prompts or that cannot be written; a budget without prices.
+        """
+        listed, wanted = self.listed, self.wanted
+        rows: Sequence[ModelRow] = ()
+        faults = []
+        try:
+            rows = listed.select(wanted.models)
+        except UserError as error:
+            faults.append(str(error))
+        try:
+            wanted.catalogue.select(wanted.suites, wanted.variants)
+        except UserError as error:
+            faults.append(str(error))
+        if faults:
+            raise UserError("\n".join(faults))
+        if not rows:
+            raise UserError(
+                "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
+                " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
+            )
+        reasons = {row.id: reason for row in rows if (reason := wanted.why_not(row)) is not None}
+        may_skip = wanted.models is None and len(reasons) < len(rows)
+        if wanted.asks and reasons and not may_skip:
+            in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
+            raise UserError(f"expected models that can run here, got {in_words}")
+        if self.control.budget_usd is not None:
+            asked = [row for row in rows if row.id not in reasons]
+            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
+        if wanted.prompts is not None:
+            catalogue.check_prompts(wanted.prompts)
+        if wanted.asks:
+            self.folder.check_writable()
+
+    async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
+        """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
+
+        Raises:
+            UserError: the cluster, the cache or the judge cannot be used; data or a suite has a fault.
+            SandboxError: nothing can be executed here.
+        """
+        cache, limits = cache_folder(), self.limits
+        progress.status("preparing the sandbox")
+        grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
+        replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
+        if self.control.budget_usd is not None:  # the price of a reply is not known before the first one
+            limits = replace(limits, first_concurrency=1)
+        opener = ModelOpener(
+            self.listed,
             replies,
             cache,
             progress.say,
-            control=control,
+            control=self.control,
             limits=limits,
-            timeout_seconds=timeout_seconds,
-        ),
-        progress,
-        wanted.profile.name,
-        control,
-        ask_again=ask_again,
-        stop_seconds=stop_seconds,
-        reference_seconds=partial(stored_cpu_seconds, cache / "keys"),
-    )
-    judge = await _open_judge(stack, runner, listed)
-    return runner, await build_plan(listed, grader, data, wanted, judge, progress.status)
+            timeout_seconds=self.timeout_seconds,
+        )
+        runner = Runner(
+            self.folder,
+            grader,
+            opener,
+            progress,
+            self.wanted.profile.name,
+            self.control,
+            ask_again=self.ask_again,
+            stop_seconds=self.stop_seconds,
+            reference_seconds=partial(stored_cpu_seconds, cache / "keys"),
+        )
+        judge = await _open_judge(stack, runner, self.listed)
+        return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
 
 
 async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> ControlledModel | None:
@@ -157,8 +161,8 @@ async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -
 
 async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
     """Asks the planned models; Ctrl-C stops that."""
-    errors = cache_folder() / "logs" / "errors.log"
-    with runner.progress, logged_errors(errors, runner.progress.log):
+    errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
+    with runner.progress:
         summary = await _run_interruptible(runner, plan)
     if summary.broken:
         units = counted(summary.broken, "unit")

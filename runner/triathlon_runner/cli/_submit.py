@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from triathlon_runner import catalogue, models_yaml
-from triathlon_runner.cli._app import MODELS_FILE, AsJson, Data, ModelsFile, examples, group_of_commands
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import data_store, open_grader
 from triathlon_runner.cli._verify import built_suite
 from triathlon_runner.datasets import DataStore
@@ -34,19 +34,18 @@ from triathlon_runner.submit import (
 from triathlon_runner.terminal import ProgressLines, Screen, console, first_of, table, write
 from triathlon_runner.verify import COUNTS_DIFFER, Mismatch, verify_file, work_of
 
-submit_app = group_of_commands(
+submit_app = cli.group_of_commands(
     "submit",
     "Results that are handed in: may they join the committed ones?",
     "triathlon submit check results/runs/my-model",
 )
 
 
-@submit_app.command(
-    "check",
-    epilog=examples(
-        "triathlon submit check results/runs/my-model",
-        "triathlon submit check results/runs/my-model --markdown report.md",
-    ),
+@cli.command(
+    "triathlon submit check results/runs/my-model",
+    "triathlon submit check results/runs/my-model --markdown report.md",
+    group=submit_app,
+    name="check",
 )
 def check_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The model's folder: results/runs/MODEL.")],
@@ -60,9 +59,9 @@ def check_command(
             help="File for the result as an in-toto statement, unsigned; a board reads DIR/verified.json.",
         ),
     ] = None,
-    models_file: ModelsFile = MODELS_FILE,
-    data: Data = None,
-    as_json: AsJson = False,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Checks what a pull request with results needs: format, protocol, data, no keys; grades all again.
 

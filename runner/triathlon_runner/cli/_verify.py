@@ -13,21 +13,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
-from triathlon_runner.cli._app import (
-    MODELS_FILE,
-    RESULTS,
-    AsJson,
-    Data,
-    ExecutorOption,
-    Models,
-    ModelsFile,
-    RayAddress,
-    Results,
-    Suites,
-    app,
-    examples,
-    names,
-)
+from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
 from triathlon_runner.cli._result_rows import about_missing_manifest
 from triathlon_runner.datasets import DataStore, DataUnavailableError
@@ -58,6 +44,17 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
+_Tasks = Annotated[
+    str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
+]
+_Update = Annotated[
+    bool,
+    typer.Option(
+        "--update",
+        help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
+        " their stored replies; the old file goes to results/archive/.",
+    ),
+]
 
 
 class StoredFile(NamedTuple):
@@ -68,36 +65,25 @@ class StoredFile(NamedTuple):
     suite: str
 
 
-@app.command(
-    epilog=examples(
-        "triathlon verify",
-        "triathlon verify --models my-model --suites loop/core",
-        "triathlon verify --models my-model --tasks HumanEval/57",
-    )
+@cli.command(
+    "triathlon verify",
+    "triathlon verify --models my-model --suites loop/core",
+    "triathlon verify --models my-model --tasks HumanEval/57",
 )
 def verify(
-    models: Models = None,
-    suites: Suites = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
-    ] = None,
+    models: cli.Models = None,
+    suites: cli.Suites = None,
+    tasks: _Tasks = None,
     prompts: Annotated[
         Path | None, typer.Option(help="Folder with the prompts of your own that were used.")
     ] = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Rewrite the verdicts of files that another version of extraction and grading wrote, from"
-            " their stored replies; the old file goes to results/archive/.",
-        ),
-    ] = False,
-    executor: ExecutorOption = "local",
-    ray_address: RayAddress = None,
-    models_file: ModelsFile = MODELS_FILE,
-    results: Results = RESULTS,
-    data: Data = None,
-    as_json: AsJson = False,
+    update: _Update = False,
+    executor: cli.ExecutorOption = "local",
+    ray_address: cli.RayAddress = None,
+    models_file: cli.ModelsFile = cli.MODELS_FILE,
+    results: cli.Results = cli.RESULTS,
+    data: cli.Data = None,
+    as_json: cli.AsJson = False,
 ) -> None:
     """Executes and grades everything that is stored again, asks no model, and compares; imports, too.
 
@@ -105,13 +91,13 @@ def verify(
     1: something does not, or could not be graded again.
     2: something is for you to fix.
     """
-    only = names(tasks) or ()
+    only = cli.names(tasks) or ()
     if only and update:
         raise UserError("--update rewrites whole files; leave out --tasks")
     screen = Screen(stderr=True) if as_json else console()
     catalogue, store = catalogue_beside(models_file), data_store(data)
     listed = models_yaml.load(models_file, missing_ok=True)
-    stored, recorded = _chosen(results, names(models), names(suites), listed, catalogue)
+    stored, recorded = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
     prices = {row.id: row.price for row in listed.models}
 
     async def verify_all() -> list[FileReport]:
@@ -143,7 +129,7 @@ def verify(
     raise typer.Exit(0 if recorded_are_whole and all_good else 1)
 
 
-def _chosen(
+def chosen_files(
     results: Path,
     models: Sequence[str] | None,
     suites: Sequence[str] | None,
@@ -323,22 +309,17 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
         screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
 
 
+_IN_JSON = "model suite units verified unfinished graded_under scores unverified notes other_engine"
+"""Fields of a report that `--json` has as they are."""
+
+
 def _as_json(report: FileReport) -> dict[str, Any]:
     def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
-        return [{"what": one.what, "stored": one.stored, "expected": one.expected} for one in mismatches]
+        return [{"what": each.what, "stored": each.stored, "expected": each.expected} for each in mismatches]
 
     update = report.update
     return {
-        "model": report.model,
-        "suite": report.suite,
-        "units": report.units,
-        "verified": report.verified,
-        "unfinished": report.unfinished,
-        "graded_under": report.graded_under,
-        "scores": report.scores,
-        "unverified": report.unverified,
-        "notes": report.notes,
-        "other_engine": report.other_engine,
+        **{name: getattr(report, name) for name in _IN_JSON.split()},
         "follows": report.good,
         "mismatches": listed(report.mismatches),
         "differing": listed(report.differing),

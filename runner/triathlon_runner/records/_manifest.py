@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from triathlon_runner.json_text import in_words
 from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Protocol, Strict, Usage
 
 
@@ -91,7 +92,7 @@ def _check_known(parts: type[_Known]) -> Callable[[dict[str, Any]], dict[str, An
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             place = ".".join(map(str, fault["loc"]))
-            raise ValueError(f"{place}: {fault['msg']}, got {fault['input']!r:.40}") from None
+            raise ValueError(f"{place}: {in_words(fault)}, got {fault['input']!r:.40}") from None
         json.dumps(values, allow_nan=False)
         return values
 

@@ -1,6 +1,5 @@
 """What is open, in which order, how many at once; progress; interruption."""
 
-from triathlon_runner.schedule._log import JsonLog, logged_errors
 from triathlon_runner.schedule._manifest import differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
 from triathlon_runner.schedule._models import ControlledModel, ModelOpener, OpenModel, why_not
@@ -19,7 +18,7 @@ from triathlon_runner.schedule._plan import (
 )
 from triathlon_runner.schedule._prerequisites import Missing, check_references, what_is_missing
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
-from triathlon_runner.schedule._progress import ConsoleProgress
+from triathlon_runner.schedule._progress import ConsoleProgress, JsonLog
 from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
 from triathlon_runner.schedule._stop import CTRL_C, Account, Control, deadline, seconds
 
@@ -52,7 +51,6 @@ __all__ = [
     "choose",
     "deadline",
     "differs",
-    "logged_errors",
     "seconds",
     "spread",
     "what_is_missing",

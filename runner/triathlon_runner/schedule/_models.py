@@ -159,34 +159,23 @@ def why_not(row: ModelRow) -> str | None:
     return None
 
 
+@dataclass(slots=True)
 class ModelOpener:
     """Opens the models of one registry, with one cache of replies."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        replies: ReplyCache,
-        cache: Path,
-        say: Callable[[str], None],
-        *,
-        control: Control | None = None,
-        limits: Limits | None = None,
-        timeout_seconds: float | None = None,
-    ) -> None:
-        """Reads nothing yet.
-
-        `cache` is the folder of logs, environments and weights. `say` gets a line where a server is started,
-        is unreachable, or asks us to wait. `control` is asked before each request; `limits` are those of rows
-        with `api:`, and `timeout_seconds` goes before what the rows say.
-        """
-        self._registry = registry
-        self._replies = replies
-        self._cache = cache
-        self._say = say
-        self._may_send = (control or Control()).may_send
-        self._limits = limits or Limits()
-        self._changes = {} if timeout_seconds is None else {"timeout_seconds": timeout_seconds}
-        self._machine = Machine()
+    registry: Registry
+    replies: ReplyCache
+    cache: Path
+    """The folder of logs, environments and weights."""
+    say: Callable[[str], None]
+    """Gets a line where a server is started, is unreachable, or asks us to wait."""
+    control: Control = field(default_factory=Control, kw_only=True)
+    """Asked before each request."""
+    limits: Limits = field(default_factory=Limits, kw_only=True)
+    """Those of rows with `api:`."""
+    timeout_seconds: float | None = field(default=None, kw_only=True)
+    """Goes before what the rows say."""
+    _machine: Machine = field(default_factory=Machine, init=False)
 
     @asynccontextmanager
     async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
@@ -213,8 +202,8 @@ class ModelOpener:
                 weights=weights,
                 stats=connection.stats,
                 scrub_evidence=connection.scrub_evidence,
-                temperature=partial(self._registry.temperature, row),
-                max_tokens=self._registry.setting(row, "max_tokens"),
+                temperature=partial(self.registry.temperature, row),
+                max_tokens=self.registry.setting(row, "max_tokens"),
                 server=server,
             )
 
@@ -225,22 +214,23 @@ class ModelOpener:
         Raises:
             UserError: as `open`.
         """
-        slots = self._registry.setting(row, "concurrency")
+        slots = self.registry.setting(row, "concurrency")
+        timeout = {} if self.timeout_seconds is None else {"timeout_seconds": self.timeout_seconds}
         async with AsyncExitStack() as stack:
             server = None
             if row.api is not None:
-                changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **self._changes}
+                changes = {"concurrency": row.api.concurrency or slots or DEFAULT_AT_ONCE, **timeout}
                 source: ApiConfig = row.api.model_copy(update=changes)
-                engine, limits, context = "", self._limits, row.context
+                engine, limits, context = "", self.limits, row.context
             else:
                 assert row.serve is not None, "the registry lets through only rows with api or serve"
                 server = await stack.enter_async_context(
                     serve(
                         row.serve,
                         model_id=row.id,
-                        cache=self._cache,
-                        log=self._cache / "logs" / f"{row.id}.log",
-                        report=self._say,
+                        cache=self.cache,
+                        log=self.cache / "logs" / f"{row.id}.log",
+                        report=self.say,
                         machine=self._machine,
                         concurrency=slots,
                     )
@@ -254,17 +244,17 @@ class ModelOpener:
                     revision=server.weights,
                     concurrency=slots or await server.at_once(),
                     timeout_seconds=_LONGEST_REPLY_SECONDS,
-                ).model_copy(update=self._changes)
+                ).model_copy(update=timeout)
             connection = await stack.enter_async_context(
                 open_model(
                     row.id,
                     row.kind,
                     source,
                     settings=ModelSettings(engine, context, row.system_prompt == "merge"),
-                    cache=self._replies,
+                    cache=self.replies,
                     limits=limits,
-                    may_send=self._may_send,
-                    say=self._say,
+                    may_send=self.control.may_send,
+                    say=self.say,
                 )
             )
             yield connection, server

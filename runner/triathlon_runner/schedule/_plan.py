@@ -14,10 +14,10 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Model, ModelKind
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import ProtocolHashes, UnitRecord, samples_are_copies
-from triathlon_runner.sandbox import Language, try_language
+from triathlon_runner.sandbox import Language
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._models import why_not
-from triathlon_runner.schedule._prerequisites import check_references
+from triathlon_runner.schedule._prerequisites import check_references, faults_of_languages
 from triathlon_runner.schedule._profiles import Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Preparable, Suite, SuiteEntry, Task
@@ -185,9 +185,7 @@ async def build_plan(
     """
     plan, rows = RunPlan(), registry.select(wanted.models)
     entries = wanted.entries(rows)
-    languages = dict.fromkeys(language for entry in entries for language in entry.languages)
-    # Tried where the programs will be executed, which may be other machines.
-    faults = {language: (await try_language(grader.sandbox, language)).fault for language in languages}
+    faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
     built: list[BuiltSuite] = []
     for number, entry in enumerate(entries, 1):
         report(f"preparing {entry.id}, suite {number} of {len(entries)}")

@@ -12,7 +12,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ReferenceFailedError, UngradableError
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import Outcome
-from triathlon_runner.sandbox import Sandbox, try_language
+from triathlon_runner.sandbox import Language, Sandbox, try_language
 from triathlon_runner.suites import OFFICIAL_EXTRA, SuiteEntry, UsesLibraries
 from triathlon_runner.syntax import import_statements, not_installed, third_party
 from triathlon_runner.terminal import first_of
@@ -31,6 +31,12 @@ class Missing:
     """Whether it can run without that, with fewer tasks."""
 
 
+async def faults_of_languages(entries: Iterable[SuiteEntry], sandbox: Sandbox) -> dict[Language, str]:
+    """Returns why each language of the suites cannot be executed there; empty where it can."""
+    languages = dict.fromkeys(language for entry in entries for language in entry.languages)
+    return {language: (await try_language(sandbox, language)).fault for language in languages}
+
+
 async def what_is_missing(
     entries: Iterable[SuiteEntry], data: DataStore, sandbox: Sandbox
 ) -> dict[str, Missing]:
@@ -42,8 +48,7 @@ async def what_is_missing(
         SandboxError: nothing can be executed here.
     """
     entries = list(entries)
-    languages = dict.fromkeys(language for entry in entries for language in entry.languages)
-    faults = {language: (await try_language(sandbox, language)).fault for language in languages}
+    faults = await faults_of_languages(entries, sandbox)
     missing = {}
     for entry in entries:
         lacks = [fault for language in entry.languages if (fault := faults[language])]

@@ -1,13 +1,16 @@
 """Progress of a run: for people a live panel on a terminal, plain lines elsewhere; for machines a log."""
 
 import asyncio
+import json
 import math
 import os
 import re
 import time
+import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, Self
 
 from rich.console import Console, RenderableType
@@ -15,8 +18,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from triathlon_runner.errors import UserError
 from triathlon_runner.records import UnitRecord
-from triathlon_runner.schedule._log import JsonLog
 from triathlon_runner.schedule._panel import (
     FINAL,
     PANEL,
@@ -36,18 +39,75 @@ _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where no panel is shown."""
 _ERRORS_PER_MODEL: Final = 10
 """Different errors of one model that are printed; a line says that there are more."""
+_COUNTERS: Final = (
+    "answered from_cache failed retries throttled truncated input_tokens output_tokens uncounted lost limit"
+    " last_error"
+)
+"""Fields of `EndpointStats` that stand in a model's last event."""
 _ERROR_OF_A_TRY: Final = re.compile(r": (.+); trying again")
 """In a message of a model's server, such as `no answer for 5 s: ERROR; trying again, for 10 min at most`."""
+
+
+class JsonLog:
+    """`--log-json`: one JSON object a line for every event of a run, with `time` (ISO 8601) and `event`."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file for appending.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def end(self, accounts: Iterable[Account], **facts: Any) -> None:
+        """The run is over; each model's counters, then `facts`."""
+        for account in accounts:
+            counters = {name: getattr(account.stats, name) for name in _COUNTERS.split()}
+            usd, estimated = round(account.usd, 6), round(account.usd_estimated, 6)
+            self.write("model_end", model=account.model, usd=usd, usd_estimated=estimated, **counters)
+        self.write("end", **facts)
+
+    def write(self, event: str, **facts: Any) -> None:
+        """One line.
+
+        Raises:
+            UserError: the disk is full.
+        """
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": now, "event": event, **facts}, ensure_ascii=False) + "\n"
+        try:
+            self._file.write(line.encode("utf-8", "replace"))
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> UserError:
+        return UserError(
+            f"cannot write the log {str(self._path)!r} ({error.strerror}); name another file with --log-json"
+        )
 
 
 class ConsoleProgress:
     """A live panel where the output is a terminal; a line every 15 seconds where it is not.
 
     A terminal that cannot move its cursor (`TERM=dumb`) and one whose user wants plain text (`NO_COLOR`) get
-    lines, too. `log`, where it is set, gets each event.
+    lines, too.
     """
 
     log: JsonLog | None = None
+    """Gets each event."""
+    errors: Path | None = None
+    """The file that gets the tracebacks of errors in this program: who fixes one needs more than a line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -117,6 +177,15 @@ class ConsoleProgress:
         self._log("open", model=model, suite=suite, reason=reason)
         self._models[model].suites[suite].failed += 1
         self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
+
+    def broke(self, unit: str, error: Exception) -> None:
+        """A unit met an error in this program."""
+        trace = "".join(traceback.format_exception(error))
+        self._log("error", text=unit, traceback=trace)
+        if self.errors is not None:
+            self.errors.parent.mkdir(parents=True, exist_ok=True)
+            with self.errors.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {unit}\n{trace}")
 
     def say(self, message: str) -> None:
         """Prints a message with the time; an error of a model is not printed twice."""

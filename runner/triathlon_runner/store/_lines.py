@@ -11,6 +11,7 @@ from typing import IO, Final, TypeVar
 from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.json_text import in_words
 from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
 
 Unit = tuple[str, int]
@@ -130,12 +131,9 @@ def compare_files(first: Path, second: Path) -> list[Change]:
 def validation_fault(error: ValidationError) -> str:
     """Returns the first fault of a file or line, in words: the field, what is wrong with it, what came."""
     fault = error.errors(include_url=False)[0]
-    message, got = fault["msg"].removeprefix("Value error, "), fault["input"]
-    if fault["type"] == "enum":  # the message lists all values
-        first, second = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
-        message = f"expected one of {first}, {second}, …, got {str(got)[:_SHOWN]!r}"
-    elif isinstance(got, int | float):
-        message += f", got {str(got)[:20]}"
+    message, got = in_words(fault), fault["input"]
+    if fault["type"] == "enum" or isinstance(got, int | float):
+        message += f", got {str(got)[:_SHOWN]!r}" if isinstance(got, str) else f", got {str(got)[:20]}"
     return f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {message}"
 
 

@@ -52,35 +52,64 @@ def test_replies_without_anything_to_judge(tmp_path: Path, url: str, model: str,
     assert manifest["context_full"] == full.get(model, {})
 
 
-def test_questions_that_a_server_of_ours_refuses(tmp_path: Path, url: str) -> None:
-    """They are a setting of the server, and no wrong answers: the model stops with the number."""
-    result = SmallRun(tmp_path).call("run", "--model", "long", "--base-url", url, *SUITE)
-    assert result.exit_code == 2, result.output
-    assert "set `context: 512` in the row if the model can do no more" in result.output
+NO_ROW = "was named with --model, so it has no row"
 
 
-def test_another_model_answers(tmp_path: Path, url: str, requests: Path) -> None:
-    """It stops after very few requests, with advice that fits a model without a row, and keeps no file."""
+@pytest.mark.parametrize(
+    ("model", "options", "said"),
+    [
+        ("long", "", ("set `context: 512` in the row if the model can do no more",)),
+        ("other", "", ('ask for it by that name, or add `served_as: ["gpt-5-cheap"]`', f"other {NO_ROW}")),
+        (
+            "large",
+            "",
+            (
+                "413, the server said 'Request too large'; set a smaller `max_tokens`",
+                "large: all 3 questions met the same error: the error of ",
+                "not finished: large, see the error of ",
+                "open, 3 units: large, see the error of ",
+                f"large {NO_ROW}",
+            ),
+        ),
+        (
+            "locked",
+            "",
+            (
+                "a request without a key was not accepted (401): the server said 'Unauthorized'",
+                "`key_env: NAME` in the api block",
+                "--key-env NAME",
+                f"locked {NO_ROW}",
+            ),
+        ),
+        ("empty", "--budget 0.00001", ("add --price INPUT,OUTPUT",)),
+        *(
+            ("empty", f"--budget 0.00001 --price {price}", (f"got {price!r}",))
+            for price in ("1", "1,x", "-1,2", "1,2,3")
+        ),
+    ],
+)
+def test_what_stops_a_model_without_a_row(
+    tmp_path: Path, url: str, requests: Path, model: str, options: str, said: tuple[str, ...]
+) -> None:
+    """Exit code 2 after few requests, with advice that fits a model without a row; no file is left."""
     place = SmallRun(tmp_path)
-    result = place.call("run", "--model", "other", "--base-url", url, *SUITE)
-    assert result.exit_code == 2, result.output
-    assert 'ask for it by that name, or add `served_as: ["gpt-5-cheap"]`' in result.output
-    assert "other was named with --model, so it has no row" in result.output
-    bodies = [json.loads(line)["body"] for line in requests.read_text().splitlines()]
-    assert sum(body["model"] == "other" for body in bodies) <= 8
+    code, output = place.says("run", "--model", model, "--base-url", url, *SUITE, *options.split())
+    assert code == 2, output
+    for text in said:
+        assert text in output
+    assert "what it may be used for" not in output
+    asked = requests.read_text() if requests.exists() else ""
+    bodies = [json.loads(line)["body"] for line in asked.splitlines()]
+    assert model == "empty" or sum(body["model"] == model for body in bodies) <= 8
     assert not list(place.results.rglob("*.json*"))
 
 
 def test_a_price_without_a_row(tmp_path: Path, url: str) -> None:
-    """--budget of a model from the command line asks for --price, which is then what it costs."""
-    place = SmallRun(tmp_path)
-    call = ("run", "--model", "empty", "--base-url", url, *SUITE, "--budget", "0.00001")
-    assert "add --price INPUT,OUTPUT" in str(place.call(*call).exception)
-    for wrong in ("1", "1,x", "-1,2", "1,2,3"):
-        assert f"got {wrong!r}" in str(place.call(*call, "--price", wrong).exception)
-    result = place.call(*call, "--price", "1,4")
-    assert result.exit_code in (0, 1), result.output  # by what was in flight when it was reached
-    assert "the budget of 0.00001 USD is used up (" in result.output and "e-0" not in result.output
+    """A model from the command line costs what --price says."""
+    options = ("--budget", "0.00001", "--price", "1,4")
+    code, said = SmallRun(tmp_path).says("run", "--model", "empty", "--base-url", url, *SUITE, *options)
+    assert code in (0, 1), said  # by what was in flight when it was reached
+    assert "the budget of 0.00001 USD is used up (" in said and "e-0" not in said
 
 
 def test_a_small_budget_pays_for_one_reply(tmp_path: Path, url: str) -> None:
@@ -88,20 +117,6 @@ def test_a_small_budget_pays_for_one_reply(tmp_path: Path, url: str) -> None:
     call = ("run", "--model", "cut", "--base-url", url, *SUITE[:2], "--limit", "12", "--price", "1,1")
     result = SmallRun(tmp_path).call(*call, "--budget", "0.00001")
     assert "1 unit finished, 11 open" in result.output, result.output
-
-
-def test_every_question_meets_the_same_error(tmp_path: Path, url: str) -> None:
-    """A short run ends as a long one, which is stopped: with 2, what to do, and no file or folder left."""
-    place = SmallRun(tmp_path)
-    result = place.call("run", "--model", "large", "--base-url", url, *SUITE)
-    assert result.exit_code == 2, result.output
-    assert "413, the server said 'Request too large'; set a smaller `max_tokens`" in result.output
-    same = "large: all 3 questions met the same error: the error of "
-    assert same in result.output
-    assert re.search(r"not finished: large, see the error of \S+ above$", result.output, re.MULTILINE)
-    assert re.search(r"open, 3 units: large, see the error of \S+ above$", result.output, re.MULTILINE)
-    assert not list((place.results / "runs").iterdir())
-    assert "large was named with --model, so it has no row" in result.output
 
 
 def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
@@ -135,13 +150,3 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, url: str) -> None:
     result = place.call("run", "--model", "empty", "--base-url", url, *SUITE, "--dry-run")
     assert result.exit_code == 0, result.output
     assert not place.results.exists()
-
-
-def test_a_server_that_wants_a_key(tmp_path: Path, url: str) -> None:
-    """No key was sent: the advice is how to name one, for a model with and without a row."""
-    result = SmallRun(tmp_path).call("run", "--model", "locked", "--base-url", url, *SUITE)
-    assert result.exit_code == 2, result.output
-    assert "a request without a key was not accepted (401): the server said 'Unauthorized'" in result.output
-    assert "`key_env: NAME` in the api block" in result.output and "--key-env NAME" in result.output
-    assert "what it may be used for" not in result.output
-    assert "locked was named with --model, so it has no row" in result.output

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,20 @@ def place(tmp_path: Path) -> Iterator[GatePlace]:
         yield place
 
 
-def test_a_worse_model_is_found_before_all_tasks_are_asked(place: GatePlace) -> None:
+@pytest.fixture(scope="module")
+def worse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GatePlace, dict[str, Any]]]:
+    """A gate that has found the candidate worse, and its report."""
+    with gate_place(tmp_path_factory.mktemp("worse")) as place:
+        report = place.gate("worse", *SEEDS, code=1)
+        assert place.requests == report["asked"] < 160
+        yield place, report
+
+
+def test_a_worse_model_is_found_before_all_tasks_are_asked(worse: tuple[GatePlace, dict[str, Any]]) -> None:
     """Exit code 1, with fewer tasks than there are; the report names what was lost, and where it stands."""
-    report = place.gate("worse", *SEEDS, code=1)
+    place, report = worse
     assert (report["verdict"], report["tasks_planned"]) == ("worse", 80)
     assert report["tasks"] < 60
-    assert place.requests == report["asked"] < 160
     assert report["difference"] < 0 and report["interval"][1] <= 0
     assert report["won"] == 0 and report["usd"] > 0
     for lost in report["lost"]:
@@ -36,19 +45,33 @@ def test_a_worse_model_is_found_before_all_tasks_are_asked(place: GatePlace) -> 
             assert (line["task_id"], line["outcome"], lost[model]) == (lost["task_id"], outcome, score)
 
 
-def test_what_was_asked_is_not_asked_again(place: GatePlace) -> None:
-    """A second gate gives the same verdict from the stored results, and sends no request."""
-    first = place.gate("worse", *SEEDS, code=1)
+def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any]]) -> None:
+    """A second gate gives the same verdict from the stored results, whatever its report's form.
+
+    The printed one names file and line, and calls nothing open; Markdown has a row for each lost task.
+    """
+    place, first = worse
     before = place.requests
-    second = place.gate("worse", *SEEDS, code=1)
-    assert place.requests == before and second["asked"] == 0
+    second = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
+    assert second["asked"] == 0
     same = ("verdict", "tasks", "difference", "interval", "lost")
     assert [second[key] for key in same] == [first[key] for key in same]
+    text = (place.root / "gate.md").read_text()
+    assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
+    file = "results/runs/worse/evolved/core-seeds.jsonl"
+    for lost in first["lost"]:
+        row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
+        assert row in text
+    printed = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1).stdout
+    assert f"1.00 to 0.00, {file}:" in printed and place.requests == before
 
 
-def test_a_run_goes_on_from_a_gate(place: GatePlace) -> None:
-    """The manifest says how many tasks the gate asked; a run then asks the others and none of these."""
-    place.gate("worse", *SEEDS, code=1)
+def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
+    """The manifest says how many tasks it asked, none is called open; a run then asks the others alone."""
+    done = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1)
+    head, good, *_ = done.stdout[done.stdout.index("model ") :].splitlines()
+    assert "open" not in head.split()
+    assert "/" not in good.split()[1] and 0 < int(good.split()[1]) < 80
     manifest = json.loads((place.root / "results/runs/worse/evolved/core-seeds.manifest.json").read_text())
     assert manifest["open_units"] == 0
     assert manifest["tasks_planned"] == len(place.lines("worse")) < 80
@@ -57,19 +80,29 @@ def test_a_run_goes_on_from_a_gate(place: GatePlace) -> None:
     assert place.requests == 160
 
 
-def test_equal_models_are_undecided_at_max_tasks(place: GatePlace) -> None:
-    """Exit code 3; no task more than allowed was asked of either model."""
+def test_links_to_lost_tasks_open(worse: tuple[GatePlace, dict[str, Any]]) -> None:
+    """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
+    place, report = worse
+    place.call("build", code=0)
+    assert report["lost"]
+    for lost in report["lost"]:
+        for name in ("baseline_page", "candidate_page"):
+            path, _, anchor = lost[name].partition("#")
+            page = (place.root / path).read_text()
+            assert re.search(rf'<li id="{re.escape(anchor)}"><a [^>]+>{re.escape(lost["task_id"])}</a>', page)
+    at = place.gate("worse", *SEEDS, "--site-url", "https://example.org/board", code=1)
+    assert [lost["candidate_page"] for lost in at["lost"]] == [
+        lost["candidate_page"].replace("_site/", "https://example.org/board/") for lost in report["lost"]
+    ]
+
+
+def test_equal_models_are_undecided_or_not_worse_by_a_margin(place: GatePlace) -> None:
+    """Exit code 3, with no task more than allowed; 0 with a margin that the tasks suffice for."""
     report = place.gate("same", *SEEDS, "--max-tasks", "12", code=3)
     assert (report["verdict"], report["tasks"], report["difference"]) == ("undecided", 12, 0)
-    assert place.requests == 24
-    assert report["lost"] == []
-
-
-def test_equal_models_are_not_worse_by_a_margin(place: GatePlace) -> None:
-    """With a margin that the tasks suffice for, equal models pass: exit code 0."""
+    assert (place.requests, report["lost"]) == (24, [])
     report = place.gate("same", *SEEDS, "--margin", "0.2", code=0)
-    assert report["verdict"] == "not worse"
-    assert report["interval"][0] >= -0.2
+    assert report["verdict"] == "not worse" and report["interval"][0] >= -0.2
 
 
 def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
@@ -84,11 +117,8 @@ def test_a_spent_budget_leaves_it_undecided(place: GatePlace) -> None:
 def test_a_cost_without_that_of_a_model_says_so(tmp_path: Path) -> None:
     """One model has a price, the other has none: the sum is one model's, and is called so."""
     with gate_place(tmp_path) as place:
-        models = place.root / "models.yaml"
-        price = ", price: {input: 1, output: 2}"
-        rows = models.read_text().replace("model: same}" + price, "model: same}")
-        assert rows != models.read_text()
-        models.write_text(rows)
+        models, price = place.root / "models.yaml", ", price: {input: 1, output: 2}"
+        models.write_text(models.read_text().replace("model: same}" + price, "model: same}"))
         report = place.gate("same", *SEEDS, "--max-tasks", "2", code=3)
     assert report["usd"] > 0
     assert "cost: without same, for which no price is known" in report["notes"]
@@ -139,8 +169,7 @@ def test_a_server_that_is_away_is_an_error_and_no_verdict(tmp_path: Path) -> Non
     """A candidate that refuses every request is not worse; exit code 2, and its tasks stay open."""
     with gate_place(tmp_path) as place:
         models = place.root / "models.yaml"
-        rows = models.read_text().replace("model: worse}", "model: refused}")
-        models.write_text(rows)
+        models.write_text(models.read_text().replace("model: worse}", "model: refused}"))
         report = place.gate("worse", *SEEDS, code=2)
         printed = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=2).stdout
     assert report["verdict"] == "none" and report["errors"]
@@ -157,41 +186,3 @@ def test_results_of_other_conditions_are_refused(place: GatePlace) -> None:
     done = place.call("gate", "--baseline", "good", "--candidate", "same", *SEEDS, code=2)
     assert "triathlon results archive --models same" in done.stderr
     assert place.requests == before
-
-
-def test_the_markdown_report(place: GatePlace) -> None:
-    """A summary for continuous integration: verdict, numbers, and a row with evidence for each lost task."""
-    report = place.gate("worse", *SEEDS, "--markdown", "gate.md", code=1)
-    text = (place.root / "gate.md").read_text()
-    assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
-    file = "results/runs/worse/evolved/core-seeds.jsonl"
-    rows = [
-        f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"
-        for lost in report["lost"]
-    ]
-    assert rows and all(row in text for row in rows)
-
-
-def test_links_to_lost_tasks_open(place: GatePlace) -> None:
-    """After a build each leads to its task on a page that has its evidence, in _site/ or at --site-url."""
-    report = place.gate("worse", *SEEDS, code=1)
-    place.call("build", code=0)
-    assert report["lost"]
-    for lost in report["lost"]:
-        for name in ("baseline_page", "candidate_page"):
-            path, _, anchor = lost[name].partition("#")
-            page = (place.root / path).read_text()
-            assert re.search(rf'<li id="{re.escape(anchor)}"><a [^>]+>{re.escape(lost["task_id"])}</a>', page)
-    at = place.gate("worse", *SEEDS, "--site-url", "https://example.org/board", code=1)
-    assert [one["candidate_page"] for one in at["lost"]] == [
-        one["candidate_page"].replace("_site/", "https://example.org/board/") for one in report["lost"]
-    ]
-
-
-def test_a_decided_gate_leaves_nothing_open(place: GatePlace) -> None:
-    """What an early verdict made needless is not called open; the printed report names file and line."""
-    done = place.call("gate", "--baseline", "good", "--candidate", "worse", *SEEDS, code=1)
-    head, good, *_ = done.stdout[done.stdout.index("model ") :].splitlines()
-    assert "open" not in head.split()
-    assert "/" not in good.split()[1] and 0 < int(good.split()[1]) < 80
-    assert "1.00 to 0.00, results/runs/worse/evolved/core-seeds.jsonl:" in done.stdout

@@ -1,20 +1,58 @@
 """`triathlon grade`: what is kept of an earlier call, what is missing, and pass@k."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
 
 from support.small_run import SmallRun
 from triathlon_runner import terminal
 
+Line = dict[str, Any]
 PROMPT = "def f(x):\n"
 RIGHT, WRONG = PROMPT + "    return 2 * x\n", PROMPT + "    return 0\n"
 ONLY_BASE = PROMPT + "    return {1: 2}[x]\n"
 """Right on the base input alone."""
+PLAIN: Line = {"entry_point": "f", "prompt": PROMPT, "canonical_solution": "    return 2 * x\n"}
+
+
+def problem(number: int, **more: Any) -> Line:
+    """In EvalPlus' form: one base input and two more."""
+    inputs = {"base_input": [[1]], "plus_input": [[2], [3]], "atol": 0, "test": ""}
+    return {"task_id": f"Own/{number}", **PLAIN, **inputs, **more}
+
+
+class Grading:
+    """A folder with samples, problems and verdicts."""
+
+    def __init__(self, place: SmallRun, folder: Path) -> None:
+        self.place, self.folder, self.out = place, folder, folder / "out.jsonl"
+
+    def arguments(
+        self, samples: Iterable[tuple[int, str] | Line | str], problems: Sequence[Line] = (problem(1),)
+    ) -> tuple[str, ...]:
+        """Writes both files, and returns how they are named on the command line."""
+        solutions = (
+            {"task_id": f"Own/{sample[0]}", "solution": sample[1]} if isinstance(sample, tuple) else sample
+            for sample in samples
+        )
+        for name, rows in (("samples", solutions), ("problems", problems)):
+            texts = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+            (self.folder / f"{name}.jsonl").write_text("".join(f"{text}\n" for text in texts))
+        return str(self.folder / "samples.jsonl"), "--problems", str(self.folder / "problems.jsonl")
+
+    def says(self, arguments: Iterable[str], *options: str) -> tuple[int, str]:
+        return self.place.says("grade", *arguments, *options)
+
+    def graded(self, arguments: Iterable[str], *options: str, out: bool = True, code: int = 0) -> Line:
+        """The JSON report of a call, whose verdicts are kept in `out`."""
+        into = ("--out", str(self.out)) if out else ()
+        result = self.place.call("grade", *arguments, *options, *into, "--json")
+        assert result.exit_code == code, result.output
+        found: Line = json.loads(result.stdout)
+        return found
 
 
 @pytest.fixture(scope="module")
@@ -23,47 +61,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     return SmallRun(tmp_path_factory.mktemp("grade"))
 
 
-def problem(number: int, **more: Any) -> dict[str, Any]:
-    """In EvalPlus' form: one base input and two more."""
-    return {
-        "task_id": f"Own/{number}",
-        "entry_point": "f",
-        "prompt": PROMPT,
-        "canonical_solution": "    return 2 * x\n",
-        "base_input": [[1]],
-        "plus_input": [[2], [3]],
-        "atol": 0,
-        "test": "",
-        **more,
-    }
+@pytest.fixture
+def grading(place: SmallRun, tmp_path: Path) -> Grading:
+    return Grading(place, tmp_path)
 
 
-def write(path: Path, rows: Sequence[dict[str, Any] | str]) -> str:
-    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
-    return str(path)
-
-
-def samples(path: Path, *programs: tuple[int, str]) -> str:
-    return write(path, [{"task_id": f"Own/{number}", "solution": text} for number, text in programs])
-
-
-def graded(place: SmallRun, *arguments: str, code: int = 0) -> dict[str, Any]:
-    result = place.call("grade", *arguments, "--json")
-    assert result.exit_code == code, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
-
-
-def test_verdicts_on_other_tests_are_not_kept(place: SmallRun, tmp_path: Path) -> None:
+def test_verdicts_on_other_tests_are_not_kept(grading: Grading) -> None:
     """Base inputs first, then all with the same --out: what passed there is graded again here."""
-    found = samples(tmp_path / "s.jsonl", (1, ONLY_BASE))
-    problems, out = write(tmp_path / "p.jsonl", [problem(1)]), str(tmp_path / "out.jsonl")
-    base = graded(place, found, "--problems", problems, "--base-only", "--out", out)
-    assert base["pass_at_k"] == {"base": {"1": 1.0}}
-    full = graded(place, found, "--problems", problems, "--out", out)
+    call = grading.arguments([(1, ONLY_BASE)])
+    assert grading.graded(call, "--base-only")["pass_at_k"] == {"base": {"1": 1.0}}
+    full = grading.graded(call)
     assert full["pass_at_k"] == {"base": {"1": 1.0}, "base and plus": {"1": 0.0}}
     assert full["kept"] == 0
-    again = graded(place, found, "--problems", problems, "--out", out)
+    again = grading.graded(call)
     assert (again["kept"], again["pass_at_k"]) == (1, full["pass_at_k"])
 
 
@@ -77,79 +87,65 @@ def test_verdicts_on_other_tests_are_not_kept(place: SmallRun, tmp_path: Path) -
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_verdicts_of_another_problem_are_not_kept(
-    place: SmallRun, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_verdicts_of_another_problem_are_not_kept(grading: Grading, change: Line) -> None:
     """Equal ids do not make equal problems."""
-    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT)), str(tmp_path / "out.jsonl")
-    for name, one in (("p", problem(1)), ("q", problem(1, **change))):
-        problems = write(tmp_path / f"{name}.jsonl", [one])
-        assert graded(place, found, "--problems", problems, "--out", out)["kept"] == 0
+    for changes in ({}, change):
+        assert grading.graded(grading.arguments([(1, RIGHT)], [problem(1, **changes)]))["kept"] == 0
 
 
-def test_verdicts_of_another_grader_are_not_kept(place: SmallRun, tmp_path: Path) -> None:
+def test_verdicts_of_another_grader_are_not_kept(grading: Grading) -> None:
     """Lines of another version, and those from before it was written down, are graded again."""
-    key = "graded_on"
-    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT)), tmp_path / "out.jsonl"
-    problems = write(tmp_path / "p.jsonl", [problem(1)])
-    graded(place, found, "--problems", problems, "--out", str(out))
-    line = json.loads(out.read_text())
-    for other in ({**line, key: "0"}, {name: value for name, value in line.items() if name != key}):
-        write(out, [other])
-        assert graded(place, found, "--problems", problems, "--out", str(out))["kept"] == 0
+    call = grading.arguments([(1, RIGHT)])
+    grading.graded(call)
+    line = json.loads(grading.out.read_text())
+    for other in (line | {"graded_on": "0"}, {name: line[name] for name in line.keys() - {"graded_on"}}):
+        grading.out.write_text(json.dumps(other) + "\n")
+        assert grading.graded(call)["kept"] == 0
 
 
-def test_a_torn_line_is_moved_aside(place: SmallRun, tmp_path: Path) -> None:
+def test_a_torn_line_is_moved_aside(grading: Grading) -> None:
     """What a power cut left of the last line is graded again and not lost; another text is refused whole."""
-    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG)), tmp_path / "out.jsonl"
-    problems = write(tmp_path / "p.jsonl", [problem(1)])
-    graded(place, found, "--problems", problems, "--out", str(out))
-    whole = out.read_bytes()
-    out.write_bytes(whole[:-20])
-    assert graded(place, found, "--problems", problems, "--out", str(out))["kept"] == 1
-    assert out.read_bytes() == whole
-    assert (tmp_path / "out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
-    out.write_text("my notes")
-    refused = said(place, found, "--problems", problems, "--out", str(out))
-    assert out.read_text() == "my notes"
-    assert "expected a graded sample, got b'my notes'" in str(refused.exception)
+    call = grading.arguments([(1, RIGHT), (1, WRONG)])
+    grading.graded(call)
+    whole = grading.out.read_bytes()
+    grading.out.write_bytes(whole[:-20])
+    assert grading.graded(call)["kept"] == 1
+    assert grading.out.read_bytes() == whole
+    assert grading.out.with_name("out.jsonl.torn").read_bytes().startswith(b'{"task_id": ')
+    grading.out.write_text("my notes")
+    code, said = grading.says(call, "--out", str(grading.out))
+    assert code == 2 and "expected a graded sample, got b'my notes'" in said
+    assert grading.out.read_text() == "my notes"
 
 
-def said(place: SmallRun, *arguments: str) -> Result:
-    return place.call("grade", *arguments)
-
-
-def test_progress_is_said(place: SmallRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_said(grading: Grading, monkeypatch: pytest.MonkeyPatch) -> None:
     """While samples are left, on standard error; the last one's line is the result itself."""
     monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
-    found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG))
-    result = place.call("grade", found, "--problems", write(tmp_path / "p.jsonl", [problem(1)]))
+    result = grading.place.call("grade", *grading.arguments([(1, RIGHT), (1, WRONG)]))
     assert result.stderr == "triathlon grade: 1 of 2 samples\n"
 
 
-def test_missing_tasks_are_named(place: SmallRun, tmp_path: Path) -> None:
+def test_missing_tasks_are_named(grading: Grading) -> None:
     """Samples of some tasks are no result of all: exit code 1, unless that is what was wanted."""
-    problems = write(tmp_path / "p.jsonl", [problem(n) for n in range(4)])
-    call = (samples(tmp_path / "s.jsonl", (0, RIGHT), (2, RIGHT)), "--problems", problems)
-    result = said(place, *call)
-    assert result.exit_code == 1 and "1.0000" in result.output
-    assert "2 of 4 tasks have no sample: Own/1, Own/3" in result.output
-    partial = said(place, *call, "--partial")
-    assert partial.exit_code == 0 and "Own/1, Own/3" in partial.output
+    call = grading.arguments([(0, RIGHT), (2, RIGHT)], [problem(n) for n in range(4)])
+    code, said = grading.says(call)
+    assert code == 1 and "1.0000" in said
+    assert "2 of 4 tasks have no sample: Own/1, Own/3" in said
+    code, said = grading.says(call, "--partial")
+    assert code == 0 and "Own/1, Own/3" in said
 
 
-def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Path) -> None:
+def test_unknown_tasks_and_broken_lines_are_named(grading: Grading) -> None:
     """Both are counted and end with 1, also with --partial; a line without a program is no failed sample."""
-    problems = write(tmp_path / "p.jsonl", [problem(1)])
-    broken: list[dict[str, Any] | str] = [
+    broken: list[Line | str] = [
         {"task_id": "Else/1", "solution": RIGHT},
         '{"task_id": "Own/1", "solu',
         "[]",
         {"task_id": "Own/1"},
         {"task_id": "Own/1", "solution": 5},
     ]
-    result = said(place, write(tmp_path / "s.jsonl", broken), "--problems", problems, "--partial")
-    assert result.exit_code == 1
+    code, said = grading.says(grading.arguments(broken), "--partial")
+    assert code == 1 and "nan" not in said
     for text in (
         "1 sample of 1 task that no problem has: Else/1",
         "4 lines cannot be read:",
@@ -159,74 +155,58 @@ def test_unknown_tasks_and_broken_lines_are_named(place: SmallRun, tmp_path: Pat
         "got solution 5",
         "0 of 1",
     ):
-        assert text in result.output
-    assert "nan" not in result.output
-    found = write(tmp_path / "t.jsonl", [{"task_id": "Own/1", "solution": RIGHT}, *broken[3:]])
-    assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
+        assert text in said
+    report = grading.graded(grading.arguments([(1, RIGHT), *broken[3:]]), code=1)
+    assert report["outcomes"] == {"passed": 1}
 
 
-def test_pass_at_k(place: SmallRun, tmp_path: Path) -> None:
+def test_pass_at_k(grading: Grading) -> None:
     """The unbiased estimate over tasks; with fewer samples than k nothing is said, and why."""
-    problems = write(tmp_path / "p.jsonl", [problem(1), problem(2)])
-    found = samples(tmp_path / "s.jsonl", *((n, text) for n in (1, 2) for text in (RIGHT, WRONG, ONLY_BASE)))
-    values = graded(place, found, "--problems", problems, "--k", "1,2,5")["pass_at_k"]
+    programs = [(n, text) for n in (1, 2) for text in (RIGHT, WRONG, ONLY_BASE)]
+    call = grading.arguments(programs, [problem(1), problem(2)])
+    values = grading.graded(call, "--k", "1,2,5")["pass_at_k"]
     assert values["base"] == {"1": pytest.approx(2 / 3), "2": 1.0, "5": None}
     assert values["base and plus"] == {"1": pytest.approx(1 / 3), "2": pytest.approx(2 / 3), "5": None}
-    result = said(place, found, "--problems", problems, "--k", "5")
-    assert "no pass@5: 2 of 2 tasks have fewer than 5 samples" in result.output
-    bad = said(place, found, "--problems", problems, "--k", "0,x")
-    assert "expected --k as whole numbers from 1" in str(bad.exception)
+    assert "no pass@5: 2 of 2 tasks have fewer than 5 samples" in grading.says(call, "--k", "5")[1]
+    code, said = grading.says(call, "--k", "0,x")
+    assert code == 2 and "expected --k as whole numbers from 1" in said
 
 
-def test_how_a_program_ends_on_base_inputs(place: SmallRun, tmp_path: Path) -> None:
+def test_how_a_program_ends_on_base_inputs(grading: Grading) -> None:
     """What the table's base row says is what --base-only says, however the program ends on the others."""
-    ends = [
-        "return 0",
-        "import os; os._exit(1)",
-        "import sys; sys.exit()",
-        "raise ValueError",
-        "return 2 * x",
-    ]
+    crash = "import os; os._exit(1)"
+    ends = ("return 0", crash, "import sys; sys.exit()", "raise ValueError", "return 2 * x")
     programs = [f"def f(x):\n    if x == 1: return 2\n    {end}\n" for end in ends]
     programs += [f"def f(x):\n    {end}\n" for end in ends[:2]] + ["def f(x:\n"]
-    found = samples(tmp_path / "s.jsonl", *((1, text) for text in programs))
-    problems, out = write(tmp_path / "p.jsonl", [problem(1)]), tmp_path / "out.jsonl"
-    base = graded(place, found, "--problems", problems, "--base-only")
-    full = graded(place, found, "--problems", problems, "--out", str(out))
+    call = grading.arguments((1, text) for text in programs)
+    base, full = grading.graded(call, "--base-only", out=False), grading.graded(call)
     assert full["pass_at_k"]["base"] == base["pass_at_k"]["base"] == {"1": pytest.approx(5 / 8)}
     assert full["pass_at_k"]["base and plus"] == {"1": pytest.approx(1 / 8)}
-    assert [json.loads(line)["base_outcome"] for line in out.read_text().splitlines()[:5]] == ["passed"] * 5
+    lines = grading.out.read_text().splitlines()[:5]
+    assert [json.loads(line)["base_outcome"] for line in lines] == ["passed"] * 5
 
 
-def test_refused_problems_are_said_once(place: SmallRun, tmp_path: Path) -> None:
+def test_refused_problems_are_said_once(grading: Grading) -> None:
     """A problem whose tests prove nothing is named with the reason; the others are judged; exit code 1."""
-    plain = {"entry_point": "f", "prompt": PROMPT, "canonical_solution": "    return 2 * x\n"}
-    problems = write(
-        tmp_path / "p.jsonl",
-        [
-            {**plain, "task_id": "Own/1", "test": "def test_f():\n    assert f(1) == 2\n"},
-            {**plain, "task_id": "Own/2", "test": "def check(candidate):\n    assert candidate(1) == 2\n"},
-        ],
-    )
-    found = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, "def f(x:\n"), (2, RIGHT))
-    result = said(place, found, "--problems", problems)
-    assert result.exit_code == 1
-    assert "refused, because they cannot grade: 1 problem:" in result.output
-    assert result.output.count("the tests of Own/1 prove nothing") == 1
-    assert graded(place, found, "--problems", problems, code=1)["outcomes"] == {"passed": 1}
+    problems = [
+        {**PLAIN, "task_id": "Own/1", "test": "def test_f():\n    assert f(1) == 2\n"},
+        {**PLAIN, "task_id": "Own/2", "test": "def check(candidate):\n    assert candidate(1) == 2\n"},
+    ]
+    call = grading.arguments([(1, RIGHT), (1, "def f(x:\n"), (2, RIGHT)], problems)
+    code, said = grading.says(call)
+    assert code == 1 and "refused, because they cannot grade: 1 problem:" in said
+    assert said.count("the tests of Own/1 prove nothing") == 1
+    assert grading.graded(call, code=1)["outcomes"] == {"passed": 1}
 
 
-def test_lines_of_other_samples_stay(place: SmallRun, tmp_path: Path) -> None:
+def test_lines_of_other_samples_stay(grading: Grading) -> None:
     """Two files of samples, one after the other, or two models, with the same --out: no verdict is lost."""
-    problems, out = write(tmp_path / "p.jsonl", [problem(1), problem(2)]), tmp_path / "out.jsonl"
-    first, second = samples(tmp_path / "a.jsonl", (1, RIGHT)), samples(tmp_path / "b.jsonl", (2, WRONG))
-    options = ("--problems", problems, "--partial", "--out", str(out))
-    graded(place, first, *options, "--model", "a")
-    found = graded(place, second, *options, "--model", "a")
-    assert found["samples"] == 1
-    graded(place, first, *options, "--model", "b")
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert sorted((one["model"], one["task_id"], one["outcome"]) for one in lines) == [
+    problems = [problem(1), problem(2)]
+    for sample, model in (((1, RIGHT), "a"), ((2, WRONG), "a"), ((1, RIGHT), "b")):
+        call = grading.arguments([sample], problems)
+        assert grading.graded(call, "--partial", "--model", model)["samples"] == 1
+    lines = [json.loads(line) for line in grading.out.read_text().splitlines()]
+    assert sorted((line["model"], line["task_id"], line["outcome"]) for line in lines) == [
         ("a", "Own/1", "passed"),
         ("a", "Own/2", "failed"),
         ("b", "Own/1", "passed"),
@@ -250,21 +230,13 @@ def test_lines_of_other_samples_stay(place: SmallRun, tmp_path: Path) -> None:
     ids=["tests", "inputs"],
 )
 def test_verdicts_of_a_problem_that_is_refused_now_stay(
-    place: SmallRun, tmp_path: Path, before: dict[str, Any], after: dict[str, Any], reason: str
+    grading: Grading, before: Line, after: Line, reason: str
 ) -> None:
     """Where a problem's own reference fails, nothing is deleted, and what it was asked, and gave, is said."""
-    plain = {
-        "task_id": "Own/1",
-        "entry_point": "f",
-        "prompt": PROMPT,
-        "canonical_solution": "    return 2 * x\n",
-    }
-    found, out = samples(tmp_path / "s.jsonl", (1, RIGHT), (1, WRONG)), tmp_path / "out.jsonl"
-    good = write(tmp_path / "good.jsonl", [{**plain, **before}])
-    bad = write(tmp_path / "bad.jsonl", [{**plain, **before, **after}])
-    graded(place, found, "--problems", good, "--out", str(out))
-    lines = out.read_bytes()
-    refused = said(place, found, "--problems", bad, "--out", str(out))
-    assert refused.exit_code == 1 and reason in refused.output
-    assert out.read_bytes() == lines
-    assert graded(place, found, "--problems", good, "--out", str(out))["kept"] == 2
+    samples, good = [(1, RIGHT), (1, WRONG)], {"task_id": "Own/1", **PLAIN, **before}
+    grading.graded(grading.arguments(samples, [good]))
+    lines = grading.out.read_bytes()
+    code, said = grading.says(grading.arguments(samples, [good | after]), "--out", str(grading.out))
+    assert code == 1 and reason in said
+    assert grading.out.read_bytes() == lines
+    assert grading.graded(grading.arguments(samples, [good]))["kept"] == 2

@@ -47,6 +47,13 @@ async def start(
     )
 
 
+async def said_by(process: asyncio.subprocess.Process) -> str:
+    """What a process said until its end, which is near."""
+    async with asyncio.timeout(50):
+        output, _ = await process.communicate()
+    return (output or b"").decode()
+
+
 async def until_asked(server: ModelServer, count: int) -> None:
     while server.count < count:  # noqa: ASYNC110
         await asyncio.sleep(0.02)
@@ -67,9 +74,7 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
         if presses == 2:
             await asyncio.sleep(0.5)
             process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(50):
-            output, _ = await process.communicate()
-        said = output.decode()
+        said = await said_by(process)
         assert process.returncode == 1, said
         assert "finishing what is in flight" in said and "; a second Ctrl-C stops at once" in said
         assert "Traceback" not in said
@@ -79,8 +84,8 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
     assert (done >= 2) if presses == 1 else (done == 0 and "stopped" in said)
     async with ModelServer(answer) as server:
         process = await start(server, tmp_path)
-        output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
+        said = await said_by(process)
+        assert process.returncode == 0, said
         assert server.count == TASKS - done
     assert count_lines(tmp_path) == TASKS
 
@@ -107,46 +112,36 @@ async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
         process = await start(server, stopped, loops)
         await until_asked(server, 6)
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(50):
-            output, _ = await process.communicate()
-        said = output.decode()
+        said = await said_by(process)
         assert process.returncode == 1, said
         assert "SIGTERM: finishing what is in flight" in said and "stopped: SIGTERM" in said
         assert server.count <= 6 + 2 * 2
         slow = False
         process = await start(server, stopped, loops)
-        output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
+        said = await said_by(process)
+        assert process.returncode == 0, said
         assert server.count == needed > 10
 
 
-async def test_sighup(tmp_path: Path) -> None:
-    """It finishes what is in flight, as SIGTERM does; a second one, which shells send, changes nothing."""
-    async with ModelServer(answer, latency=0.5) as server:
-        process = await start(server, tmp_path)
-        await until_asked(server, 2)
-        process.send_signal(signal.SIGHUP)
-        await asyncio.sleep(0.1)
-        process.send_signal(signal.SIGHUP)
-        async with asyncio.timeout(50):
-            output, _ = await process.communicate()
-        said = output.decode()
-        assert process.returncode == 1, said
-        assert "SIGHUP: finishing what is in flight" in said and "stopped: SIGHUP" in said
-        assert "and then at once" not in said and "units finished" in said
-        assert 2 <= count_lines(tmp_path) == server.count < TASKS
-
-
-async def test_a_terminal_that_is_closed(tmp_path: Path) -> None:
-    """What is printed then fails, which matters to nobody: replies in flight are kept, and it ends with 1."""
-    terminal, end = os.openpty()
+@pytest.mark.parametrize("is_closed", [False, True], ids=["SIGHUP", "closed terminal"])
+async def test_sighup(tmp_path: Path, is_closed: bool) -> None:
+    """What is in flight is finished; a second SIGHUP, which shells send, or lost output changes nothing."""
+    terminal, end = os.openpty() if is_closed else (-1, None)
     async with ModelServer(answer, latency=0.5) as server:
         process = await start(server, tmp_path, terminal=end)
-        os.close(end)
+        if end is not None:
+            os.close(end)
         await until_asked(server, 2)
-        os.close(terminal)
-        async with asyncio.timeout(50):
-            assert await process.wait() == 1
+        if is_closed:
+            os.close(terminal)
+        for _ in range(0 if is_closed else 2):
+            process.send_signal(signal.SIGHUP)
+            await asyncio.sleep(0.1)
+        said = await said_by(process)
+        assert process.returncode == 1, said
+        if not is_closed:
+            assert "SIGHUP: finishing what is in flight" in said and "stopped: SIGHUP" in said
+            assert "and then at once" not in said and "units finished" in said
         assert 2 <= count_lines(tmp_path) == server.count < TASKS
 
 
@@ -156,9 +151,8 @@ async def test_sighup_under_nohup(tmp_path: Path) -> None:
         process = await start(server, tmp_path, command=["nohup", *COMMAND])
         await until_asked(server, 2)
         process.send_signal(signal.SIGHUP)
-        async with asyncio.timeout(50):
-            output, _ = await process.communicate()
-        assert process.returncode == 0, output.decode()
+        said = await said_by(process)
+        assert process.returncode == 0, said
     assert count_lines(tmp_path) == TASKS
 
 

@@ -14,7 +14,6 @@ import pytest
 from support.model_server import model_server_process
 from support.small_run import ROWS, SUITES, SmallRun, made
 from triathlon_runner import models_yaml
-from triathlon_runner.errors import UserError
 from triathlon_runner.records import Usage
 from triathlon_site.build import build
 
@@ -30,13 +29,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SmallRun:
     small = made(tmp_path_factory.mktemp("submit"))
     with model_server_process("support.core_model:answer") as url:
         (small.root / "models.yaml").write_text(ROWS.format(url=url))
-        assert small.call("run", "--suites", WHOLE, "--profile", "standard").exit_code == 0
-
-    def count(line: Line) -> None:
-        line["usage"]["output_tokens"] = len(json.dumps(line)) // 6
-
+        assert small.says("run", "--suites", WHOLE, "--profile", "standard")[0] == 0
     for suite in (*SUITES.split(","), WHOLE):
-        change_all(small, suite, count)
+        count_tokens(small, suite, lambda line: {"output_tokens": len(json.dumps(line)) // 6})
     return small
 
 
@@ -47,81 +42,70 @@ def place(run: SmallRun, tmp_path: Path) -> SmallRun:
     return SmallRun(tmp_path / "copy")
 
 
-def check(place: SmallRun, *options: str) -> tuple[int, dict[str, Any]]:
+def check(place: SmallRun, *options: str) -> tuple[int, Line]:
     """Exit code and the report."""
     result = place.call("submit", "check", "results/runs/m", "--json", *options)
-    document: dict[str, Any] = json.loads(result.stdout)
+    document: Line = json.loads(result.stdout)
     return result.exit_code, document
 
 
-def change(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
-    """Edits the first line of a suite's results."""
-    first = True
-
-    def edit_first(line: Line) -> None:
-        nonlocal first
-        if first:
-            edit(line)
-        first = False
-
-    change_all(place, suite, edit_first)
-
-
-def change_all(place: SmallRun, suite: str, edit: Callable[[Line], None]) -> None:
-    """Edits each line of a suite's results."""
-    path = place.results / f"runs/m/{suite}.jsonl"
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for line in lines:
-        edit(line)
-    write_results(place, suite, lines)
+def count_tokens(place: SmallRun, suite: str, usage: Callable[[Line], Line]) -> None:
+    """Changes the usage of each line of a suite."""
+    lines = place.records(suite)
+    write_results(place, suite, [line | {"usage": line["usage"] | usage(line)} for line in lines])
 
 
 def write_results(place: SmallRun, suite: str, lines: Sequence[Line], **manifest: object) -> None:
     """Writes lines and a manifest that has the sum of their tokens, and these fields."""
-    path = place.results / f"runs/m/{suite}.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    place.write(suite, lines)
     usage = {name: sum(line["usage"].get(name, 0) for line in lines) for name in Usage.model_fields}
-    receipt = path.with_suffix(".manifest.json")
-    receipt.write_text(json.dumps(json.loads(receipt.read_text()) | {"usage": usage} | manifest))
+    place.edit_manifest(suite, **({"usage": usage} | manifest))
 
 
 def only(place: SmallRun, suite: str) -> list[Line]:
     """Removes the results of all other suites; returns the lines of this one."""
-    own = place.results / "runs/m"
-    for path in own.rglob("*.jsonl"):
-        if path != own / f"{suite}.jsonl":
+    for path in (place.results / "runs/m").rglob("*.jsonl"):
+        if path != place.lines(suite):
             path.unlink()
             path.with_suffix(".manifest.json").unlink()
-    return [json.loads(line) for line in (own / f"{suite}.jsonl").read_text().splitlines()]
+    return place.records(suite)
 
 
-def problems(document: dict[str, Any], suite: str) -> str:
+def problems(document: Line, suite: str) -> str:
     """What is against one suite, as text."""
-    (file,) = [one for one in document["files"] if one["suite"] == suite]
-    return "\n".join(f"{one['place']}: {one['message']}" for one in file["problems"])
+    (file,) = [file for file in document["files"] if file["suite"] == suite]
+    return "\n".join(f"{problem['place']}: {problem['message']}" for problem in file["problems"])
 
 
 def test_one_differing_sample_counts_itself_alone(place: SmallRun) -> None:
     """The other samples of its task are still graded as stored."""
-    path = place.results / f"runs/m/{SEEDS}.jsonl"
-    sample = json.loads(path.read_text().splitlines()[0])
-    others = [json.dumps(sample | {"sample": number}) for number in (0, 1)]
-    path.write_text("\n".join([*others, json.dumps(sample | {"sample": 2, "changes": ["altered"]}), ""]))
+    sample = place.records(SEEDS)[0]
+    altered = {"sample": 2, "changes": ["altered"]}
+    place.write(SEEDS, [sample, sample | {"sample": 1}, sample | altered])
     _, document = check(place)
     (file,) = [file for file in document["files"] if file["suite"] == SEEDS]
     assert (file["units"], file["verified"]) == (3, 2), file
 
 
 def test_a_whole_submission_is_taken(place: SmallRun) -> None:
-    """Exit code 0, every unit graded again, a report for the pull request and a statement of the hashes."""
+    """It gets a report and a statement of its hashes; with that beside it the board marks the same scores."""
     only(place, WHOLE)
-    code, document = check(place, "--markdown", "report.md", "--statement", "statement.json")
+    receipt = "results/runs/m/verified.json"
+    code, document = check(place, "--markdown", "report.md", "--statement", receipt)
     assert (code, document["accepted"], document["listed"]) == (0, True, True)
-    assert [(one["units"], one["planned"], one["verified"]) for one in document["files"]] == [(40, 40, 40)]
+    (file,) = document["files"]
+    assert (file["units"], file["planned"], file["verified"]) == (40, 40, 40)
     assert "can be taken" in (place.root / "report.md").read_text()
-    statement = json.loads((place.root / "statement.json").read_text())
+    statement = json.loads((place.root / receipt).read_text())
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicate"]["result"] == "PASSED" and len(statement["subject"]) == 1
+    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
+    rows = json.loads((place.root / "_site/data/evolved-core.json").read_text())["rows"]
+    (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
+    assert {row["model"] for row in rows} == {"m"}
+    assert shown == pytest.approx(next(iter(file["scores"].values())), rel=1e-5)
+    board = (place.root / "_site/evolved.html").read_text()
+    assert ">M<" in board and ">m✓</a>" in board
 
 
 def counts(lines: Sequence[Line]) -> dict[str, int]:
@@ -192,61 +176,24 @@ def test_a_statement_of_ones_own_is_refused(place: SmallRun, lines: int) -> None
     assert code == 1 and "expected what this check states" in document["problems"][0]["message"]
 
 
-def test_a_taken_submission_stands_on_the_board(place: SmallRun) -> None:
-    """The same model with the same scores; its statement beside the results gives them the mark."""
-    only(place, WHOLE)
-    code, document = check(place, "--statement", "results/runs/m/verified.json")
-    build(place.results, place.root / "_site", models_yaml.load(place.root / "models.yaml"))
-    rows = json.loads((place.root / "_site/data/evolved-core.json").read_text())["rows"]
-    (checked,) = [one["scores"] for one in document["files"] if one["suite"] == WHOLE]
-    (shown,) = [row["score"] for row in rows if row["column"] == rows[0]["column"]]
-    assert code == 0 and {row["model"] for row in rows} == {"m"}
-    assert shown == pytest.approx(next(iter(checked.values())), rel=1e-5)
-    board = (place.root / "_site/evolved.html").read_text()
-    assert ">M<" in board and ">m✓</a>" in board
-
-
-def flip_a_verdict(line: Line) -> None:
-    """The outcome and all that says so, as somebody would who wants it to agree with itself."""
-    line["outcome"] = line["verdict"]["outcome"] = "failed"
-
-
-def edit_a_reply(line: Line) -> None:
-    """Another program in the reply than the one that was judged."""
-    line["reply"]["text"] = line["reply"]["text"].replace("return", "return not")
-
-
-@pytest.mark.parametrize(
-    ("tamper", "reason"),
-    [
-        (flip_a_verdict, "expected 'passed' (graded again), got 'failed'"),
-        (edit_a_reply, "(graded again), got 'passed'"),
-        (None, "data.sha256: expected "),
-    ],
-    ids=["a verdict", "a reply", "another data set"],
-)
-def test_a_tampered_submission_hears_why(
-    place: SmallRun, tamper: Callable[[Line], None] | None, reason: str
-) -> None:
-    """The command ends with 1 and names file, unit and reason: one verdict, one reply, the data set."""
-    if tamper is not None:
-        change(place, SEEDS, tamper)
-    else:
-        path = place.results / f"runs/m/{SEEDS}.manifest.json"
-        data = {"name": "core", "version": "1", "sha256": "ab" * 32}
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"data": data}))
-    result = place.call("submit", "check", "results/runs/m")
-    said = " ".join(result.stdout.split())
-    assert result.exit_code == 1 and "submission of m: cannot be taken yet" in said
-    assert reason in said and f"{SEEDS}." in said
-
-
 NOW: Line = {"requests": 1, "input_tokens": 1, "output_tokens": 50}
+
+
+def flip_the_verdict(line: Line) -> Line:
+    """The outcome and all that says so, as somebody would who wants it to agree with itself."""
+    return {"outcome": "failed", "verdict": line["verdict"] | {"outcome": "failed"}}
+
+
+def edit_the_reply(line: Line) -> Line:
+    """Another program in the reply than the one that was judged."""
+    return {"reply": line["reply"] | {"text": line["reply"]["text"].replace("return", "return not")}}
 
 
 @pytest.mark.parametrize(
     ("line", "manifest", "said"),
     [
+        (flip_the_verdict, {}, "expected 'passed' (graded again), got 'failed'"),
+        (edit_the_reply, {}, "(graded again), got 'passed'"),
         ({}, {"data": {"name": "core", "version": "1", "sha256": "ab" * 32}}, "data.sha256: expected"),
         ({}, {"protocol": "0" * 16}, "protocol: expected"),
         ({}, {"ended": "2999-01-01T00:00:00+00:00"}, "expected a time that has passed"),
@@ -257,31 +204,20 @@ NOW: Line = {"requests": 1, "input_tokens": 1, "output_tokens": 50}
         ({"usage": NOW | {"requests": 0}}, {}, "usage.requests: expected 1 or more"),
         ({"usage": NOW | {"output_tokens": 10**8}}, {}, "usage.output_tokens: expected"),
         ({"usage": NOW, "seconds": 0.001}, {}, "seconds: expected more"),
-        ({"usage": NOW | {"output_tokens": -5}}, {}, "usage.output_tokens: Input should be"),
-        ({"seconds": float("nan")}, {}, "seconds: Input should be a finite number, got nan"),
+        ({"usage": NOW | {"output_tokens": -5}}, {}, "usage.output_tokens: expected a number"),
+        ({"seconds": float("nan")}, {}, "seconds: expected a finite number, got nan"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_what_no_run_of_this_version_gives_is_refused(
-    place: SmallRun, line: Line, manifest: Line, said: str
+    place: SmallRun, line: Line | Callable[[Line], Line], manifest: Line, said: str
 ) -> None:
-    """Another data set, protocol, time or origin; requests, tokens and seconds that no server gives."""
-    path = place.results / f"runs/m/{SEEDS}.manifest.json"
-    change(place, SEEDS, lambda first: first.update(line))
-    path.write_text(json.dumps(json.loads(path.read_text()) | manifest))
+    """A verdict, reply, data set, protocol, time or origin; requests, tokens and seconds of no server."""
+    first, *rest = place.records(SEEDS)
+    fields = line(first) if callable(line) else line
+    write_results(place, SEEDS, [first | fields, *rest], **manifest)
     code, document = check(place)
     assert code == 1 and said in problems(document, SEEDS)
-
-
-def test_a_folder_that_is_named_like_results_is_no_results_file(place: SmallRun) -> None:
-    """What lies in it does not belong there, and is named."""
-    folder = place.results / "runs/m/evolved/core-combine.jsonl"
-    folder.mkdir()
-    (folder / "x.txt").write_text("x")
-    code, document = check(place)
-    assert code == 1 and [one["place"] for one in document["problems"]] == [
-        "evolved/core-combine.jsonl/x.txt"
-    ]
 
 
 @pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a pipe"])
@@ -311,55 +247,46 @@ def test_nothing_is_read_through_a_link(place: SmallRun, kind: str) -> None:
 
 def test_wrong_token_counts_are_refused_with_what_to_do(place: SmallRun) -> None:
     """The bounds stand in the message, and the way out of them; a server without counts is no problem."""
-
-    def count(line: Line) -> None:
-        line["usage"] = line["usage"] | {"output_tokens": 1, "uncounted": 0}
-
-    change_all(place, SEEDS, count)
+    count_tokens(place, SEEDS, lambda _: {"output_tokens": 1, "uncounted": 0})
     text = problems(check(place)[1], SEEDS)
     assert "(0.2 to 30 characters a token), got 2; " in text and "send no `usage`" in text
-
-    def know_nothing(line: Line) -> None:
-        line["usage"] = line["usage"] | {"output_tokens": 0, "uncounted": line["usage"]["requests"]}
-
-    change_all(place, SEEDS, know_nothing)
+    count_tokens(place, SEEDS, lambda line: {"output_tokens": 0, "uncounted": line["usage"]["requests"]})
     assert "usage" not in problems(check(place)[1], SEEDS)
 
 
 def test_keys_strangers_and_own_suites_are_refused(place: SmallRun) -> None:
     """A key is named and not shown, wherever it stands in a prompt; other files and suites do not belong."""
     key = "sk-proj-abcdefgh12345678"
-
-    def leak(line: Line) -> None:
-        line["prompt"] = f"{key} {line['prompt']} {key}"
-
     own = place.results / "runs/m"
-    (own / "notes.txt").write_text("x")
-    for ending in (".jsonl", ".manifest.json"):
-        shutil.copy(own / f"{SEEDS}{ending}", own / f"loop/mine{ending}")
-        shutil.copy(own / f"{SEEDS}{ending}", own / f"{SEEDS}@temperature-0.9{ending}")
-    change(place, SEEDS, leak)
+    (own / "evolved/core-combine.jsonl").mkdir()
+    for stranger in ("evolved/core-combine.jsonl/x.txt", "notes.txt"):
+        (own / stranger).write_text("x")
+    for path in (place.lines, place.manifest):
+        shutil.copy(path(SEEDS), path("loop/mine"))
+        shutil.copy(path(SEEDS), path(f"{SEEDS}@temperature-0.9"))
+    place.edit(SEEDS, prompt=f"{key} {place.records(SEEDS)[0]['prompt']} {key}")
     code, document = check(place)
     assert code == 1 and key not in json.dumps(document)
     assert f"{SEEDS}.jsonl, line 1: expected no key" in problems(document, SEEDS)
     assert "others cannot grade results of suites of your own" in problems(document, "loop/mine")
     assert "submissions have no settings of your own" in problems(document, f"{SEEDS}@temperature-0.9")
-    assert document["problems"][0]["place"] == "notes.txt"
+    strangers = [problem["place"] for problem in document["problems"]]
+    assert strangers == ["evolved/core-combine.jsonl/x.txt", "notes.txt"]
 
 
 def test_a_report_has_no_markup_of_a_submission(place: SmallRun) -> None:
     """What a submission's file says stands in the comment as text: no link, no mention, no heading."""
-    own = place.results / "runs/m"
-    (own / "loop/core.manifest.json").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
+    place.manifest("loop/core").write_text('{"a": "[x](http://evil.example) @everyone\\n# Done"}')
     result = place.call("submit", "check", "results/runs/m", "--markdown", "-")
     assert result.exit_code == 1
     assert result.stdout.startswith("## Submission of `m`") and "grading again" not in result.stdout
     assert "](http" not in result.stdout and "\n# " not in result.stdout
+    code, said = place.says("submit", "check", "results/runs/m")
+    assert code == 1 and "submission of m: cannot be taken yet" in said
 
 
-def test_another_folder_is_refused(place: SmallRun) -> None:
+@pytest.mark.parametrize("folder", ["results", "nowhere"])
+def test_another_folder_is_refused(place: SmallRun, folder: str) -> None:
     """What is expected is said."""
-    for folder in ("results", "nowhere"):
-        result = place.call("submit", "check", folder)
-        assert isinstance(result.exception, UserError)
-        assert "results/runs/MODEL, got" in str(result.exception)
+    code, said = place.says("submit", "check", folder)
+    assert code == 2 and "results/runs/MODEL, got" in said

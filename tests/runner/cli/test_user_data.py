@@ -8,10 +8,9 @@ import pytest
 
 from support.model_server import model_server_process
 from support.user_place import Place
-from support.user_problems import MARKER, PROGRAMS, ROW, RUNS, SLUG, write_problems
+from support.user_problems import MARKER, PRIVATE, PROGRAMS, ROW, RUNS, SLUG, write_problems
 from triathlon_runner.runtime import read_questions
 
-PRIVATE = ROW.replace("}", ", private: true}")
 WRONG = {**SLUG, "canonical_solution": "    return title\n"}
 NAMES = {"slug": "mine/slug", "total": "mine/total", "runs": "Mbpp/17"}
 
@@ -35,29 +34,24 @@ def samples(place: Place) -> str:
     return "samples.jsonl"
 
 
-def test_logs_are_imported_into_them(place: Place) -> None:
-    """Judged by the problems of the user's file; `verify` finds all as stored; the site has their board."""
+@pytest.mark.parametrize("row", [ROW, PRIVATE], ids=["public", "private"])
+def test_logs_are_imported_into_them(place: Place, row: str) -> None:
+    """Judged by the problems of the user's file; `verify` finds all as stored; the site has their board.
+
+    Of a private data set the manifest says so, and no text of a task or program is on the site.
+    """
+    (place.root / "suites.yaml").write_text(row)
     place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
     lines = place.root / "results/imported/runs/theirs/evolved/mine.jsonl"
     stored = [json.loads(line) for line in lines.read_text().splitlines()]
-    assert {line["task_id"]: line["outcome"] for line in stored} == {
-        "mine/slug": "passed",
-        "mine/total": "failed",
-        "Mbpp/17": "passed",
-    }
+    outcomes = {line["task_id"]: line["outcome"] for line in stored}
+    assert outcomes == {"mine/slug": "passed", "mine/total": "failed", "Mbpp/17": "passed"}
     assert json.loads(place.call("verify", "--json"))["follows"]
-    assert "theirs" in place.site()["imported.html"]
-
-
-def test_an_import_of_a_private_data_set_is_private(place: Place) -> None:
-    """Its manifest says so, and no text of a task or program is on the site."""
-    (place.root / "suites.yaml").write_text(PRIVATE)
-    place.call("import", "evalplus", samples(place), "--suite", "evolved/mine", "--model", "theirs")
-    manifest = place.root / "results/imported/runs/theirs/evolved/mine.manifest.json"
-    assert json.loads(manifest.read_text())["private"] is True
     site = place.site()
     assert "theirs" in site["imported.html"]
-    assert [name for name, text in site.items() if MARKER in text] == []
+    if row == PRIVATE:
+        assert json.loads(lines.with_suffix(".manifest.json").read_text())["private"] is True
+        assert [name for name, text in site.items() if MARKER in text] == []
 
 
 def test_questions_are_built_of_them(place: Place) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from support.model_server import model_server_process
 from support.user_place import Place
-from support.user_problems import MARKER, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
+from support.user_problems import MARKER, PRIVATE, ROW, RUNS, SLUG, SUITES, TOTAL, write_problems
 
 
 @pytest.fixture(scope="module")
@@ -82,56 +82,45 @@ def test_the_site_has_boards_of_their_own(finished: Place) -> None:
     assert MARKER in site["evidence/good/evolved-mine/1.js"]
 
 
+def leaks(site: dict[str, str]) -> list[str]:
+    """The files that show a text of a task or reply."""
+    return [name for name, text in site.items() if MARKER in text]
+
+
 def test_private_texts_stay_out_of_the_site(finished: Place) -> None:
-    """Not a word of tasks and replies in any file, also where texts were shown before; scores are."""
+    """Scores are there, and no word of tasks and replies, also where texts were shown before.
+
+    What is wrong with a line is said without its text: half a torn line may begin with a task's.
+    """
     finished.site()
-    (finished.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
-    try:
-        site = finished.site()
-    finally:
-        (finished.root / "suites.yaml").write_text(ROW)
-    assert [name for name, text in site.items() if MARKER in text] == []
-    assert "evolved-mine.html" in site and "mine/slug" in site["evidence/good/evolved-mine.html"]
-
-
-def test_private_texts_stay_out_without_the_suites_file(place: Place) -> None:
-    """The manifest says that a run was private: a build elsewhere, without suites.yaml, shows no text."""
-    (place.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
-    place.call("run", "--models", "good", "--suites", "runtime/mine", "--limit", "1")
-    (place.root / "suites.yaml").unlink()
-    site = place.site()
-    assert "runtime-mine.html" in site
-    assert [name for name, text in site.items() if MARKER in text] == []
-
-
-def test_private_texts_stay_out_where_a_line_is_torn(finished: Place) -> None:
-    """What is wrong with a line is said without its text: half a torn line may begin with a task's."""
     lines = finished.root / "results/runs/good/evolved/mine.jsonl"
     text = lines.read_text()
-    (finished.root / "suites.yaml").write_text(ROW.replace("}", ", private: true}"))
-    lines.write_text(text.replace(MARKER, f"\n{MARKER}", 1))
+    (finished.root / "suites.yaml").write_text(PRIVATE)
     try:
         site = finished.site()
+        lines.write_text(text.replace(MARKER, f"\n{MARKER}", 1))
+        torn = finished.site()
     finally:
         lines.write_text(text)
         (finished.root / "suites.yaml").write_text(ROW)
-    assert [name for name, content in site.items() if MARKER in content] == []
-    notices = json.loads(site["data/notices.json"])["notices"]
-    assert [(one["line"], "`triathlon verify` says it" in one["message"]) for one in notices] == [
-        (1, True),
-        (2, True),
-    ]
+    assert leaks(site) == leaks(torn) == []
+    assert "evolved-mine.html" in site and "mine/slug" in site["evidence/good/evolved-mine.html"]
+    notices = json.loads(torn["data/notices.json"])["notices"]
+    assert [notice["line"] for notice in notices] == [1, 2]
+    assert all("`triathlon verify` says it" in notice["message"] for notice in notices)
 
 
-def test_unknown_tasks_without_a_manifest_are_taken_as_private(place: Place) -> None:
-    """Where neither suites.yaml nor a manifest says whether tasks are private, no text is shown."""
+@pytest.mark.parametrize("is_known", [True, False], ids=["manifest", "nothing"])
+def test_private_texts_stay_out_without_the_suites_file(place: Place, is_known: bool) -> None:
+    """The manifest says that a run was private; where nothing says whether it was, no text is shown."""
+    (place.root / "suites.yaml").write_text(PRIVATE if is_known else ROW)
     place.call("run", "--models", "good", "--suites", "runtime/mine", "--limit", "1")
     (place.root / "suites.yaml").unlink()
-    assert any(MARKER in text for text in place.site().values())
-    (place.root / "results/runs/good/runtime/mine.manifest.json").unlink()
+    if not is_known:
+        assert leaks(place.site())
+        (place.root / "results/runs/good/runtime/mine.manifest.json").unlink()
     site = place.site()
-    assert "runtime-mine.html" in site
-    assert [name for name, text in site.items() if MARKER in text] == []
+    assert "runtime-mine.html" in site and leaks(site) == []
 
 
 def test_samples_that_cannot_differ_are_named(place: Place) -> None:

@@ -63,6 +63,11 @@ def test_log_that_cannot_be_written(tmp_path: Path) -> None:
         JsonLog(tmp_path)
 
 
+def panel_of(width: int, height: int) -> tuple[Console, ConsoleProgress]:
+    screen = Console(file=io.StringIO(), width=width, height=height)
+    return screen, ConsoleProgress(screen)
+
+
 def shown(progress: ConsoleProgress, screen: Console) -> str:
     with screen.capture() as capture:
         screen.print(progress.panel())
@@ -71,8 +76,7 @@ def shown(progress: ConsoleProgress, screen: Console) -> str:
 
 def test_panel() -> None:
     """A wide panel shows, of each model, units and its endpoint's limit, retries, cut replies and cost."""
-    screen = Console(file=io.StringIO(), width=200, height=30)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(200, 30)
     tell(progress)
     heading, row = (line.split() for line in shown(progress, screen).splitlines())
     assert {"done", "open", "failed", "limit", "retries", "cut", "USD"} <= set(heading)
@@ -81,8 +85,7 @@ def test_panel() -> None:
 
 def test_suites_under_way() -> None:
     """Each has a row below its model's; those that have not begun or are done have none."""
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(80, 24)
     for number, done in enumerate((4, 1, 0)):
         progress.plan("m", f"evolved/{number}", planned=4, done=done)
     progress.start("m", "evolved/0")
@@ -95,8 +98,7 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    screen = Console(file=io.StringIO(), width=80, height=24)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(80, 24)
     stats = EndpointStats(from_cache=40)
     progress.attach(Account("m", stats, None))
     for suite, planned in (("evolved/x", 60), ("evolved/y", 20)):
@@ -115,28 +117,22 @@ def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     ] * 2
 
 
-def lines_of(
-    width: int, stats: EndpointStats, *, is_terminal: bool = False, from_earlier_run: bool = False
-) -> list[str]:
-    """What a finished suite's line is, where no panel is drawn."""
-    screen = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, color_system=None)
-    progress = ConsoleProgress(screen)
-    with screen.capture() as capture:
-        progress.plan("m", "evolved/x", planned=1, done=0)
-        progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
-        progress.start("m", "evolved/x")
-        progress.finished(RECORD, from_earlier_run=from_earlier_run)
-    return capture.get().splitlines()
-
-
 def test_line_of_replies_from_the_cache() -> None:
     """Units that the cache answered are said to be of the cache, and count as no tokens and no speed."""
-    (line,) = lines_of(200, EndpointStats(limit=2, from_cache=3), from_earlier_run=True)
-    assert line.endswith("m evolved/x  1/1 done  0 open  1 cached; all of m so far: limit 2  0.00 USD")
-    stats = EndpointStats(limit=2, from_cache=3)
-    stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
-    (line,) = lines_of(200, stats, from_earlier_run=True)
-    assert "1 cached; all of m so far: 5 tokens  10 tokens/s  limit 2" in line
+    screen = Console(file=io.StringIO(), width=200, color_system=None)
+    progress, stats = ConsoleProgress(screen), EndpointStats(limit=2, from_cache=3)
+    lines = []
+    for _ in range(2):
+        with screen.capture() as capture:
+            progress.plan("m", "evolved/x", planned=1, done=0)
+            progress.attach(Account("m", stats, Price(input=2.5, output=1.0)))
+            progress.start("m", "evolved/x")
+            progress.finished(RECORD, from_earlier_run=True)
+        lines.append(capture.get().rstrip())
+        stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
+    of_suite = "m evolved/x  1/1 done  0 open  1 cached; all of m so far:"
+    assert lines[0].endswith(f"{of_suite} limit 2  0.00 USD")
+    assert f"{of_suite} 5 tokens  10 tokens/s  limit 2" in lines[1]
 
 
 def test_errors() -> None:
@@ -179,8 +175,7 @@ def test_panel_on_a_terminal() -> None:
 
 def test_panel_of_many() -> None:
     """However many models are planned, the panel fits the screen and says how many it leaves out."""
-    screen = Console(file=io.StringIO(), width=200, height=20)
-    progress = ConsoleProgress(screen)
+    screen, progress = panel_of(200, 20)
     for number in range(300):
         progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
     assert len(shown(progress, screen).splitlines()) <= 20

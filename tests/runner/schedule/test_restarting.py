@@ -80,20 +80,21 @@ async def test_a_server_that_is_well_is_not_started() -> None:
     assert server.starts == 1
 
 
-async def test_the_managers_word_is_the_last() -> None:
-    """A server that is given up stops the model, and the manager's message says why."""
-    async with managed(lambda asked: Status(503), FakeServer(most=0)) as model:
-        with pytest.raises(ModelUnavailableError, match="the server of 'm' failed again"):
+@pytest.mark.parametrize(
+    ("reply", "message", "ensured"),
+    [
+        (Status(503), "the server of 'm' failed again", 1),
+        (Status(404, "no such model", "model_not_found"), "no such model", 0),
+    ],
+    ids=["given up", "refused"],
+)
+async def test_what_no_restart_cures_stops_the_model(reply: Status, message: str, ensured: int) -> None:
+    """A server that is given up, by its manager's message; a refusal, without asking the manager."""
+    server = FakeServer(most=0)
+    async with managed(lambda asked: reply, server) as model:
+        with pytest.raises(ModelUnavailableError, match=message):
             await model.ask(QUESTION, Sampling(8))
-
-
-async def test_refusals_do_not_ask_the_manager() -> None:
-    """What no restart could cure stops the model at once."""
-    server = FakeServer()
-    async with managed(lambda asked: Status(404, "no such model", "model_not_found"), server) as model:
-        with pytest.raises(ModelUnavailableError, match="no such model"):
-            await model.ask(QUESTION, Sampling(8))
-    assert server.ensured == 0
+    assert server.ensured == ensured
 
 
 async def test_the_timeout_of_a_server_of_our_own(tmp_path: Path) -> None:

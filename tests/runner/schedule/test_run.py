@@ -24,22 +24,27 @@ from triathlon_runner.llm import (
     ServerUnreachableError,
 )
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome, ProtocolHashes
+from triathlon_runner.records import ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
 from triathlon_runner.store import archived
 from triathlon_runner.suites import Task
 
+Line = dict[str, Any]
 
-async def test_each_unit_is_asked_once_and_written_in_order(tmp_path: Path) -> None:
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Two tasks, and a model that solves both."""
+    return Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+
+
+async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> None:
     """All tasks of the suite become lines, in the suite's order, and a manifest says what they are."""
-    bench = Bench(
-        tmp_path, FakeSuite(tasks=[Task(name) for name in "dcba"]), FakeModel("m", lambda text: text)
-    )
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "dcba"])
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.exit_code) == (4, 0, 0)
     assert [record.task_id for record in bench.records()] == list("dcba")
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None
+    manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
     assert manifest.usage.output_tokens == 28
 
@@ -53,42 +58,38 @@ class _OfFunctions(FakeSuite):
         return tuple(replace(ADD, task_id=task.task_id) for task in self.tasks())
 
 
-async def test_units_with_slow_references_are_asked_first(tmp_path: Path) -> None:
+async def test_units_with_slow_references_are_asked_first(bench: Bench) -> None:
     """The slowest before all; those that compute for less than a second keep the suite's order."""
     seconds = {"b": 0.9, "c": 3.0, "e": 20.0}
     suite = _OfFunctions(tasks=[Task(name) for name in "abcdef"])
-    bench = Bench(tmp_path, suite, FakeModel("m", lambda text: text))
+    bench.suite = suite
     bench.reference_seconds = lambda problem: seconds.get(problem.task_id, 0.0)
     await bench.run()
     assert bench.model.asked == list("ecabdf")
     assert [record.task_id for record in bench.records()] == list("abcdef")
 
 
-async def test_a_finished_run_reaches_no_model_and_changes_no_byte(tmp_path: Path) -> None:
+async def test_a_finished_run_reaches_no_model_and_changes_no_byte(bench: Bench) -> None:
     """The second run asks nothing, starts nothing and leaves every file as it was."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    before = {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()}
     summary = await bench.run()
     assert bench.opener.opened == 1
     assert (summary.finished, summary.open) == (0, 0)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in bench.folder.root.rglob("*") if path.is_file()} == before
 
 
-async def test_a_larger_run_goes_on_from_a_smaller_one(tmp_path: Path) -> None:
+async def test_a_larger_run_goes_on_from_a_smaller_one(bench: Bench) -> None:
     """What is on disk is not asked again; the finished file is in the suite's order all the same."""
-    bench = Bench(
-        tmp_path, FakeSuite(tasks=[Task(name) for name in "abcd"]), FakeModel("m", lambda text: text)
-    )
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abcd"])
     await bench.run(limit=2)
     await bench.run()
     assert sorted(bench.model.asked) == list("abcd")
     assert [record.task_id for record in bench.records()] == list("abcd")
 
 
-async def test_a_locked_model_ends_itself_alone(tmp_path: Path) -> None:
+async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
     """Another run holds one model's files: that is said and its units stay open; the others are asked."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
     with bench.folder.locked("locked"):
         summary = await bench.run()
@@ -96,7 +97,7 @@ async def test_a_locked_model_ends_itself_alone(tmp_path: Path) -> None:
     assert summary.finished > 0 and "another triathlon run is writing" in summary.errors[0]
 
 
-async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
+async def test_an_endpoint_failure_leaves_the_unit_open(bench: Bench) -> None:
     """No answer is no result: the unit has no line, the manifest counts it as open with the reason."""
 
     def reply(text: str) -> str:
@@ -104,25 +105,25 @@ async def test_an_endpoint_failure_leaves_the_unit_open(tmp_path: Path) -> None:
             raise EndpointError("connection refused")
         return text
 
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    bench.model.reply = reply
     summary = await bench.run()
     assert (summary.open, summary.exit_code) == (1, 1)
     assert [record.task_id for record in bench.records()] == ["b"]
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None
+    manifest = bench.manifest()
     assert (manifest.open_units, manifest.open_reasons) == (1, {"connection refused": 1})
     bench.model.reply = lambda text: text
     assert (await bench.run()).exit_code == 0
     assert [record.task_id for record in bench.records()] == ["a", "b"]
 
 
-async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
+async def test_an_unavailable_model_stops_at_once(bench: Bench) -> None:
     """A refused key is said once, with exit code 2; its units stay open and are not asked one by one."""
 
     def reply(text: str) -> str:
         raise ModelUnavailableError("the key in M_KEY was refused")
 
-    bench = Bench(tmp_path, FakeSuite(tasks=[Task(str(n)) for n in range(50)]), FakeModel("m", reply))
+    bench.suite = FakeSuite(tasks=[Task(str(n)) for n in range(50)])
+    bench.model.reply = reply
     summary = await bench.run()
     assert summary.exit_code == 2
     assert summary.errors == ["m: the key in M_KEY was refused"]
@@ -131,9 +132,7 @@ async def test_an_unavailable_model_stops_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-async def test_an_error_of_ours_leaves_its_unit_open(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, grouped: bool
-) -> None:
+async def test_an_error_of_ours_leaves_its_unit_open(bench: Bench, grouped: bool) -> None:
     """A bug that one reply meets is no result and ends nothing: the unit stays open, with the traceback."""
 
     def reply(text: str) -> str:
@@ -142,24 +141,22 @@ async def test_an_error_of_ours_leaves_its_unit_open(
             raise ExceptionGroup("several", [error]) if grouped else error
         return text
 
-    bench = Bench(tmp_path, FakeSuite(tasks=[Task(name) for name in "abc"]), FakeModel("m", reply))
+    bench.suite = FakeSuite(tasks=[Task(name) for name in "abc"])
+    bench.model.reply = reply
     summary = await bench.run()
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (2, 1, 1, 1)
     assert bench.model.asked.count("b") == 1
     (reason,) = summary.failures
     assert reason.startswith("OverflowError: int too large")
     assert len(reason) < 250 and reason.isprintable()
-    manifest = bench.folder.read_manifest("m", "evolved/fake")
-    assert manifest is not None and manifest.open_reasons == {reason: 1}
-    (logged,) = caplog.records
-    assert "evolved/fake b" in logged.getMessage() and logged.exc_info is not None
+    assert bench.manifest().open_reasons == {reason: 1}
+    assert [said for said in bench.said if "OverflowError" not in said] == ["m evolved/fake b, sample 0"]
     bench.model.reply = lambda text: text
     assert (await bench.run()).exit_code == 0
 
 
-async def test_an_error_outside_units_keeps_its_traceback(tmp_path: Path) -> None:
+async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
     """What no reply brought about is ours to see: it ends the run as it is."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
 
     def broken(kind: str) -> dict[str, object]:
         raise ZeroDivisionError
@@ -170,7 +167,7 @@ async def test_an_error_outside_units_keeps_its_traceback(tmp_path: Path) -> Non
     assert caught.group_contains(ZeroDivisionError)
 
 
-async def test_a_model_whose_server_did_not_answer_is_tried_again(tmp_path: Path) -> None:
+async def test_a_model_whose_server_did_not_answer_is_tried_again(bench: Bench) -> None:
     """Once, when the others are done; a model that was stopped for another reason is not."""
     tries: list[str] = []
 
@@ -194,7 +191,6 @@ async def test_a_model_whose_server_did_not_answer_is_tried_again(tmp_path: Path
             inner = cast(Any, FakeModel(row.id, reply))
             yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
 
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     bench.opener = OnceUnreachable(bench.model)
     bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("silent", "calm", "refused")]
     summary = await bench.run()
@@ -203,21 +199,8 @@ async def test_a_model_whose_server_did_not_answer_is_tried_again(tmp_path: Path
     assert summary.errors == ["refused: bad key"]
 
 
-async def test_a_rows_own_temperature_is_another_protocol(tmp_path: Path) -> None:
-    """What a row sets about asking shapes its results, so it stands in the hash and in the manifest."""
-    warm = ROW.model_copy(update={"temperature": 0.5})
-    protocols = []
-    for row in (ROW, warm):
-        bench = Bench(tmp_path / str(row.temperature), FakeSuite(), FakeModel("m", lambda text: text), row)
-        await bench.run()
-        protocols.append(bench.records()[0].protocol)
-    assert protocols[0] != protocols[1]
-    assert {record.outcome for record in bench.records()} == {Outcome.PASSED}
-
-
-async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: Path) -> None:
+async def test_a_manifest_that_names_another_protocol_than_its_lines(bench: Bench) -> None:
     """Somebody has changed it: it is said, and not overwritten."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
     path = bench.folder.manifest("m", "evolved/fake")
     edited = json.dumps(json.loads(path.read_text()) | {"protocol": "0" * 12})
@@ -228,9 +211,8 @@ async def test_a_manifest_that_names_another_protocol_than_its_lines(tmp_path: P
     assert path.read_text() == edited
 
 
-async def test_results_of_another_protocol(tmp_path: Path) -> None:
+async def test_results_of_another_protocol(bench: Bench) -> None:
     """They are neither mixed with new lines nor asked again; with --ask-again they are archived, whole."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
     lines = bench.folder.lines("m", "evolved/fake")
     before, protocols = lines.read_bytes(), {record.protocol for record in bench.records()}
@@ -245,71 +227,46 @@ async def test_results_of_another_protocol(tmp_path: Path) -> None:
     assert protocols.isdisjoint({record.protocol for record in bench.records()})
 
 
-def with_api(**changes: object) -> ModelRow:
-    assert ROW.api is not None
-    return ROW.model_copy(update={"api": ROW.api.model_copy(update=changes)})
-
-
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "is_another"),
     [
-        {"model": "m2"},
-        {"revision": "2"},
-        {"reasoning_effort": "high"},
-        {"body": {"top_k": 1}},
-        {"headers": {"X-Weights": "other"}},
+        ({"model": "m2"}, True),
+        ({"revision": "2"}, True),
+        ({"reasoning_effort": "high"}, True),
+        ({"body": {"top_k": 1}}, True),
+        ({"headers": {"X-Weights": "other"}}, True),
+        ({"temperature": 0.5}, True),
+        ({"weights": "hub x@2"}, True),
+        ({"concurrency": 3}, False),
+        ({"timeout_seconds": 9.0}, False),
+        ({"base_url": "http://127.0.0.1:2/v1"}, False),
+        ({"headers": {"X-Title": "Triathlon"}}, False),
     ],
     ids=str,
 )
-async def test_another_revision_is_kept_apart(tmp_path: Path, changes: dict[str, object]) -> None:
-    """When the row now asks another model, version or setting, old and new lines are never mixed."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run(limit=1)
-    bench.row = with_api(**changes)
-    summary = await bench.run()
-    (why,) = summary.other_protocol.values()
-    assert next(iter(changes)) in why
-    assert len(bench.records()) == 1
-    bench.ask_again = True
-    assert (await bench.run()).open == 0
-    assert len(bench.records()) == 2
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"concurrency": 3},
-        {"timeout_seconds": 9.0},
-        {"base_url": "http://127.0.0.1:2/v1"},
-        {"headers": {"X-Title": "Triathlon"}},
-    ],
-    ids=str,
-)
-async def test_how_a_model_is_reached_changes_no_result(tmp_path: Path, changes: dict[str, object]) -> None:
-    """Speed limits, time-outs and the port of a server of one's own are no other model."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    await bench.run(limit=1)
-    bench.row = with_api(**changes)
-    summary = await bench.run()
-    assert (summary.finished, summary.other_protocol) == (1, {})
-
-
-async def test_other_weights_are_kept_apart(tmp_path: Path) -> None:
-    """A server that turns out to have loaded another commit adds no line to those of the old one."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
+async def test_which_settings_make_another_model(bench: Bench, changes: Line, is_another: bool) -> None:
+    """Old and new lines are never mixed; how a model is reached, and how fast, changes no result."""
     bench.opener.weights = "hub x@1"
     await bench.run(limit=1)
-    bench.opener.weights = "hub x@2"
+    bench.opener.weights = changes.get("weights", bench.opener.weights)
+    of_api = {name: value for name, value in changes.items() if name not in {"weights", "temperature"}}
+    assert ROW.api is not None
+    bench.row = ROW.model_copy(
+        update={"api": ROW.api.model_copy(update=of_api), "temperature": changes.get("temperature")}
+    )
     summary = await bench.run()
-    assert "'hub x@1'" in str(summary.other_protocol)
+    if not is_another:
+        assert (summary.finished, summary.other_protocol) == (1, {})
+        return
+    (why,) = summary.other_protocol.values()
+    assert next(iter(changes)) in why
     assert len(bench.records()) == 1
     bench.ask_again = True
     assert (await bench.run()).finished == 2
 
 
-async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
+async def test_stop_while_a_server_is_waited_for(bench: Bench) -> None:
     """A stop that comes while a model's server starts ends the wait: nothing is asked, all stays open."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
 
     class Starting:
         @asynccontextmanager
@@ -324,22 +281,20 @@ async def test_stop_while_a_server_is_waited_for(tmp_path: Path) -> None:
     assert (summary.finished, summary.open, summary.exit_code, summary.stopped) == (0, 2, 1, "Ctrl-C")
 
 
-async def test_the_manifest_is_there_before_the_first_line(tmp_path: Path) -> None:
+async def test_the_manifest_is_there_before_the_first_line(bench: Bench) -> None:
     """After a kill it is known what the lines are: the manifest is written before anything is asked."""
     seen: list[ProtocolHashes] = []
 
     def reply(text: str) -> str:
-        manifest = bench.folder.read_manifest("m", "evolved/fake")
-        assert manifest is not None
-        seen.append(manifest.protocol)
+        seen.append(bench.manifest().protocol)
         return text
 
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", reply))
+    bench.model.reply = reply
     await bench.run()
     assert seen == [bench.records()[0].protocol] * 2
 
 
-async def test_a_unit_needs_the_server_or_not(tmp_path: Path) -> None:
+async def test_a_unit_needs_the_server_or_not(bench: Bench) -> None:
     """Progress is told whether all replies of a unit came from an earlier run."""
 
     class HalfCached(FakeModel):
@@ -347,14 +302,13 @@ async def test_a_unit_needs_the_server_or_not(tmp_path: Path) -> None:
             answer = await super().ask(prompt, sampling, sample=sample)
             return replace(answer, from_earlier_run=answer.reply.text == "a")
 
-    bench = Bench(tmp_path, FakeSuite(), HalfCached("m", lambda text: text))
+    bench.opener.model = HalfCached("m", lambda text: text)
     await bench.run()
     assert bench.from_earlier_run == [True, False]
 
 
-async def test_half_a_line_at_the_end_is_said(tmp_path: Path) -> None:
+async def test_half_a_line_at_the_end_is_said(bench: Bench) -> None:
     """A run that moves it away says so once, with both files, and asks its unit again."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     await bench.run()
     lines = bench.folder.lines("m", "evolved/fake")
     lines.write_bytes(lines.read_bytes()[:-9])
@@ -365,7 +319,7 @@ async def test_half_a_line_at_the_end_is_said(tmp_path: Path) -> None:
     assert bench.model.asked == ["a", "b", "b"]
 
 
-async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Path) -> None:
+async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(bench: Bench) -> None:
     """Not in the same run, though its model is: the error would come again."""
     asked: list[str] = []
 
@@ -385,20 +339,8 @@ async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(tmp_path: Pat
             inner = cast(Any, FakeModel(row.id, reply))
             yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
 
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
     bench.opener = Away(bench.model)
     bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm")]
     summary = await bench.run()
     assert asked == ["a", "b", "b"]
     assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (3, 1, 1, 1)
-
-
-async def test_a_damaged_line_stops_its_file_alone(tmp_path: Path) -> None:
-    """It is named and left as it is; the run goes on, and its exit code says that something is to fix."""
-    bench = Bench(tmp_path, FakeSuite(), FakeModel("m", lambda text: text))
-    path = bench.folder.lines("m", "evolved/fake")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"this is no JSON\n")
-    summary = await bench.run()
-    assert summary.exit_code == 2 and "line 1" in summary.errors[0]
-    assert path.read_bytes() == b"this is no JSON\n"

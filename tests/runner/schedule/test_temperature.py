@@ -1,5 +1,6 @@
 """`--temperature`: which suites a run asks at it, and when it refuses."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -16,41 +17,38 @@ from triathlon_runner.schedule._plan import same_as_baseline, suites_at_temperat
 
 API: Final = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
 QUICK = PROFILES["quick"]
-ROW: Final[dict[str, Any]] = {
-    "id": "m",
-    "name": "M",
-    "api": API,
-}
+ROW: Final[dict[str, Any]] = {"id": "m", "name": "M", "api": API}
 
 
-def _ids(suites: list[str], *, named: bool = True, **row: Any) -> list[str]:
-    registry = Registry(models=(ModelRow.model_validate({**ROW, **row}),))
+SEEDS, SUBTLE, LOOP = "evolved/core-seeds", "evolved/core-subtle", "loop/core"
+
+
+@pytest.mark.parametrize(
+    ("suites", "named", "row", "asked"),
+    [
+        ([SEEDS], True, {}, SEEDS),
+        ([SEEDS], True, {"temperature": 0.8}, SEEDS),
+        ([LOOP, SUBTLE], False, {}, SUBTLE),
+        ([LOOP], True, {}, UserError("'loop/core': its settings fix the temperature")),
+        ([SEEDS], True, {"temperature": 0.2}, UserError("'m' is asked at temperature 0.2")),
+    ],
+)
+def test_suites_at_the_users_temperature(
+    suites: list[str], named: bool, row: dict[str, Any], asked: str | UserError
+) -> None:
+    """Each becomes the suite at that temperature; what fixes its own is an error where somebody named it."""
+    rows = (ModelRow.model_validate({**ROW, **row}),)
     profile = QUICK.with_own(samples=5, temperature=0.8)
-    asked = suites_at_temperature(catalogue.select(suites), registry.models, profile, named=named)
-    return [entry.id for entry in asked]
 
+    def at_temperature() -> list[tuple[str, int]]:
+        entries = suites_at_temperature(catalogue.select(suites), rows, profile, named=named)
+        return [(entry.id, profile.samples(entry)) for entry in entries]
 
-def test_evolved_suites_are_asked_at_the_temperature() -> None:
-    """Each becomes the suite at that temperature, with results of its own."""
-    assert _ids(["evolved/core-seeds"]) == ["evolved/core-seeds@temperature-0.8"]
-    assert (
-        QUICK.with_own(samples=5, temperature=0.8).samples(catalogue.select(["evolved/core-seeds"])[0]) == 5
-    )
-
-
-def test_suites_whose_settings_fix_it() -> None:
-    """Named, such a suite is the user's error; else it is left out: nobody asked for it so."""
-    with pytest.raises(UserError, match="'loop/core': its settings fix the temperature"):
-        _ids(["loop/core"])
-    both = ["loop/core", "evolved/core-subtle"]
-    assert _ids(both, named=False) == ["evolved/core-subtle@temperature-0.8"]
-
-
-def test_a_row_with_another_temperature() -> None:
-    """A row's own temperature would replace the one asked for: said before anything is asked."""
-    with pytest.raises(UserError, match=r"'m' is asked at temperature 0\.2"):
-        _ids(["evolved/core-seeds"], temperature=0.2)
-    assert _ids(["evolved/core-seeds"], temperature=0.8) == ["evolved/core-seeds@temperature-0.8"]
+    if isinstance(asked, UserError):
+        with pytest.raises(UserError, match=re.escape(str(asked))):
+            at_temperature()
+    else:
+        assert at_temperature() == [(f"{asked}@temperature-0.8", 5)]
 
 
 def test_a_suite_at_a_temperature_has_a_name() -> None:

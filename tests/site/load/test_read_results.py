@@ -148,12 +148,12 @@ def test_a_missing_manifest_is_noticed(tmp_path: Path, lines: Path) -> None:
 
 
 CHANGES = {
-    "seconds": (-1.0, "seconds: Input should be greater than or equal to 0, got -1.0"),
-    "sample": (-1, "sample: Input should be greater than or equal to 0, got -1"),
-    "usage": ({"requests": -1}, "usage.requests: Input should be greater than or equal to 0, got -1"),
+    "seconds": (-1.0, "seconds: expected a number greater than or equal to 0, got -1.0"),
+    "sample": (-1, "sample: expected a number greater than or equal to 0, got -1"),
+    "usage": ({"requests": -1}, "usage.requests: expected a number greater than or equal to 0, got -1"),
     "sustained_loops": (99, "sustained_loops: expected 0 to 10, got 99"),
-    "max_loops": (0, "max_loops: Input should be greater than or equal to 1, got 0"),
-    "similarity": (1.5, "similarity: Input should be less than or equal to 1, got 1.5"),
+    "max_loops": (0, "max_loops: expected a number greater than or equal to 1, got 0"),
+    "similarity": (1.5, "similarity: expected a number less than or equal to 1, got 1.5"),
 }
 
 
@@ -178,7 +178,7 @@ def test_a_number_that_cannot_be_is_no_result(tmp_path: Path, field: str) -> Non
 def test_what_is_no_number_is_no_result(tmp_path: Path, lines: Path, number: str) -> None:
     """JSON has no such numbers, yet parsers take them; one would make every sum over it nothing."""
     lines.write_text(lines.read_text().replace('"seconds":0.5', f'"seconds":{number}', 1))
-    assert "seconds: Input should be a finite number" in read(tmp_path).notices[0].message
+    assert "seconds: expected a finite number" in read(tmp_path).notices[0].message
     assert len(read(tmp_path).files[0].tasks) == 5
 
 
@@ -187,10 +187,10 @@ MANIFESTS = {
     "model": ("other", "it is that of 'other' on 'evolved/core-seeds'"),
     "suite": ("loop/core", "it is that of 'm' on 'loop/core'"),
     "ended": ("yesterday", "ended: expected a date (ISO 8601), got 'yesterday'"),
-    "open_units": (-1, "open_units: Input should be greater than or equal to 0"),
-    "cost_usd": (float("inf"), "cost_usd: Input should be a finite number"),
+    "open_units": (-1, "open_units: expected a number greater than or equal to 0"),
+    "cost_usd": (float("inf"), "cost_usd: expected a finite number"),
     "novel": (1, "novel: Extra inputs are not permitted"),
-    "settings": ({"sampling": 5}, "settings: sampling: Input should be a valid dictionary"),
+    "settings": ({"sampling": 5}, "settings: sampling: expected a mapping"),
 }
 
 

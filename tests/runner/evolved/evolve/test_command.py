@@ -67,7 +67,7 @@ def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     rows = MODELS.format(base_url="http://127.0.0.1:9/v1")
     (tmp_path / "models.yaml").write_text(rows[: rows.index("    price:")])
     said = " ".join(_call(tmp_path, "--budget", "5", expect=2).split())
-    assert "--budget expects a model with a price, 'evolver' names none" in said
+    assert "--budget needs the price of 'evolver'" in said
 
 
 @pytest.mark.parametrize("script", ["answer", pytest.param("uncounted", marks=pytest.mark.slow)])

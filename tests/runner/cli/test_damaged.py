@@ -1,0 +1,199 @@
+"""Results that were damaged, changed or lost: what each command says of them, and how it ends."""
+
+from collections.abc import Callable
+
+import pytest
+
+import triathlon_site.cli  # noqa: F401  # adds its commands
+from support.model_server import model_server_process
+from support.small_run import ROWS, SUITES, SmallRun
+from triathlon_runner.store import recorded_files
+
+SEEDS, LOOP = "evolved/core-seeds", "loop/core"
+LINES = f"results/runs/m/{SEEDS}.jsonl"
+VERIFY, RUN = f"verify --suites {SEEDS}", f"run --suites {SUITES} --limit 2"
+ARCHIVE = f"`triathlon results archive --models m --suites {SEEDS}`"
+OTHER = "0" * 16
+Damage = Callable[[SmallRun], object]
+
+
+def nothing(small: SmallRun) -> None: ...
+
+
+def edited(suite: str = SEEDS, **fields: object) -> Damage:
+    return lambda small: small.edit(suite, **fields)
+
+
+def counted(**fields: object) -> Damage:
+    return lambda small: small.edit_manifest(SEEDS, **fields)
+
+
+def rewritten(edit: Callable[[str, str], str]) -> Damage:
+    """Makes another text of the two lines."""
+    return lambda small: small.lines(SEEDS).write_text(edit(*small.lines(SEEDS).read_text().splitlines()))
+
+
+def rows(before: str, after: str) -> Damage:
+    """Changes models.yaml."""
+    return lambda small: (small.root / "models.yaml").write_text(
+        ROWS.format(url="http://127.0.0.1:9/v1").replace(before, after)
+    )
+
+
+def of_another_protocol(small: SmallRun) -> None:
+    small.write(SEEDS, [record | {"protocol": OTHER} for record in small.records(SEEDS)])
+    small.edit_manifest(SEEDS, protocol=OTHER)
+
+
+def altered_and_broken(small: SmallRun) -> None:
+    small.edit(SEEDS, outcome="refused")
+    with small.lines(SEEDS).open("a") as lines:
+        lines.write("\n{\n")
+
+
+def lost_line(small: SmallRun) -> None:
+    small.edit_manifest(SEEDS, ended="", open_units=3)
+    small.write(SEEDS, small.records(SEEDS)[:1])
+
+
+def a_folder(small: SmallRun) -> None:
+    small.lines(SEEDS).unlink()
+    small.lines(SEEDS).mkdir()
+
+
+ALTERED, NONSENSE = edited(outcome="refused"), rewritten(lambda first, _: f"{first}\nnonsense\n")
+NONSENSES = rewritten(lambda first, second: f"{first}\nnonsense\n{second}\n[]\n{{}}\n")
+TORN = rewritten(lambda first, second: f'{first}\n{second}\n{{"schema":1,"suite"')
+NAMED = (
+    f"{LINES}, line 2: expected a JSON object, got 'nonsense'; delete the line, and the next run makes its"
+    " unit again: replies in the cache are graded again"
+)
+CASES: list[tuple[Damage, str, int, tuple[str, ...]]] = [
+    (
+        edited(outcome="timed_out"),
+        VERIFY,
+        1,
+        ("outcome: stored 'timed_out', graded again 'passed'", "!manifest"),
+    ),
+    (edited(program="def f(): pass"), VERIFY, 1, ("program: stored",)),
+    (edited(LOOP, sustained_loops=7), f"verify --suites {LOOP}", 1, ("sustained_loops: stored 7",)),
+    (
+        edited("runtime/core", outcome="passed"),
+        "verify --suites runtime/core",
+        1,
+        ("outcome: stored 'passed'",),
+    ),
+    (edited(task_id="nobody/0"), VERIFY, 1, ("the suite has no such task",)),
+    (edited(protocol=OTHER), VERIFY, 1, ("another protocol",)),
+    (counted(outcomes={"failed": 9}), VERIFY, 1, ("the manifest counts {'failed': 9}, its lines {",)),
+    (counted(protocol=OTHER), VERIFY, 1, ("DOES NOT FOLLOW", "manifest protocol: the manifest has")),
+    (of_another_protocol, VERIFY, 1, ("could not be checked", "triathlon run --ask-again", "!NOT FOLLOW")),
+    (
+        altered_and_broken,
+        VERIFY,
+        1,
+        (
+            f"m {SEEDS}: 2/4 units, DOES NOT FOLLOW",
+            "outcome: stored 'refused', graded again 'passed'",
+            f"not graded again: {LINES}, line 3: expected a JSON object, got ''; delete the line",
+            f"not graded again: {LINES}, line 4: expected a JSON object, got '{{'; delete the line",
+        ),
+    ),
+    (
+        ALTERED,
+        RUN,
+        2,
+        ("0 units finished, 1 open", f"{LINES}, line 1: outcome: 'refused', but its verdict says 'passed'"),
+    ),
+    (ALTERED, "scores", 0, ("A score with open units", "has no rank", "does not count")),
+    *((a_folder, command, 2, ("core-seeds.jsonl",)) for command in ("results list", "verify")),
+    (a_folder, "results diff results results", 2, ("core-seeds.jsonl",)),
+    *(
+        (nothing, f"results diff {folder} {folder}", 2, ("runs/MODEL/SUITE.jsonl", f"'{folder}'"))
+        for folder in ("results/runs", "results/runs/m")
+    ),
+    (nothing, "results archive", 2, ("--models, --suites or --outdated",)),
+    (nothing, "results archive --models nobody", 2, ("unknown model 'nobody'; known are: m",)),
+    *(
+        (nothing, f"results list --results {path}", 2, (f"expected a folder of results at '{path}'",))
+        for path in ("none", "models.yaml")
+    ),
+    (nothing, "results compact --suites runtime/core", 2, ("keep the whole file",)),
+    (edited(outcome="timed_out"), f"results compact --suites {SEEDS}", 1, ("DOES NOT FOLLOW",)),
+    (nothing, "verify --tasks nobody/0", 2, ("expected ids of tasks with stored results, got 'nobody/0'",)),
+    (rows("price: {input: 1, output: 2}", ""), f"{RUN} --budget 5", 2, ("--budget needs the price of 'm'",)),
+]
+SLOW: list[tuple[Damage, str, int, tuple[str, ...]]] = [
+    (TORN, "verify", 0, ("cut before its end",)),
+    (lost_line, VERIFY, 1, ("manifest units: the manifest counts 2 units or more, its lines 1 unit",)),
+    (
+        lambda small: small.manifest(SEEDS).unlink(),
+        RUN,
+        0,
+        (f"no manifest beside '{LINES}'", "its 2 lines", "They count", ARCHIVE),
+    ),
+    *(
+        (rows("id: m", "id: other"), f"verify {option}", 2, (said,))
+        for option, said in (
+            ("--suites loop/mbpp-plus", "no results of suite 'loop/mbpp-plus' here; `triathlon run`"),
+            ("--models other", "no results of model 'other' here; `triathlon run`"),
+            ("--models n", "unknown model 'n'; known are: m"),
+        )
+    ),
+    *(
+        (NONSENSE, command, code, (NAMED,))
+        for command, code in {
+            "results diff results results": 2,
+            f"{RUN} --dry-run": 2,
+            RUN: 2,
+            VERIFY: 1,
+            "results list": 0,
+            "scores": 0,
+            "build": 0,
+            "build --strict": 2,
+        }.items()
+    ),
+    *(
+        (NONSENSES, command, code, ("line 2: expected a JSON object", "2 further lines with a fault: 4, 5"))
+        for command, code in (("results list", 0), (RUN, 2))
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("damage", "command", "code", "said"),
+    [*CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+)
+def test_every_command_says_what_is_wrong(
+    small: SmallRun, damage: Damage, command: str, code: int, said: tuple[str, ...]
+) -> None:
+    """File, line, what was expected, what came and what to do; nothing is silently left out or kept."""
+    damage(small)
+    ended, output = small.says(*command.split())
+    assert ended == code, output
+    for text in said:
+        assert text.removeprefix("!") not in output if text.startswith("!") else text in output
+    assert "Traceback" not in output and not list(recorded_files(small.results))
+
+
+def test_the_advice_holds(small: SmallRun) -> None:
+    """Without the line its unit is made again from the reply in the cache, where the server is there."""
+    outcome = small.records(SEEDS)[0]["outcome"]
+    small.write(SEEDS, small.records(SEEDS)[1:])
+    with model_server_process("support.core_model:answer") as url:
+        (small.root / "models.yaml").write_text(ROWS.format(url=url))
+        code, said = small.says(*RUN.split())
+    assert code == 0 and "1 unit finished, 0 open" in said, said
+    assert small.records(SEEDS)[0]["outcome"] == outcome
+
+
+def test_lines_of_another_model_are_not_counted(small: SmallRun) -> None:
+    """A folder that was copied is no result of the model whose name it got, also without its manifests."""
+    rows("id: m", "id: copy")(small)
+    (small.results / "runs/m").rename(small.results / "runs/copy")
+    (small.results / "runs/copy/loop/core.manifest.json").unlink()
+    _, said = small.says("run", "--models", "copy", "--suites", LOOP, "--limit", "2")
+    assert "copy loop/core holds results of another model or suite: lines of m loop/core" in said
+    code, said = small.says("verify", "--models", "copy", "--suites", LOOP)
+    assert code == 1 and "nan" not in said
+    assert "expected a line of copy loop/core, got one of m loop/core" in said
