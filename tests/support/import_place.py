@@ -32,14 +32,14 @@ class ImportPlace(SmallRun):
         assert result.exit_code == code, result.output
         return " ".join(f"{result.output} {result.exception or ''}".split())
 
-    def lines(self, model: str, suite: str = SUITE) -> Path:
+    def imported(self, model: str, suite: str = SUITE) -> Path:
         return self.results / f"imported/runs/{model}/{suite}.jsonl"
 
     def outcomes(self, model: str) -> list[Outcome]:
-        return [record.outcome for record in read_records(self.lines(model), EvolvedRecord)]
+        return [record.outcome for record in read_records(self.imported(model), EvolvedRecord)]
 
     def origin(self, model: str) -> dict[str, str]:
-        manifest = self.lines(model).with_suffix(".manifest.json").read_bytes()
+        manifest = self.imported(model).with_suffix(".manifest.json").read_bytes()
         return Manifest.model_validate_json(manifest).origin or {}
 
     def recorded(self, model: str, suite: str, source: str) -> list[dict[str, Any]]:

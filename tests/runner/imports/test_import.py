@@ -87,7 +87,7 @@ def test_imports_are_verified(place: ImportPlace, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "8 units in 3 files" in result.output
     assert "imported from evalplus, s.jsonl: that these are the log's replies" in result.output
-    lines = place.lines("v-programs")
+    lines = place.imported("v-programs")
     lines.write_text(lines.read_text().replace('"outcome":"no_answer"', '"outcome":"passed"'))
     result = place.call("verify", "--models", models)
     assert result.exit_code == 1
@@ -135,7 +135,7 @@ def test_nothing_is_filed_of_what_does_not_fit(place: ImportPlace, tmp_path: Pat
     assert "asks in another way" in place.bring("evalplus", log, "--suite", "loop/core", code=1)
     log = write_lines(tmp_path / "bad.jsonl", {"doc": {}})
     assert "doc.task_id" in place.bring("lm-eval", log, *TO_SUITE, "bad", code=1)
-    assert not place.lines("bad").exists()
+    assert not place.imported("bad").exists()
 
 
 # lm-evaluation-harness
@@ -234,7 +234,7 @@ def test_a_full_disk_leaves_no_half_import(
     monkeypatch.setattr("triathlon_runner.imports._import.replace_file", full)
     log = write_lines(tmp_path / "full.jsonl", GOOD)
     assert isinstance(place.call("import", "evalplus", str(log), "--suite", SUITE).exception, OSError)
-    assert not [path for path in place.lines("full").parent.rglob("*.json*") if path.is_file()]
+    assert not [path for path in place.imported("full").parent.rglob("*.json*") if path.is_file()]
 
 
 def test_how_far_a_stopped_program_came_is_no_evidence() -> None:
@@ -399,7 +399,7 @@ def test_evaloop(place: ImportPlace, tmp_path: Path) -> None:
     task = evaloop_task(FIRST.task_id, FIRST.reference, FIRST.reference, WRONG)
     log = write_json(tmp_path / "page.json", {"2": [{**task, "successful_cycles": 2}], "10": []})
     place.bring("evaloop", log, "--suite", "loop/core")
-    (record,) = read_records(place.lines("page", "loop/core"), LoopRecord)
+    (record,) = read_records(place.imported("page", "loop/core"), LoopRecord)
     assert (record.sustained_loops, len(record.loops)) == (2, 3)
     assert [step.summary for step in record.loops] == ["Write it.", "Write it.", None]
     assert "Write it." in record.loops[1].prompt
@@ -411,7 +411,7 @@ def test_a_loop_that_we_judge_longer_is_left_out(place: ImportPlace, tmp_path: P
     said = place.bring("evaloop", log, "--suite", "loop/core", code=1)
     assert f"left out {SECOND.task_id}: passes here, failed there; the log has no further reply" in said
     assert "1 of 1 unit left out, as listed above" in said and "nothing was imported" in said
-    assert not place.lines("longer", "loop/core").exists()
+    assert not place.imported("longer", "loop/core").exists()
 
 
 @pytest.mark.slow
@@ -427,7 +427,7 @@ def test_reval(place: ImportPlace, tmp_path: Path) -> None:
         write_lines(tmp_path / f"{task}@x_direct_0.8" / "24-01-01-00-00.jsonl", *rows)
     shown = place.bring("reval", tmp_path, "--suite", "runtime/core", "--model", "rv")
     assert "can exceed the published values" in shown
-    (record,) = read_records(place.lines("rv", "runtime/core"), RuntimeRecord)
+    (record,) = read_records(place.imported("rv", "runtime/core"), RuntimeRecord)
     assert record.task_id == unit
     assert [one.coverage.answer for one in record.statements] == ["YES"] * count
     assert record.output.reply.text == "assert True"
@@ -454,6 +454,6 @@ def test_recorded_loops(place: ImportPlace, tmp_path: Path) -> None:
             chosen[str(task["successful_cycles"])].append(task)
     log, data = write_json(tmp_path / "recorded.json", chosen), official_store().folder
     place.bring("evaloop", log, "--suite", "loop/mbpp-plus", "--data", str(data))
-    records = read_records(place.lines("recorded", "loop/mbpp-plus"), LoopRecord)
+    records = read_records(place.imported("recorded", "loop/mbpp-plus"), LoopRecord)
     expected = {task["task_id"]: task["successful_cycles"] for found in chosen.values() for task in found}
     assert {record.task_id: record.sustained_loops for record in records} == expected

@@ -414,5 +414,5 @@ def test_answers_are_judged_here(tmp_path: Path, graded: bool) -> None:
     wrong_suite = place.bring("cruxeval", log, "--model", "m", "--suite", "runtime/core", code=1)
     assert "asks in another way" in wrong_suite
     place.bring("cruxeval", log, "--model", "m", "--suite", "runtime/cruxeval-output@cot")
-    found = list(read_records(place.lines("m", "runtime/cruxeval-output@cot"), PredictionRecord))
+    found = list(read_records(place.imported("m", "runtime/cruxeval-output@cot"), PredictionRecord))
     assert [(one.sample, one.prediction.correct) for one in found] == [(0, True), (1, False)]
