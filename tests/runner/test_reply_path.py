@@ -41,7 +41,7 @@ class ReplyFollower(Follower):
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:
-    """From the HTTP client to the line in `results/` a reply goes through 11 files, all in the document."""
+    """From the HTTP client to the line in `results/` a reply goes through 10 files, all in the document."""
     path = documented_path("The path of one reply", "The path of one program")
     follower = ReplyFollower()
     async with ModelServer(lambda _: "no program") as server:
@@ -50,4 +50,4 @@ async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path
             await run()
     assert len(run.records()) == 1
     assert follower.files - BESIDE_THE_PATH == set(path)
-    assert len(path) == 11
+    assert len(path) == 10
