@@ -15,7 +15,7 @@ from triathlon_runner.apart import LONG, apart
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.llm import Answer, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.llm._api import OtherModel
-from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply
@@ -44,15 +44,14 @@ async def test_ctrl_c_is_left_to_the_runner() -> None:
     assert await apart(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
 
 
-async def read(text: str, model: str = "m") -> Answer:
-    endpoint = Endpoint(
-        CONFIG, VirtualServer().send, RequestQueue(Limits(), EndpointStats()), Secrets(CONFIG)
-    )
+async def read(text: str, name: str = "m") -> Answer:
+    queue = RequestQueue(Limits(), EndpointStats())
+    model = OpenModel("m", "instruct", CONFIG, VirtualServer().send, queue, Secrets(CONFIG))
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
-    body = json.dumps({"model": model, "choices": [choice], "usage": usage})
-    request = endpoint.request(Chat((Message("user", "q"),)), Sampling(64))
-    return await endpoint.read_reply(request, HttpReply(200, body.encode(), {}))
+    body = json.dumps({"model": name, "choices": [choice], "usage": usage})
+    request = model.request(Chat((Message("user", "q"),)), Sampling(64))
+    return await model.read_reply(request, HttpReply(200, body.encode(), {}))
 
 
 async def program(text: str) -> Extraction:

@@ -10,7 +10,7 @@ from typing import Any
 
 from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import Unreachable
-from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue, silent
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply
@@ -115,12 +115,12 @@ async def ask(
     """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
     limits, stats = Limits(concurrency=most), EndpointStats()
     queue = RequestQueue(limits, stats, say=say)
-    endpoint = Endpoint(CONFIG, server.send, queue, Secrets(CONFIG))
+    model = OpenModel("m", "instruct", CONFIG, server.send, queue, Secrets(CONFIG))
 
     async def chain(number: int) -> None:
         for step in range(length):
             prompt = Chat((Message("user", f"{number} {step}"),))
-            answer = await endpoint.answer(endpoint.request(prompt, Sampling(64)))
+            answer = await model.ask(prompt, Sampling(64))
             assert answer.reply.text == "yes"
             await asyncio.sleep(pause)
 

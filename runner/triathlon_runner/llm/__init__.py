@@ -8,7 +8,6 @@ from triathlon_runner.llm._api import (
     CHARACTERS_A_TOKEN,
     Answer,
     Asking,
-    CacheError,
     Chat,
     Completion,
     EndpointError,
@@ -22,7 +21,7 @@ from triathlon_runner.llm._api import (
     ServerUnreachableError,
     asking,
 )
-from triathlon_runner.llm._cache import CacheInfo, ReplyCache
+from triathlon_runner.llm._cache import CacheError, CacheInfo, ReplyCache
 from triathlon_runner.llm._model import OpenModel, open_model, probed
 from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm.anthropic import Anthropic

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from triathlon_runner.errors import InfrastructureError, UserError
+from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.records import Outcome, Reply, Usage
 
 CHARACTERS_A_TOKEN = 3.5
@@ -178,10 +178,6 @@ class UnexplainedError(EndpointError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-
-
-class CacheError(UserError):
-    """The cache of replies cannot be opened or written."""
 
 
 class Retryable(Exception):  # noqa: N818  an internal signal that never leaves this package

@@ -11,7 +11,8 @@ from typing import Any, Final, Self
 
 import stamina
 
-from triathlon_runner.llm._api import Answer, CacheError
+from triathlon_runner.errors import UserError
+from triathlon_runner.llm._api import Answer
 from triathlon_runner.records import Finish, Reply, Usage
 
 _VERSION: Final = 1
@@ -35,6 +36,10 @@ def reply_key(settings: Mapping[str, Any], body: bytes = b"{}") -> bytes:
     """Returns the key of a reply: a hash of the request's body and of all else that shaped it."""
     shape = _SORTED(dict(settings)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(b'{"body":%b,%b' % (body, shape[1:])).digest()
+
+
+class CacheError(UserError):
+    """The cache of replies cannot be opened or written."""
 
 
 @dataclass(frozen=True, slots=True)

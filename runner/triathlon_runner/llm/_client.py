@@ -16,7 +16,6 @@ import openai
 from triathlon_runner import __version__
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm._api import Malformed, ModelUnavailableError, ServerUnreachableError, Unreachable
-from triathlon_runner.llm._queue import Limits
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
 
@@ -28,6 +27,8 @@ LARGEST_REPLY = 16 * 2**20
 _LARGEST_PACKED = LARGEST_REPLY // 64
 """Bytes of a reply that is compressed, unasked: unpacked they can be a thousand times as many."""
 _IDLE_SECONDS = 15.0
+_CONNECT_SECONDS = 15.0
+"""Longest wait for a connection."""
 _KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
 """The last one is read from the request again by the package itself."""
 
@@ -119,7 +120,7 @@ class Client:
 
 
 @asynccontextmanager
-async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> AsyncIterator[Client]:
+async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Client]:
     """Opens a client for one model's server and closes its connections at the end."""
     headers = {
         "Accept": "application/json",
@@ -142,7 +143,7 @@ async def open_client(config: ApiConfig, secrets: Secrets, limits: Limits) -> As
             verify=_certificates(config) if config.base_url.startswith("https:") else True,
             trust_env=not is_loopback(config.base_url),
             follow_redirects=False,
-            timeout=httpx2.Timeout(None, connect=limits.connect_seconds),
+            timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(keepalive_expiry=_IDLE_SECONDS),
             event_hooks={"request": [send_own_headers], "response": [_bound]},
         )

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from triathlon_runner import terminal
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
-    EndpointError,
     Malformed,
     ModelUnavailableError,
     Retryable,
@@ -138,8 +137,7 @@ RULES: Final = (
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
     Rule("again", "200", "", ""),
-    Rule("question", "501", "", "", "ask who runs the server"),
-    Rule("again", "5..|408|409|425", "", ""),
+    Rule("again", r"5(?!01)\d\d|408|409|425", "", ""),
     Rule(
         "stop", "3..", "", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
@@ -173,18 +171,13 @@ class Failure:
     """Codes and message: all that can be matched against."""
     quote: str
     """The server's message as part of a sentence, or that it gave none."""
-    in_good_reply: bool
-    """Whether the reply's own status was 200."""
+    answer: str
+    """The same behind its status, where the reply's own was no 200."""
     param: str
     wait: float | None
     """Seconds that the server asks us to wait."""
     location: str
     """The host that it redirects to."""
-
-    @property
-    def answer(self) -> str:
-        """Status and message."""
-        return self.quote if self.in_good_reply else f"{self.status}, {self.quote}"
 
 
 def read_failure(reply: HttpReply) -> Failure:
@@ -204,16 +197,16 @@ def read_failure(reply: HttpReply) -> Failure:
         message = f"{message}: {metadata['raw']}"
     message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
     codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
-    in_good_reply = status == 200
-    if in_good_reply and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
+    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
         status = int(named)
-    said = "an error in a reply with status 200:" if in_good_reply else "the server said"
+    said = "an error in a reply with status 200:" if reply.status == 200 else "the server said"
     quoted = repr(terminal.shortened(message, _SHOWN))
+    quote = f"{said} {quoted}" if message.strip() else "the server gave no reason"
     return Failure(
         status,
         text=" ".join((*codes, message)),
-        quote=f"{said} {quoted}" if message.strip() else "the server gave no reason",
-        in_good_reply=in_good_reply,
+        quote=quote,
+        answer=quote if reply.status == 200 else f"{status}, {quote}",
         param=str(fields.get("param") or ""),
         wait=retry_after(headers, text),
         location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
@@ -380,32 +373,29 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     Raises:
         ModelUnavailableError: a setting is to be changed: it says which number to set.
     """
-    text = failure.text
+    text, why = failure.text, "the model allows"
+    of_server: int | None = None
     if not _LENGTH.search(text) or "the maximum value for `max_tokens`" in text:
-        most = _number(_MOST_IN_REPLY, text)
-        raise _smaller_reply(most - 1 if most and "exclusive" in text else most, failure, config)
-    of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
-    if prompt is None and total is not None and _REPLY_WORDS.search(text):
-        prompt = total - request.sampling.max_tokens
-    if of_server is not None and prompt is not None and 0 < prompt < of_server:
-        why = f"a question of {prompt} tokens leaves"
-        raise _smaller_reply(of_server - prompt, failure, config, why)
-    if prompt is None and _REPLY_LIMIT.search(text):
-        raise _smaller_reply(None, failure, config)
-    return _long_question(failure, config, context, of_server)
-
-
-def _smaller_reply(
-    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
-) -> EndpointError:
-    """Returns the error of a row whose token limit is larger than what is left of the context."""
-    room = f", {why} {most} tokens for the reply" if most else ""
-    rest = (most or 0) - config.reasoning_max_tokens
-    advice = (
-        f"set `max_tokens: {rest}`" if rest > 0 else "set a smaller `max_tokens` or `reasoning_max_tokens`"
-    )
-    return ModelUnavailableError(
-        f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
+        is_reply, room = True, _number(_MOST_IN_REPLY, text)
+        if room and "exclusive" in text:
+            room -= 1
+    else:
+        of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
+        if prompt is None and total is not None and _REPLY_WORDS.search(text):
+            prompt = total - request.sampling.max_tokens
+        room = (of_server or 0) - (prompt or 0)
+        is_reply = room > 0 and bool(prompt and prompt > 0)
+        if is_reply:
+            why = f"a question of {prompt} tokens leaves"
+        elif prompt is None and _REPLY_LIMIT.search(text):
+            is_reply, room = True, None
+    if not is_reply:
+        return _long_question(failure, config, context, of_server)
+    rest = (room or 0) - config.reasoning_max_tokens
+    advice = f"`max_tokens: {rest}`" if rest > 0 else "a smaller `max_tokens` or `reasoning_max_tokens`"
+    known = f", {why} {room} tokens for the reply" if room else ""
+    raise ModelUnavailableError(
+        f"the token limit is too large{known}: set {advice} in the model's row; {failure.quote}"
     )
 
 

@@ -7,8 +7,7 @@ import math
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.llm._rates import LearnedLimit, RateLimit
@@ -50,10 +49,6 @@ class Limits:
     """Seconds without an answer after which the model is stopped, if its server was ever connected to."""
     first_contact_seconds: float = 10.0
     """Seconds after which the model is stopped if no connection to its server was ever made."""
-    unexplained: int = 5
-    """Different questions in a row with the same 4xx that no rule explains, after which the model stops."""
-    connect_seconds: float = 15.0
-    """Longest wait for a connection."""
     requests_per_minute: int | None = None
     """The row's limit."""
     tokens_per_minute: int | None = None
@@ -75,23 +70,18 @@ def silent(message: str) -> None:
     del message
 
 
-class _Waiter(NamedTuple):
-    place: int
-    """Place in the queue; no two are equal."""
-    tokens: int
-    """That the request is expected to take."""
-    admitted: asyncio.Future[None]
-
-
-@dataclass(slots=True)
+@dataclass(order=True, slots=True)
 class Slot:
-    """Room for one request in flight."""
+    """Room for one request, from the queue until it is answered or has failed."""
 
-    sent_at: float
-    """When it was admitted, by the queue's clock."""
-    tokens: int
+    place: int
+    """In the queue; no two that wait are equal."""
+    tokens: int = field(compare=False)
     """That it is expected to take; once it is answered, that it took. A failed try took none."""
-    is_answered: bool = False
+    admitted: asyncio.Future[None] = field(compare=False)
+    sent_at: float = field(default=0.0, compare=False)
+    """When it was admitted, by the queue's clock."""
+    is_answered: bool = field(default=False, compare=False)
 
 
 class RequestQueue:
@@ -118,7 +108,7 @@ class RequestQueue:
         self.limits, self.stats = limits, stats
         self._may_send, self._say = may_send, say
         self._turns = itertools.count()
-        self._waiters: list[_Waiter] = []
+        self._waiters: list[Slot] = []
         self._in_flight: dict[int, Slot] = {}
         """By place in the queue; the oldest first."""
         self.stopped: ModelUnavailableError | None = None
@@ -134,7 +124,8 @@ class RequestQueue:
         """Tries in a row that failed without a 429."""
         self._away_since: float | None = None
         """When it was first seen that the server answers nothing; None where the last reply was an answer."""
-        self._is_away_shown, self._next_line_at = False, 0.0
+        self._next_line_at = 0.0
+        """When its absence is shown again; 0 where it was not shown yet."""
         self._closed_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._report()
@@ -160,15 +151,15 @@ class RequestQueue:
             ModelUnavailableError: the model was stopped.
         """
         self.raise_if_stopped()
-        admitted: asyncio.Future[None] = self._loop.create_future()
-        heapq.heappush(self._waiters, _Waiter(place, tokens, admitted))
+        slot = Slot(place, tokens, self._loop.create_future())
+        heapq.heappush(self._waiters, slot)
         self._send_next()
         try:
-            await admitted
+            await slot.admitted
             self.raise_if_stopped()
-            yield self._in_flight[place]
+            yield slot
         finally:
-            if (slot := self._in_flight.pop(place, None)) is not None:
+            if self._in_flight.pop(place, None) is not None:
                 if not slot.is_answered:
                     self._tokens.spend(self.now(), -slot.tokens)
                 self._report()  # what may be spent depends on how many are in flight
@@ -188,11 +179,6 @@ class RequestQueue:
                 waiter.admitted.set_result(None)
         self._report()
 
-    def close(self) -> None:
-        """Ends the timer."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-
     # What became of a try
 
     def replied(self) -> None:
@@ -203,9 +189,9 @@ class RequestQueue:
     def answered(self, slot: Slot, tokens: int) -> None:
         """Counts an answer that took so many tokens; called while the slot is held."""
         now = self.now()
-        if self._is_away_shown and self._away_since is not None:
+        if self._next_line_at and self._away_since is not None:
             self._say(f"the server answers again after {duration(now - self._away_since)}")
-            self._is_away_shown, self._next_line_at = False, 0.0
+            self._next_line_at = 0.0
         self.replied()
         self._tokens.spend(now, tokens - slot.tokens)
         slot.tokens, slot.is_answered = tokens, True
@@ -275,7 +261,7 @@ class RequestQueue:
                 advice += f", or wait longer than {duration(allowed)} with --outage"
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after and now >= self._next_line_at:
-            self._is_away_shown, self._next_line_at = True, now + _SECONDS_BETWEEN_LINES
+            self._next_line_at = now + _SECONDS_BETWEEN_LINES
             self._say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
 
     # Sending
@@ -303,13 +289,13 @@ class RequestQueue:
                 self._admit(heapq.heappop(self._waiters))
         self._report()
 
-    def _admit(self, waiter: _Waiter) -> None:
-        now = self.now()
-        self._in_flight[waiter.place] = Slot(now, waiter.tokens)
-        self._learned.sent(now)
-        self._requests.spend(now, 1)
-        self._tokens.spend(now, waiter.tokens)
-        waiter.admitted.set_result(None)
+    def _admit(self, slot: Slot) -> None:
+        slot.sent_at = self.now()
+        self._in_flight[slot.place] = slot
+        self._learned.sent(slot.sent_at)
+        self._requests.spend(slot.sent_at, 1)
+        self._tokens.spend(slot.sent_at, slot.tokens)
+        slot.admitted.set_result(None)
 
     def _has_room(self) -> bool:
         most = 1 if self._one_at_a_time else self._learned.value

@@ -14,10 +14,6 @@ from triathlon_runner.terminal import first_of
 
 _LOADING_SECONDS = 300.0
 """Longest wait while Ollama loads a model."""
-
-
-NONSENSE: Final = "triathlon-no-such-model"
-"""The name of a model that nobody has."""
 _LISTED: Final = 10
 """Names that a message lists."""
 
@@ -33,15 +29,6 @@ def listed_names(server: ServerInfo) -> str:
     """Returns which models a server lists, as part of a sentence; empty where it has no list."""
     names = first_of([repr(remove_keys(name)) for name in server.listed], _LISTED)
     return f"it lists {', '.join(names)}" if names else ""
-
-
-def any_name_error(server: ServerInfo, config: ApiConfig) -> str:
-    """Returns that a server answers to any name and does not list the row's, and what to do."""
-    return (
-        f"the server does not list {config.model!r} and answers to any name ({NONSENSE!r} too), so which"
-        f" model replies is unknown; {listed_names(server)}: ask for one of these, or name the one that"
-        " replies with `served_as: [NAME]` in the api block of its row"
-    )
 
 
 async def ask_server(fetch: Fetch, config: ApiConfig) -> ServerInfo:

@@ -185,7 +185,7 @@ class ModelOpener:
             UserError: the key is missing; the server cannot be installed or started (with its log's end).
         """
         async with self.connect(row) as (connection, server), AsyncExitStack() as stack:
-            config = connection.endpoint.config
+            config = connection.config
             if server is None:
                 answering = await connection.identify_server()
                 weights, served_by = answering.identity, f"api {urlsplit(config.base_url).netloc}"

@@ -26,10 +26,6 @@ class Child:
     """The guard, which leads the session and the process group."""
     grace: float
 
-    @property
-    def exit_status(self) -> int | None:
-        return self.process.returncode
-
     async def stop(self) -> None:
         """Ends the whole process group, with SIGTERM and then SIGKILL; safe to call again."""
         if self.process.returncode is not None:

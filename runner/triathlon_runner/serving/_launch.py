@@ -183,7 +183,6 @@ class ServerPlan:
     engine: Engine
     weights: Loadable
     allocation: GpuAllocation
-    dtype: str
     arguments: dict[str, JsonValue]
     """Of vLLM, without dashes."""
     env: dict[str, str]
@@ -216,9 +215,7 @@ def plan_server(
         dtype = "bfloat16" if fast else "float32"
     args = {hyphenated(name): value for name, value in config.args.items()}
     arguments = _model_arguments(config, model_id, weights, dtype) | _defaults(allocation, concurrency) | args
-    return ServerPlan(
-        engine, weights, allocation, dtype, arguments, _environment(config, weights, allocation)
-    )
+    return ServerPlan(engine, weights, allocation, arguments, _environment(config, weights, allocation))
 
 
 def _cpu_computes_in_bfloat16() -> bool:

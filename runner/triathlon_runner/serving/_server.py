@@ -111,7 +111,7 @@ class Server:
         with self._log.open("rb") as stream:
             stream.seek(self._log_start)
             logged = _LOGGED_DTYPE.search(stream.read(1 << 20))
-        dtype = logged[1].decode() if logged else plan.dtype
+        dtype = logged[1].decode() if logged else plan.arguments["dtype"]
         where = f"{dtype}, {plan.allocation.name}; greedy output may change with the load"
         return f"{plan.engine.package} {plan.engine.version} ({where})"
 
@@ -121,9 +121,9 @@ class Server:
         Each request may take `seconds`: a server that works on many answers is slow to answer `/health`, and
         a restart would lose all of them. So nothing is wrong either where it counts more tokens than before.
         """
-        if self._child is None or self._child.exit_status is not None:
+        if self._child is None or self._child.process.returncode is not None:
             return "it has ended"
-        before = _written(await _metrics(self._root))
+        before = _written(await _text(f"{self._root}/metrics"))
         try:
             status, _ = await _request(f"{self._root}/health", seconds)
             if status != HTTPStatus.OK:
@@ -131,7 +131,7 @@ class Server:
             question = {"model": self.model, "prompt": "1", "max_tokens": 1, "temperature": 0}
             status, text = await _request(f"{self.base_url}/completions", seconds, question)
         except TimeoutError:
-            is_working = _written(await _metrics(self._root)) > before
+            is_working = _written(await _text(f"{self._root}/metrics")) > before
             return None if is_working else f"no answer to a probe within {seconds:g} s, and no new token"
         except ConnectionError as error:
             return f"the connection of a probe failed: {error}"
@@ -152,7 +152,7 @@ class Server:
         """
         if self._plan.allocation.device == "cpu":
             return DEFAULT_AT_ONCE
-        tokens = _cache_tokens(await _metrics(self._root))
+        tokens = _cache_tokens(await _text(f"{self._root}/metrics"))
         most = self._plan.arguments["max-num-seqs"]
         room = max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION)
         return min(room, most if isinstance(most, int) else MOST_AT_ONCE)
@@ -216,10 +216,10 @@ class Server:
     async def _until_ready(self, child: Child, started: float) -> None:
         timeout = self._config.start_timeout
         deadline, next_report = started + timeout, started + _REPORT_SECONDS
-        while not await _reachable(self._root):
+        while await _text(f"{self._root}/health", _CHECK_SECONDS) is None:
             now = time.monotonic()
-            if child.exit_status is not None:
-                raise self._failure(f"ended with status {child.exit_status} while starting")
+            if (status := child.process.returncode) is not None:
+                raise self._failure(f"ended with status {status} while starting")
             if now > deadline:
                 raise self._failure(
                     f"is not ready within start_timeout = {timeout:g} s; raise that or look at its log"
@@ -276,29 +276,22 @@ async def _request(url: str, seconds: float, question: Mapping[str, Any] | None 
     return answer.status_code, answer.text
 
 
-async def _reachable(root: str) -> bool:
-    """Whether /health says that the server has loaded its model."""
+async def _text(url: str, seconds: float = _METRICS_SECONDS) -> str | None:
+    """What the server says there; None where it does not answer, or with an error."""
     try:
-        return (await _request(f"{root}/health", _CHECK_SECONDS))[0] == HTTPStatus.OK
+        status, text = await _request(url, seconds)
     except (TimeoutError, ConnectionError):
-        return False
+        return None
+    return text if status == HTTPStatus.OK else None
 
 
-async def _metrics(root: str) -> str:
-    """What the server says of itself at /metrics; empty where it does not answer."""
-    try:
-        return (await _request(f"{root}/metrics", _METRICS_SECONDS))[1]
-    except (TimeoutError, ConnectionError):
-        return ""
-
-
-def _written(metrics: str) -> float:
-    """Tokens that all engines have read and written; nan (never more than before) where metrics are empty."""
+def _written(metrics: str | None) -> float:
+    """Tokens that all engines have read and written; without metrics nan, which is never more than before."""
     counters = r"^vllm:(?:prompt|generation)_tokens_total(?:\{.*\})? (\S+)$"
     return sum(map(float, re.findall(counters, metrics, re.MULTILINE))) if metrics else math.nan
 
 
-def _cache_tokens(metrics: str) -> int:
+def _cache_tokens(metrics: str | None) -> int:
     """Tokens whose keys and values the engines can hold; 0 where the metrics do not say."""
-    engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics)]
+    engines = [dict(_CACHE_SIZE.findall(labels)) for labels in _CACHE.findall(metrics or "")]
     return sum(int(size["block_size"]) * int(size["num_gpu_blocks"]) for size in engines if len(size) == 2)

@@ -62,8 +62,13 @@ async def outcome(script: Script, **row: Any) -> tuple[str, int]:
             answer = await model.ask(chat("q"), GREEDY)
             return f"{answer.reply.finish}: {answer.reply.text}", server.count
         except EndpointError as error:
+            count = server.count
             assert str(error) in (model.stats.stopped, model.stats.last_error)
-            return f"{type(error).__name__}: {error}", server.count
+            if isinstance(error, ModelUnavailableError):  # then no other question is sent
+                with pytest.raises(type(error)):
+                    await model.ask(chat("another"), GREEDY)
+            assert server.count == count
+            return f"{type(error).__name__}: {error}", count
 
 
 STOP = "ModelUnavailableError: "
@@ -73,6 +78,8 @@ MACHINERY: tuple[Response, ...] = (
     Raw(b"<html>busy</html>", "text/html"), Raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
     raw({"error": {"code": 502, "message": "upstream"}}), Said("x", choices=0), Said(None),
     Said("x", model="another-model"), Said("half an ans", finish="error"), Raw(b" " * 17_000_000),
+    raw([]), raw(None), raw({"model": "scripted"}), raw({"choices": [None]}),
+    raw({"choices": [{"finish_reason": "stop"}]}), Raw(b'{"choices": [{"message": {"content": "cut o'),
 )  # fmt: skip
 SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     # situation, responses, outcome, requests
@@ -98,6 +105,8 @@ SITUATIONS: list[tuple[str, list[Response | str], str, int]] = [
     ("a reply without a reason to end", [Said("good", finish=None)], "stop: good", 1),
     ("a reply cut at its limit", [Said("cut", finish="length")], "length: cut", 1),
     ("a refusal in a field", [Said(None, refusal="no")], "refused: no", 1),
+    ("an empty text", [Said("")], "stop: ", 1),
+    ("nothing, cut at its limit", [Said(None, finish="length")], "length: ", 1),
     ("nothing again and again", [Said(None)], "stop: ", 5),
     ("a page in place of an API", [Raw(b"<html>welcome</html>", "text/html")],
      STOP + "expected replies of the openai protocol", 12),
@@ -139,11 +148,16 @@ async def test_chat() -> None:
 
 
 async def test_completion() -> None:
-    """A base model's request has the text and as many stop strings as the provider takes."""
-    async with opened(lambda asked: "x STOP3 y", "base", max_stop_sequences=2) as (server, model):
+    """A base model's request has the text and as many stop strings as the provider takes.
+
+    A reply with nothing in it is asked for again.
+    """
+    script = one_by_one([Said(None), "x STOP3 y"])
+    async with opened(script, "base", limits=QUICK, max_stop_sequences=2) as (server, model):
         answer = await model.ask(Completion("def f():\n"), Sampling(24, stop=("STOP1", "STOP2", "STOP3")))
     assert (server.requests[0].endpoint, server.requests[0].body["prompt"]) == ("completions", "def f():\n")
     assert (server.requests[0].body["stop"], answer.reply.text) == (["STOP1", "STOP2"], "x ")
+    assert server.count == 2
 
 
 async def test_row_settings() -> None:
@@ -200,15 +214,6 @@ async def test_a_context_that_a_row_states() -> None:
         assert (model.stats.cut_by_context, model.stats.truncated) == (1, 1)
 
 
-async def test_stopped_is_stopped() -> None:
-    """After an error that no question can cure, none is sent."""
-    async with opened(lambda asked: Status(401, "bad")) as (server, model):
-        for text in "ab":
-            with pytest.raises(ModelUnavailableError):
-                await model.ask(chat(text), GREEDY)
-    assert server.count == 1
-
-
 @pytest.mark.parametrize("code", [400, 413])
 async def test_the_same_unexplained_error(code: int) -> None:
     """Five questions in a row with one unexplained error stop the model; answers between them do not."""
@@ -251,14 +256,15 @@ async def test_a_server_that_goes_away_and_comes_back() -> None:
     assert "trying again" in lines[0] and "answers again" in lines[1]
 
 
-async def test_nobody_listens(unused_tcp_port: int) -> None:
+@pytest.mark.parametrize("first", ["question", "list of models"])
+async def test_nobody_listens(first: str, unused_tcp_port: int) -> None:
     """A port where nobody listens is said at once, tried for a short while, and worth another try later."""
     lines: list[str] = []
     config = OpenAI(base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", model="x")
     limits = Limits(first_wait=0.01, first_contact_seconds=0.2)
     async with open_model("m", "instruct", config, limits=limits, say=lines.append) as model:
         with pytest.raises(ServerUnreachableError, match=r"refused the connection .*; run again later$"):
-            await model.ask(chat("q"), GREEDY)
+            await (model.ask(chat("q"), GREEDY) if first == "question" else model.identify_server())
     assert len(lines) == 1 and "no answer from the server" in lines[0]
 
 
@@ -312,17 +318,18 @@ async def test_equal_questions_are_asked_once(tmp_path: Path) -> None:
 
 async def test_errors_are_not_kept(tmp_path: Path) -> None:
     """An outcome that came as an HTTP error is asked for again; only replies are kept."""
-    responses: list[Response | str] = [Status(400, "no", "content_filter"), "yes"]
-    async with ModelServer(one_by_one(responses)) as server:
-        config = OpenAI(base_url=server.base_url, model="m")
-        with ReplyCache(tmp_path / "c.sqlite") as cache:
-            async with open_model("m", "instruct", config, cache=cache) as model:
-                assert (await model.ask(chat("q"), GREEDY)).reply.finish is Finish.REFUSED
-                assert (await model.ask(chat("q"), GREEDY)).reply.text == "yes"
+    script = one_by_one([Status(400, "no", "content_filter"), "yes"])
+    with ReplyCache(tmp_path / "c.sqlite") as cache:
+        async with opened(script, cache=cache) as (_, model):
+            assert (await model.ask(chat("q"), GREEDY)).reply.finish is Finish.REFUSED
+            assert (await model.ask(chat("q"), GREEDY)).reply.text == "yes"
 
 
 async def test_a_server_of_ours(tmp_path: Path) -> None:
-    """It gets all its slots at once; its replies are found under another port, not with other weights."""
+    """It gets all its slots at once; its replies are found under another port, not with other weights.
+
+    The panel sees what was answered, and how fast.
+    """
     counts, ours = [], ModelSettings(engine="vllm")
     with ReplyCache(tmp_path / "c.sqlite") as cache:
         for revision in ("one", "one", "two"):
@@ -331,6 +338,10 @@ async def test_a_server_of_ours(tmp_path: Path) -> None:
             ) as (server, model):
                 await asyncio.gather(*(model.ask(chat(str(n)), GREEDY) for n in range(60)))
             counts.append((server.count, server.most_in_flight))
+            stats, count = model.stats, server.count
+            assert (stats.in_flight, stats.answered, stats.retries) == (0, count, 0)
+            assert (stats.input_tokens, stats.output_tokens) == (10 * count, 5 * count)
+            assert bool(stats.tokens_per_second) is bool(count)
     assert counts == [(60, 10), (0, 0), (60, 10)]
 
 
@@ -378,17 +389,3 @@ async def test_same_replies_as_a_calm_server(tmp_path: Path, seed: int) -> None:
             count = server.count
             assert await ask_all(server, cache) == expected
             assert server.count == count
-
-
-async def test_statistics() -> None:
-    """The panel sees what is in flight, answered, and how fast."""
-    ours = ModelSettings(engine="vllm")
-    async with opened(echo, latency=0.05, settings=ours, concurrency=2) as (_, model):
-        asks = [asyncio.create_task(model.ask(chat(str(n)), GREEDY)) for n in range(5)]
-        await asyncio.sleep(0.03)
-        assert (model.stats.in_flight, model.stats.limit) == (2, 2)
-        await asyncio.gather(*asks)
-        stats = model.stats
-        assert (stats.in_flight, stats.answered, stats.retries) == (0, 5, 0)
-        assert (stats.input_tokens, stats.output_tokens) == (50, 25)
-        assert stats.tokens_per_second is not None and stats.tokens_per_second > 0

@@ -1,18 +1,20 @@
-"""Replies are paid for once."""
+"""Replies are paid for once: what the cache keeps, also of runs that are killed or share it."""
 
+import asyncio
+import random
 import sqlite3
-import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from support.model_server import ModelServer
+from support.server_scripts import echo
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import Answer, CacheError, ReplyCache
 from triathlon_runner.llm._cache import reply_key
 from triathlon_runner.records import Finish, Reply, Usage
-
-WRITER = Path(__file__).with_name("cache_writer.py")
 
 
 def answer(text: str) -> Answer:
@@ -38,13 +40,13 @@ def test_gives_back_what_was_put(tmp_path: Path) -> None:
         assert cache.get(key(2)) is None
 
 
-@pytest.mark.parametrize("change", ["provider", "model", "revision", "sample", "turn"])
-def test_key_covers_everything(change: str) -> None:
+def test_key_covers_everything() -> None:
     """Whatever shaped a reply is part of its key; the order in which it is named is not."""
     question = {"provider": "a", "model": "m", "revision": "", "sample": 0, "turn": 0}
-    assert reply_key({**question, change: "other"}) != reply_key(question)
-    assert reply_key(question, b'{"temperature":0}') != reply_key(question, b'{"temperature":1}')
-    assert reply_key(dict(reversed(question.items()))) == reply_key(question)
+    changed = [reply_key({**question, name: "other"}) for name in question]
+    bodies = [reply_key(question, body) for body in (b"{}", b'{"temperature":0}', b'{"temperature":1}')]
+    assert len({*changed, *bodies}) == len(question) + 3
+    assert reply_key(dict(reversed(question.items()))) == bodies[0]
 
 
 def test_the_first_of_two_counts(tmp_path: Path) -> None:
@@ -56,21 +58,14 @@ def test_the_first_of_two_counts(tmp_path: Path) -> None:
         assert other.get(key(1)) == answer("first")
 
 
-def test_counted_by_model(tmp_path: Path) -> None:
-    """Answers of several models are counted by model."""
-    with ReplyCache(tmp_path / "replies.sqlite") as cache:
-        for n in range(60):
-            cache.put(key(n), f"m{n % 3}", answer(str(n)))
-        info = cache.info()
-    assert (info.replies, info.replies_by_model) == (60, {"m0": 20, "m1": 20, "m2": 20})
-    assert info.size_bytes > 60 * 50
-
-
 def test_prune(tmp_path: Path) -> None:
     """Replies can be dropped by model, or oldest first until the file is small enough."""
     with ReplyCache(tmp_path / "replies.sqlite") as cache:
         for n in range(400):
             cache.put(key(n), "ab"[n % 2], answer("x" * 1000))
+        info = cache.info()
+        assert (info.replies, info.replies_by_model) == (400, {"a": 200, "b": 200})
+        assert info.size_bytes > 400 * 1000
         assert cache.prune(model="a") == 200
         assert cache.info().replies_by_model == {"b": 200}
         dropped = cache.prune(max_bytes=100_000)
@@ -111,13 +106,60 @@ def test_full_disk(tmp_path: Path) -> None:
         cache.put(key(2), "m", answer("x" * 100_000))
 
 
-def test_shared_between_processes(tmp_path: Path) -> None:
-    """Several processes may open a new file at once and write to it: nothing is lost."""
-    path = tmp_path / "replies.sqlite"
-    command = [sys.executable, str(WRITER), str(path), "40"]
-    writers = [subprocess.Popen([*command, str(1000 * n)], stdout=subprocess.PIPE) for n in range(2)]
-    for writer in writers:
-        assert writer.communicate(timeout=60)[0].count(b"\n") == 40
-        assert writer.returncode == 0
-    with ReplyCache(path) as cache:
-        assert all(cache.get(key(1000 * n + i)) is not None for n in range(2) for i in range(40))
+ASKER = Path(__file__).with_name("asker.py")
+QUESTIONS, SLOTS = 200, 8
+
+
+async def run_asker(server: ModelServer, cache: Path, kill_after: int | None) -> set[int]:
+    """The numbers of the questions whose answers arrived, to the end or to a kill after so many requests."""
+    command = [sys.executable, str(ASKER), server.base_url, str(cache), str(QUESTIONS), str(SLOTS)]
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    before = server.count
+    reading = asyncio.create_task(process.stdout.read())
+    if kill_after is not None:
+        while server.count - before < kill_after:  # noqa: ASYNC110  the server knows no events
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(random.random() * 0.01)
+        process.kill()
+    output = await reading
+    assert await process.wait() == (0 if kill_after is None else -9)
+    return {int(line) for line in output.splitlines(keepends=True) if line.endswith(b"\n")}
+
+
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(1, 1), *(pytest.param(seed, 4, marks=pytest.mark.slow) for seed in range(2, 7))]
+)
+async def test_kill(tmp_path: Path, seed: int, kills: int) -> None:
+    """Killed several times at random moments and then left alone, a run has all its answers.
+
+    No answer that had arrived is asked for again, and what is asked twice is no more than was in flight: what
+    waited for the server, and what was on its way from there to the disk.
+    """
+    rng = random.Random(seed)
+    cache = tmp_path / "replies.sqlite"
+    arrived: set[int] = set()
+    async with ModelServer(echo, latency=0.01) as server:
+        for _ in range(kills):
+            start = server.count
+            here = await run_asker(server, cache, kill_after=rng.randrange(1, 30))
+            asked = {int(request.prompt) for request in server.requests[start:]}
+            assert not asked & arrived
+            arrived |= here
+        start = server.count
+        assert await run_asker(server, cache, kill_after=None) == set(range(QUESTIONS))
+        assert not {int(request.prompt) for request in server.requests[start:]} & arrived
+    times = Counter(int(request.prompt) for request in server.requests)
+    assert set(times) == set(range(QUESTIONS))
+    assert server.count <= QUESTIONS + kills * 2 * SLOTS
+
+
+async def test_two_at_once(tmp_path: Path) -> None:
+    """Two runs may open a new cache at once and write to it: nothing is lost."""
+    cache = tmp_path / "replies.sqlite"
+    async with ModelServer(echo) as server:
+        both = await asyncio.gather(*(run_asker(server, cache, kill_after=None) for _ in range(2)))
+        assert both == 2 * [set(range(QUESTIONS))]
+        before = server.count
+        assert await run_asker(server, cache, kill_after=None) == set(range(QUESTIONS))
+        assert server.count == before

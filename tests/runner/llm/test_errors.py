@@ -37,6 +37,7 @@ def meaning(
 
 
 KEY, ACCOUNT, REGION, QUOTA = "stop: the key", "does not serve this account", "account or region", "used up"
+GOOD = "an error in a reply with status 200:"
 MODEL, KIND, MERGE = "does not know the model", "`kind: base`", "`system_prompt: merge`"
 
 # fmt: off
@@ -44,8 +45,7 @@ ERRORS = [
     # openai
     (401, "invalid_api_key", "Incorrect API key provided: sk-no****.", KEY),
     (403, "", "Your account has been flagged for potentially violating our usage policies.", ACCOUNT),
-    (429, "access_terminated",
-     "Your access was terminated due to violation of our policies, please check your email.", ACCOUNT),
+    (429, "access_terminated", "Your access was terminated due to violation of our policies.", ACCOUNT),
     (403, "unsupported_country_region_territory", "Country, region, or territory not supported", REGION),
     (403, "model_not_found", "Project `proj_1` does not have access to model `m`", "no access to 'm'"),
     (429, "insufficient_quota", "You exceeded your current quota, please check your plan.", QUOTA),
@@ -59,14 +59,10 @@ ERRORS = [
     (400, "unsupported_value",
      "Unsupported value: 'temperature' does not support 0 with this model. Only the default "
      "(1) value is supported.", "unsupported: [temperature]", "temperature"),
-    (400, "invalid_prompt",
-     "Invalid prompt: your prompt was flagged as potentially violating our usage policy.", "refused"),
-    (400, "invalid_prompt",
-     "Invalid prompt: we've limited access to this content for safety reasons.", "refused"),
+    (400, "invalid_prompt", "Invalid prompt: your prompt was flagged as potentially violating", "refused"),
+    (400, "invalid_prompt", "we've limited access to this content for safety reasons.", "refused"),
     (400, "", "Your request was rejected as a result of our safety system.", "refused"),
-    (400, "content_filter",
-     "The response was filtered due to the prompt triggering Azure OpenAI's content management"
-     " policy.", "refused"),
+    (400, "", "The prompt triggered Azure OpenAI's content management policy.", "refused"),
     (400, "invalid_type", "Invalid type for 'messages[0].content'.", "question", "messages"),
     # anthropic
     (401, "authentication_error", "invalid x-api-key", KEY),
@@ -80,48 +76,32 @@ ERRORS = [
     (400, "invalid_request_error",
      "`temperature` and `top_p` cannot both be specified for this model.", "unsupported: [temperature]"),
     (413, "request_too_large", "Request exceeds the maximum size", "question"),
-    (429, "rate_limit_error",
-     "This request would exceed your organization's rate limit of 50,000 input tokens per "
-     "minute", "throttled"),
+    (429, "rate_limit_error", "This would exceed your organization's rate limit per minute", "throttled"),
     # gemini
     (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", KEY),
     (403, "PERMISSION_DENIED", "Your API key was reported as leaked. Please use another API key.", KEY),
     (403, "PERMISSION_DENIED", "Permission denied: Consumer 'api_key:x' has been suspended.", ACCOUNT),
     (400, "FAILED_PRECONDITION", "User location is not supported for the API use.", REGION),
     (404, "NOT_FOUND", "models/m is not found for API version v1beta", MODEL),
-    (429, "RESOURCE_EXHAUSTED",
-     "You exceeded your current quota, please check your plan and billing details. Please "
-     "retry in 21.5s.", "throttled"),
-    (429, "RESOURCE_EXHAUSTED",
-     "You exceeded your current quota. Quota exceeded for metric: "
-     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", QUOTA),
+    (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check billing.", "throttled"),
+    (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: GenerateRequestsPerDayPerProject", QUOTA),
     # deepseek
     (400, "invalid_request_error", "Content Exists Risk", "refused"),
     (400, "invalid_request_error", "Model Not Exist", MODEL),
     (401, "invalid_request_error", "Authentication Fails, Your api key: ****abcd is invalid", KEY),
     # openrouter
     (402, "", "Insufficient credits. Add more using https://openrouter.ai/settings/credits", QUOTA),
-    (402, "",
-     "This request requires more credits, or fewer max_tokens. You requested up to 4096 "
-     "tokens, but can only afford 2000.", QUOTA),
+    (402, "", "This request requires more credits, or fewer max_tokens.", QUOTA),
     (403, "", "Key limit exceeded (total limit). Manage it using the key settings", KEY),
     (403, "", "Your chosen model requires moderation and your input was flagged flagged_input", "refused"),
     (400, "", "m is not a valid model ID", MODEL),
     (404, "", "No endpoints found for m.", MODEL),
     (404, "", "No endpoints found matching your data policy (Free model training).", "stop: "),
     (429, "", "Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests", QUOTA),
-    (400, "",
-     "Provider returned error: Unsupported value: 'temperature' does not support 0 with this "
-     "model.", "unsupported: [temperature]"),
     # vllm
     (404, "NotFoundError", "The model `wrong` does not exist. Valid aliases: smol, smol-alias.", MODEL),
-    (400, "BadRequestError",
-     "As of transformers v4.44, default chat template is no longer allowed, so you must "
-     "provide a chat template if the tokenizer does not define one.", KIND),
+    (400, "BadRequestError", "default chat template is no longer allowed, so you must provide one", KIND),
     (400, "BadRequestError", "The model does not support Chat Completions API", KIND),
-    (400, "BadRequestError",
-     "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not "
-     "permitted'}]", "unsupported: [seed]"),
     (400, "BadRequestError", "Conversation roles must alternate user/assistant/user/...", MERGE),
     # llama_cpp
     (501, "not_supported_error", "This server does not support metrics endpoint.", "question"),
@@ -136,15 +116,12 @@ ERRORS = [
     (413, "", "<html><h1>413 Request Entity Too Large</h1><hr>nginx</html>", "question"),
     # litellm
     (400, "no_db_connection", "No connected db.", KEY),
-    (401, "auth_error",
-     "litellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key provided",
+    (401, "auth_error", "litellm.AuthenticationError: OpenAIException - Incorrect API key provided",
      "the key with which the server itself asks"),
     (429, "", "No deployments available - crossed budget: Exceeded budget for deployment x", QUOTA),
     (429, "budget_exceeded", "Budget has been exceeded! Key=x Current cost: 2.0, Max budget: 1.0", QUOTA),
     (429, "throttling_error", "litellm.RateLimitError: this is a mock rate limit error", "throttled"),
-    (400, "",
-     "/chat/completions: Invalid model name passed in model=wrongname. Call `/v1/models` to view available "
-     "models for your key.", MODEL),
+    (400, "", "/chat/completions: Invalid model name passed in model=wrongname.", MODEL),
     # templates without a system role
     (400, "BadRequestError", "System role not supported", MERGE),
     (400, "", "Only user and assistant roles are supported!", MERGE),
@@ -181,14 +158,8 @@ def test_tried_again(status: int) -> None:
         ({"detail": "The model m does not exist."}, MODEL),
         ({"error": {"message": "You have run out of credits"}}, QUOTA),
         ({"error": {"message": "slow down", "code": 429}}, "throttled"),
-        (
-            {"error": {"message": "rate limit reached, add credits"}},
-            "again: an error in a reply with status 200: 'rate limit",
-        ),
-        (
-            {"error": {"message": "upstream", "code": 502}},
-            "again: an error in a reply with status 200: 'upstream'",
-        ),
+        ({"error": {"message": "rate limit reached, add credits"}}, f"again: {GOOD} 'rate limit"),
+        ({"error": {"message": "upstream", "code": 502}}, f"again: {GOOD} 'upstream'"),
         ([{"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}}], KEY),
     ],
     ids=str,
@@ -299,9 +270,12 @@ LENGTHS = [
 def test_lengths(status: int, message: str, left: int | None, context: int | None) -> None:
     """A reply limit without room is a setting, with its number; a long question may be an outcome.
 
-    It is one of a public API, and where the row's `context` says that the model can do no more.
+    It is one of a public API, and where the row's `context` says that the model can do no more. The number
+    leaves room for `reasoning_max_tokens`, which is part of the limit that is sent.
     """
     if left is not None:
+        reasons = LOCAL.model_copy(update={"reasoning_max_tokens": 100})
+        assert f"set `max_tokens: {left - 100}` in the model's row" in meaning(status, message, reasons)
         for config in (PUBLIC, LOCAL):
             assert f"set `max_tokens: {left}` in the model's row" in meaning(status, message, config)
         return
@@ -312,10 +286,3 @@ def test_lengths(status: int, message: str, left: int | None, context: int | Non
     if context is not None:
         more = meaning(status, message, LOCAL, context + 1)
         assert "the row's `context` is" in more and "larger one" in more
-
-
-def test_a_limit_beside_tokens_for_reasoning() -> None:
-    """The number to set leaves room for `reasoning_max_tokens`, which is part of the limit that is sent."""
-    config = LOCAL.model_copy(update={"reasoning_max_tokens": 1000})
-    text = "max_tokens is too large: 5000. This model supports at most 4096 completion tokens"
-    assert "set `max_tokens: 3096` in the model's row" in meaning(400, text, config)

@@ -170,7 +170,7 @@ async def test_every_fault_at_once() -> None:
     """Each is found, whatever else is wrong."""
     report, server = await probed(every_fault, context=8192)
     fine = {name for name, found in report.found.items() if not found.setting}
-    assert fine == {"completions endpoint"}
+    assert not fine
     assert "temperature" in report.found["temperature and seed"].setting
     assert "very long" in report.raw
     assert len(server.requests) <= 10
@@ -188,14 +188,14 @@ async def test_replies_are_kept(tmp_path: Path) -> None:
     _, first = await probed(good, tmp_path)
     port = int(first.base_url.removesuffix("/v1").rpartition(":")[2])
     again, second = await probed(lambda _: Status(500), tmp_path, port=port)
-    assert len(first.requests) == 8
+    assert len(first.requests) == 7
     assert not second.requests
     assert not again.has_findings
 
 
 async def test_the_budget_ends_the_questions() -> None:
     """What could not be asked is said to be open."""
-    left = iter([True, True])
+    left = iter([True, True, True])
     report, server = await probed(good, may_ask=lambda: next(left, False))
     assert len(server.requests) == 3
     assert report.found["two greedy answers"].seen == "not asked"
@@ -229,9 +229,9 @@ def test_exit_codes_and_output(tmp_path: Path) -> None:
     nobody = place.call("probe", "--model", MODEL, "--base-url", "http://127.0.0.1:9/v1")
     assert (well.exit_code, again.exit_code, faults.exit_code, nobody.exit_code) == (0, 0, 1, 2), well.output
     (result,) = json.loads(well.stdout)
-    assert result["answered"] == 8 and result["usd"] > 0
+    assert result["answered"] == 7 and result["usd"] > 0
     assert {check["finding"] for check in result["checks"]} == {False}
-    assert "8 replies of an earlier call, which --ask-again replaces" in again.output
+    assert "7 replies of an earlier call, which --ask-again replaces" in again.output
     assert "system_prompt: merge" in faults.output
     assert "refused the connection" in nobody.output
     assert "expected --models, or --model and --base-url" in str(place.call("probe").exception)

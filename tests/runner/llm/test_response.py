@@ -22,8 +22,8 @@ from triathlon_runner.llm import (
     OpenAI,
     Sampling,
 )
-from triathlon_runner.llm._api import Malformed, OtherModel, Retryable
-from triathlon_runner.llm._endpoint import Endpoint
+from triathlon_runner.llm._api import OtherModel, Retryable
+from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.openai_chat import check_model, is_related
@@ -42,9 +42,9 @@ def read(
 
     async def reading() -> Answer:
         queue = RequestQueue(Limits(), EndpointStats())
-        endpoint = Endpoint(CONFIG, VirtualServer().send, queue, Secrets(CONFIG))
-        request = endpoint.request(prompt, Sampling(max_tokens, stop=stop))
-        return await endpoint.read_reply(request, HttpReply(200, raw, {}))
+        model = OpenModel("m", "instruct", CONFIG, VirtualServer().send, queue, Secrets(CONFIG))
+        request = model.request(prompt, Sampling(max_tokens, stop=stop))
+        return await model.read_reply(request, HttpReply(200, raw, {}))
 
     return run_virtually(reading())[0]
 
@@ -55,24 +55,19 @@ def chat(content: Any, finish: str | None = "stop", **message: Any) -> dict[str,
 
 
 @pytest.mark.parametrize(
-    ("reasons", "meant"),
+    ("reasons", "max_tokens", "meant"),
     [
-        ("stop eos tool_calls", Finish.STOP),
-        ("length MAX_TOKENS model_length incomplete", Finish.LENGTH),
-        ("context_length_exceeded", Finish.CONTEXT_OVERFLOW),
-        ("content_filter SAFETY", Finish.REFUSED),
+        (["stop", "eos", "tool_calls"], 8, Finish.STOP),
+        (["length", "MAX_TOKENS", "model_length", "incomplete"], 8, Finish.LENGTH),
+        (["context_length_exceeded"], 8, Finish.CONTEXT_OVERFLOW),
+        (["content_filter", "SAFETY"], 8, Finish.REFUSED),
+        ([None, "a_new_word"], 2, Finish.LENGTH),
+        ([None, "a_new_word"], 3, Finish.STOP),
     ],
 )
-def test_finish_reasons(reasons: str, meant: Finish) -> None:
-    """Every server's word for why it stopped becomes one of ours."""
-    assert {read(chat("x", reason)).reply.finish for reason in reasons.split()} == {meant}
-
-
-@pytest.mark.parametrize("said", [None, "a_new_word"])
-@pytest.mark.parametrize(("tokens", "meant"), [(2, Finish.LENGTH), (3, Finish.STOP)])
-def test_no_finish_reason(tokens: int, meant: Finish, said: str | None) -> None:
-    """A server that does not say why it stopped, or in words of its own, is judged by its count of tokens."""
-    assert read(chat("x", said), max_tokens=tokens).reply.finish is meant
+def test_finish_reasons(reasons: list[str | None], max_tokens: int, meant: Finish) -> None:
+    """Every server's word for why it stopped becomes one of ours; without one the count of tokens decides."""
+    assert {read(chat("x", reason), max_tokens=max_tokens).reply.finish for reason in reasons} == {meant}
 
 
 @pytest.mark.parametrize(
@@ -134,53 +129,18 @@ TEXT = {"model": "Model-7B", "choices": [{"index": 0, "finish_reason": "stop", "
         (chat("a = 1\n[/ANSWER] and more", "length"), "a = 1\n", "", Finish.STOP),
         ({**chat("x"), "model": "alias"}, "x", "", Finish.STOP),
         (TEXT, "    return 1\n", "", Finish.STOP),
+        (json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode(), "a\ufffdb", "", Finish.STOP),
     ],
-    ids=range(10),
+    ids=range(11),
 )
-def test_what_a_reply_says(body: dict[str, Any], text: str, reasoning: str, finish: Finish) -> None:
-    """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too."""
+def test_what_a_reply_says(body: Any, text: str, reasoning: str, finish: Finish) -> None:
+    """Reasoning stays out of the answer, wherever it stands; stop strings are applied here, too.
+
+    Half a character, which no file could hold, is replaced.
+    """
     prompt = Completion("def f():\n") if body is TEXT else CHAT
     reply = read(body, prompt, stop=("[/ANSWER]", "never")).reply
     assert (reply.text, reply.reasoning, reply.finish) == (text, reasoning, finish)
-
-
-def test_lone_surrogates() -> None:
-    """Half a character, which no file could hold, is replaced."""
-    raw = json.dumps(chat("MARK")).replace("MARK", "a\\ud800b").encode()
-    assert read(raw).reply.text == "a\ufffdb"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"  \n",
-        b"<html>busy</html>",
-        b'{"choices": [{"message": {"content": "cut o',
-        b'{"a": "\xff\xfe"}',
-        b"[" * 100_000,
-        b"[]",
-        b"null",
-        {"model": "Model-7B"},
-        {"model": "Model-7B", "choices": []},
-        {"model": "Model-7B", "choices": [None]},
-        {"model": "Model-7B", "choices": [{"finish_reason": "stop"}]},
-        {**chat("x"), "model": "other-model"},
-    ],
-    ids=lambda body: str(body)[:60],
-)
-def test_malformed(body: Any) -> None:
-    """What is no answer is never made into one."""
-    with pytest.raises(Malformed):
-        read(body)
-
-
-def test_null_content() -> None:
-    """A message without anything in it is told apart: it is asked again, but may be the model's own."""
-    assert read(chat(None)).is_empty
-    assert read({"model": "Model-7B", "choices": [{"text": None}]}, Completion("x")).is_empty
-    assert not read(chat("")).is_empty
-    assert not read(chat(None, "length")).is_empty
 
 
 @pytest.mark.parametrize(
@@ -221,23 +181,14 @@ json_values = st.recursive(
 )
 
 
-@given(
-    model=json_values,
-    choices=json_values,
-    finish=json_values,
-    message=json_values,
-    usage=json_values,
-    error=json_values,
-)
-def test_any_json(model: Any, choices: Any, finish: Any, message: Any, usage: Any, error: Any) -> None:
+@given(first=json_values, second=json_values)
+def test_any_json(first: Any, second: Any) -> None:
     """Whatever JSON a server sends, the result is an answer or a named error."""
+    message = {"content": first, "reasoning": second}
     bodies = [
-        {"model": model, "choices": choices, "error": error},
-        {"model": "Model-7B", "choices": [{"finish_reason": finish, "message": message}], "usage": usage},
-        {
-            "model": "Model-7B",
-            "choices": [{"finish_reason": "stop", "message": {"content": message, "reasoning": model}}],
-        },
+        {"model": first, "choices": second, "error": first},
+        {"model": "Model-7B", "choices": [{"finish_reason": first, "message": second}], "usage": first},
+        {"model": "Model-7B", "choices": [{"finish_reason": "stop", "message": message}], "usage": second},
     ]
     assert all(is_answer_or_named(body) for body in bodies)
 

@@ -1,6 +1,5 @@
 """Who is behind an address, as servers of each kind tell it."""
 
-import json
 from typing import Any
 
 import pytest
@@ -10,20 +9,13 @@ from support.opened import opened
 from support.server_replies import Asked, Response, Said, Status
 from triathlon_runner.llm import (
     Chat,
-    EndpointStats,
     Limits,
     Message,
     ModelUnavailableError,
     OpenAI,
     Sampling,
-    ServerUnreachableError,
     open_model,
 )
-from triathlon_runner.llm._api import Unreachable
-from triathlon_runner.llm._endpoint import Endpoint
-from triathlon_runner.llm._queue import RequestQueue
-from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import HttpReply
 
 LOADED = {"name": "m:latest", "model": "m:latest", "digest": "9f13ba12", "context_length": 4096}
 OLLAMA: dict[str, Any] = {
@@ -54,6 +46,7 @@ def open_router(**hosts: str) -> dict[str, Any]:
     return {"GET /v1/openrouter.ai/models/m/endpoints": {"data": {"endpoints": endpoints}}}
 
 
+LOADING = {"error": "loading"}
 ROUTER = {"path": "/openrouter.ai"}
 OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
 
@@ -74,7 +67,7 @@ OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
         (listing("m"), {}, "", ""),
         ({"GET /v1/models": {"data": "none"}}, {}, "", ""),
         ({"GET /v1/models": (500, "Internal Server Error")}, {}, "", ""),
-        ({"GET /v1/models": [(503, {"error": "loading"}), VLLM["GET /v1/models"]]}, {}, "vllm",
+        ({"GET /v1/models": [(503, LOADING), (429, LOADING), VLLM["GET /v1/models"]]}, {}, "vllm",
          "server vllm, context 8192"),
     ],
     ids=range(12),
@@ -82,7 +75,10 @@ OLLAMA_IS = "server ollama, digest 9f13ba12, quantization Q4_K_M, context 4096"
 async def test_what_servers_tell(
     paths: dict[str, Any], row: dict[str, Any], name: str, identity: str
 ) -> None:
-    """Weights, quantisation and context are identity; without a list they are unknown in every run."""
+    """Weights, quantisation and context are identity; without a list they are unknown in every run.
+
+    A busy server is asked until it lists its models: what it serves must not depend on how long it took.
+    """
     row = dict(row)
     async with ModelServer(lambda asked: "yes", paths=paths) as server:
         config = OpenAI(base_url=server.base_url + row.pop("path", ""), model="m", **row)
@@ -140,55 +136,25 @@ async def test_a_context_that_cuts_without_a_word() -> None:
     assert len(lines) == 1 and "OLLAMA_CONTEXT_LENGTH" in lines[0]
 
 
-async def test_a_wrong_name_lists_what_is_served() -> None:
-    """The error of an unknown model names those that the server lists."""
-    async with opened(lambda _: Status(404, "No such model"), paths=listing("smol", "gem"), model="m") as (
-        _,
-        model,
-    ):
-        await model.identify_server()
-        with pytest.raises(ModelUnavailableError, match="it lists 'smol', 'gem'"):
-            await model.ask(Chat((Message("user", "q"),)), Sampling(8))
-
-
-async def test_an_alias_is_seen_from_the_first_reply() -> None:
-    """A reply in another name of the list stops the model at once, with the setting that accepts it."""
-    async with opened(lambda asked: Said("yes", model="smol"), paths=listing("m", "smol"), model="m") as (
+@pytest.mark.parametrize(
+    ("response", "listed", "says"),
+    [
+        (Status(404, "No such model"), ["smol", "gem"], "it lists 'smol', 'gem'"),
+        (Said("yes", model="smol"), ["m", "smol"], r'`served_as: \["smol"\]`'),
+    ],
+    ids=["unknown", "alias"],
+)
+async def test_the_list_of_names_explains_the_first_reply(
+    response: Response, listed: list[str], says: str
+) -> None:
+    """An unknown name names those of the list; a reply in one of them stops the model with the setting."""
+    paths = listing(*listed)
+    async with opened(lambda _: response, paths=paths, model="m") as (
         server,
         model,
     ):
         await model.identify_server()
-        with pytest.raises(ModelUnavailableError, match=r'`served_as: \["smol"\]`'):
+        before = server.count
+        with pytest.raises(ModelUnavailableError, match=says):
             await model.ask(Chat((Message("user", "q"),)), Sampling(8))
-    assert server.count == 1
-
-
-async def test_a_busy_server_is_asked_until_it_lists_its_models() -> None:
-    """What it serves must not depend on how long it took: a list that came too late is asked for again."""
-    tries: list[str] = []
-    too_late = Unreachable("no whole reply within 10 s")
-    too_late.was_sent = True
-
-    class Busy:
-        async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
-            tries.append(path)
-            if len(tries) < 3:
-                raise too_late
-            return HttpReply(200, json.dumps(VLLM["GET /v1/models"]).encode(), {})
-
-    config, lines = OpenAI(base_url="http://127.0.0.1:1/v1", model="m"), list[str]()
-    limits = Limits(first_wait=0.001, longest_wait=0.001)
-    queue = RequestQueue(limits, EndpointStats(), say=lines.append)
-    server = await Endpoint(config, Busy().send, queue, Secrets(config)).identify_server("instruct")
-    queue.close()
-    assert (server.identity, tries) == ("server vllm, context 8192", ["/models"] * 3)
-    assert "/models: no whole reply within 10 s; trying again" in lines[0]
-
-
-async def test_a_server_that_is_not_there(unused_tcp_port: int) -> None:
-    """A list that cannot be had is an outage: its identity would change from run to run."""
-    config = OpenAI(base_url=f"http://127.0.0.1:{unused_tcp_port}/v1", model="m")
-    limits = Limits(first_wait=0.01, first_contact_seconds=0.1)
-    async with open_model("m", "instruct", config, limits=limits) as model:
-        with pytest.raises(ServerUnreachableError, match=r"/models: .* refused the connection"):
-            await model.identify_server()
+    assert server.count == before + 1

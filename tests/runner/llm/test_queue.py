@@ -1,0 +1,233 @@
+"""Who may send, and when: the queue and its limits, most on a clock that jumps, behind scripted servers."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.virtual_server import FAULTS, VirtualServer, ask
+from support.virtual_time import run_virtually
+from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm._queue import RequestQueue
+from triathlon_runner.llm._rates import LearnedLimit, RateLimit
+
+
+@pytest.fixture(autouse=True)
+def same_jitter() -> None:
+    """Waits between two tries are random: each run of a test draws the same ones."""
+    random.seed(1)
+
+
+def fast(rng: random.Random) -> float:
+    return 0.01
+
+
+def varied(rng: random.Random) -> float:
+    return rng.uniform(0.2, 1.8)
+
+
+@pytest.mark.parametrize("latency", [fast, varied])
+@pytest.mark.parametrize("burst", [5, 300, None], ids=["even", "burst", "window"])
+def test_requests_a_minute(burst: int | None, latency: Callable[[random.Random], float]) -> None:
+    """A limit of 300 requests a minute is found and used: at most 1.5 times the best 288 s."""
+    server = VirtualServer(latency, a_minute=300, burst=burst)
+    _, seconds = run_virtually(ask(server, chains=96, length=15))
+    assert server.refused(since=10) < 0.4
+    assert seconds < 1.5 * 288
+
+
+@pytest.mark.parametrize(("latency", "best"), [(fast, 3.6), (varied, 360.0)])
+@pytest.mark.parametrize("seed", range(5))
+def test_requests_at_once(latency: Callable[[random.Random], float], best: float, seed: int) -> None:
+    """A limit of 8 requests at once is found, kept with few 429s, and used while there is work for all 8.
+
+    Not until the very end: then some chains are left that wait for a second after each of their 429s, longer
+    than a hundred answers of the fast server take.
+    """
+    random.seed(seed)
+    server = VirtualServer(latency, at_once=8)
+    run_virtually(ask(server, chains=96, length=30))
+    assert server.refused(since=best / 4) < 0.15
+    assert server.answered_at(0.5) < 1.5 * best * 0.5
+    assert server.answered_at(0.9) < 1.5 * best * 0.9
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_chance(seed: int) -> None:
+    """Faults by chance, 429s among them, three in ten: no more than twice the calm time, every answer got."""
+    _, calm = run_virtually(ask(VirtualServer(fast), chains=96, length=48, pause=1.15))
+    server = VirtualServer(fast, fault_share=0.3, faults=FAULTS[:-1], rng=random.Random(seed))
+    stats, seconds = run_virtually(ask(server, chains=96, length=48, pause=1.15))
+    assert stats.failed == 0 and stats.answered >= 96 * 48
+    assert seconds < 2 * calm
+
+
+def test_chance_and_a_limit() -> None:
+    """A limit is found although one reply in ten fails by chance."""
+    server = VirtualServer(varied, at_once=8, fault_share=0.1, faults=FAULTS[:-1])
+    stats, seconds = run_virtually(ask(server, chains=96, length=20))
+    assert server.refused(since=10) < 0.15
+    assert seconds < 2 * 96 * 20 / 8
+    assert stats.failed == 0
+
+
+@pytest.mark.parametrize(("works_on", "most"), [(10**9, 256), (16, 64)])
+def test_without_429s(works_on: int, most: int) -> None:
+    """Requests at once double while the server keeps up; one that queues beyond 16 is not sent hundreds."""
+    level, now = LearnedLimit(4, 256), 0.0
+    for _ in range(60):
+        count = level.value
+        level.sent(now)
+        now += 0.1 * max(1.0, count / works_on)
+        for _ in range(count):
+            level.answered(now, now + 1e-6, 100, is_full=True)
+    assert min(16, most) <= level.value <= most
+
+
+@given(limit=st.integers(1, 3000))
+def test_no_minute_holds_more(limit: int) -> None:
+    """However one lays a window of 60 s, it holds no more requests than the limit, and nearly as many."""
+    pace, now, sent = RateLimit(limit), 0.0, []
+    for _ in range(2 * limit + 2):
+        now += pace.wait(now)
+        pace.spend(now, 1)
+        sent.append(now)
+    assert all(sent[i + limit] - sent[i] >= 60 - 1e-6 for i in range(len(sent) - limit))
+    assert sent[limit] <= 61
+
+
+@pytest.mark.parametrize("questions", [1, 40])
+@pytest.mark.parametrize("retry_after", [False, True])
+def test_nothing_but_429s(questions: int, retry_after: bool) -> None:
+    """After ten minutes of nothing but 429s the model stops, and the message says what to do."""
+    lines: list[str] = []
+
+    async def main() -> str:
+        server = VirtualServer(at_once=0, retry_after=retry_after)
+        with pytest.raises(ExceptionGroup) as caught:
+            await ask(server, chains=questions, length=1, say=lines.append)
+        (error,) = {str(error) for error in caught.value.exceptions}
+        assert all(isinstance(each, ServerUnreachableError) for each in caught.value.exceptions)
+        return error
+
+    error, seconds = run_virtually(main())
+    assert 600 <= seconds < 750
+    assert "longer than 10 min with --outage" in error and "`requests_per_minute`" in error
+    assert 4 < len(lines) < 14
+
+
+def test_rare_answers() -> None:
+    """A server that takes one request at a time, for longer than an outage may last, is asked to the end."""
+    lines: list[str] = []
+    server = VirtualServer(lambda rng: 900.0, at_once=1)
+    stats, _ = run_virtually(ask(server, chains=3, length=1, say=lines.append))
+    assert stats.answered == 3
+    assert not lines
+
+
+def make(slots: int, may_send: Callable[[], bool] = lambda: True, **limits: Any) -> RequestQueue:
+    changed = Limits(first_concurrency=slots, concurrency=slots, **limits)
+    return RequestQueue(changed, EndpointStats(), may_send=may_send, reached=True)
+
+
+async def send(queue: RequestQueue, seconds: float = 0.0, in_flight: list[int] | None = None) -> None:
+    """One request, which notes how many are in flight."""
+    async with queue.slot(queue.place(), 1):
+        if in_flight is not None:
+            in_flight.append(queue.stats.in_flight)
+        await asyncio.sleep(seconds)
+
+
+async def test_one_at_a_time_while_the_server_fails() -> None:
+    """After failures in a row one request at a time is sent; an answer lets as many flow as are allowed."""
+    queue, in_flight = make(8, failures_in_a_row=2, first_wait=0.001), list[int]()
+    for _ in range(2):
+        queue.failed("down", None)
+    await asyncio.gather(*(send(queue, 0.002, in_flight) for _ in range(5)))
+    assert max(in_flight) == 1
+    async with queue.slot(queue.place(), 1) as slot:
+        queue.answered(slot, 1)
+    await asyncio.gather(*(send(queue, 0.002, in_flight) for _ in range(50)))
+    assert (max(in_flight), queue.stats.in_flight) == (8, 0)
+
+
+async def test_a_request_that_ended_is_not_in_flight() -> None:
+    """Whether the next one may be sent is asked when the one before counts as ended: a budget counts both."""
+    in_flight: list[int] = []
+
+    def may_send() -> bool:
+        in_flight.append(queue.stats.in_flight)
+        return True
+
+    queue = make(1, may_send)
+    async with queue.slot(queue.place(), 1):
+        second = asyncio.create_task(send(queue))
+        await asyncio.sleep(0)
+        in_flight.clear()
+    await second
+    assert in_flight[0] == 0
+
+
+async def test_first_come_first_served_also_when_tried_again() -> None:
+    """A question that is tried again goes before all that came after it."""
+    queue, order = make(1), list[str]()
+
+    async def tries(name: str, count: int) -> None:
+        place = queue.place()
+        for number in range(count):
+            async with queue.slot(place, 1):
+                order.append(f"{name}{number}")
+                await asyncio.sleep(0)
+
+    await asyncio.gather(tries("a", 2), tries("b", 2), tries("c", 1))
+    assert order.index("a1") < order.index("c0") and order.index("b0") < order.index("c0")
+
+
+@pytest.mark.parametrize("when", ["in the queue", "as the slot comes"])
+async def test_cancelled(when: str) -> None:
+    """A question that is given up while it waits, or as it gets its slot, leaves its place to the others."""
+    queue = make(1)
+    async with queue.slot(queue.place(), 1):
+        waiter = asyncio.create_task(send(queue))
+        await asyncio.sleep(0)
+        if when == "in the queue":
+            waiter.cancel()
+            await asyncio.wait([waiter])
+    waiter.cancel()
+    await asyncio.wait([waiter])
+    assert queue.stats.in_flight == 0
+    async with asyncio.timeout(1):
+        await send(queue)
+
+
+async def test_stop_turns_everybody_away() -> None:
+    """A stopped model refuses those who wait and those who come, with the reason."""
+    queue = make(1)
+    async with queue.slot(queue.place(), 1):
+        waiter = asyncio.create_task(send(queue))
+        await asyncio.sleep(0)
+        queue.stop(ModelUnavailableError("bad key"))
+        for refused in (waiter, asyncio.create_task(send(queue))):
+            with pytest.raises(ModelUnavailableError, match="bad key"):
+                await refused
+    assert queue.stats.stopped == "bad key"
+
+
+async def test_a_row_s_limits_a_minute() -> None:
+    """Requests that come all at once are spread; tokens of answers count, not those of failed tries."""
+    queue = make(64, requests_per_minute=1200)
+    began = queue.now()
+    await asyncio.gather(*(send(queue) for _ in range(64)))
+    assert queue.now() - began >= 3 * 60 / 1200
+    queue = make(8, tokens_per_minute=60_000)
+    for _ in range(20):
+        async with queue.slot(queue.place(), 6000):
+            pass
+    assert queue._tokens.wait(queue.now()) == 0
+    async with queue.slot(queue.place(), 100) as slot:
+        queue.answered(slot, 30_000)
+    assert queue._tokens.wait(queue.now()) > 20
