@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from markupsafe import Markup
@@ -16,7 +16,7 @@ from triathlon_site.pages._cells import axis_title, dimension_title, dimensions
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, question_columns
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import Figure, formats
-from triathlon_site.scores import Board, ColumnScores, Overall, Score, set_title
+from triathlon_site.scores import Board, ColumnScores, Overall, set_title
 
 MOST: Final = 6
 """Columns named in either direction."""
@@ -100,24 +100,15 @@ def _radar(model: str, boards: Sequence[Board], models: Models) -> Figure:
     return Figure(svg, "All dimensions in per cent of their maximum; the ring with a number is the end.")
 
 
-class Fall(NamedTuple):
-    """One board on which a model ranks lower than by plain pass@1."""
-
-    board: Board
-    score: Score
-    shift: RankShift
-    """The rank shift of the score."""
-
-
-def falls_of(model: str, boards: Sequence[Board]) -> list[Fall]:
-    """The boards that rank a model below its rank by plain pass@1; significant falls first."""
+def falls_of(model: str, boards: Sequence[Board]) -> list[tuple[Board, Rank | None, RankShift]]:
+    """The boards that rank a model lower than plain pass@1 does, its rank and the shift; sure ones first."""
     falls = [
-        Fall(board, score, shift)
+        (board, score.rank, shift)
         for board in boards
         if (score := board.headline.scores.get(model)) and (shift := score.shift)
         if shift.told and shift.shift < 0
     ]
-    return sorted(falls, key=lambda fall: not fall.shift.significant)
+    return sorted(falls, key=lambda fall: not fall[2].significant)
 
 
 @dataclass(frozen=True)
