@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from triathlon_site.uncertainty import DIGITS, LEVEL, generator
 
@@ -51,13 +51,12 @@ def spearman(values: Array, pairs: Pairs, counts: Array) -> Array:
     Twice a midrank, centred, is the number of models below less that of the models above. `values` are
     columns × models, none of them nan; `counts` resamples × models.
     """
-    n = values.shape[1]
-    exact = _exact(n**3 // 3)
     step = max(1, CELLS // values.size)
+    signs = [np.sign(x - x[:, None]) for x in values]
     found = []
     for start in range(0, len(counts), step):
-        own = counts[start : start + step].astype(exact)
-        standing = np.stack([own @ np.sign(x - x[:, None]).astype(exact) for x in values], axis=1)
+        own = counts[start : start + step]
+        standing = np.stack([own @ sign for sign in signs], axis=1)
         products = (standing * own[:, None, :]) @ standing.transpose(0, 2, 1)
         norms = np.diagonal(products, axis1=1, axis2=2)
         found.append(_cosines(products[:, *pairs], norms, pairs))
@@ -66,32 +65,24 @@ def spearman(values: Array, pairs: Pairs, counts: Array) -> Array:
 
 def kendall(values: Array, pairs: Pairs, counts: Array) -> Array:
     """Resamples × pairs: tau-b, a model that was drawn twice tied with itself; otherwise as `spearman`."""
-    n = values.shape[1]
-    exact = _exact(n * n)
-    often = counts.T.astype(exact)
-    concordance = np.zeros((len(pairs[0]), len(counts)), exact)
-    norms = np.zeros((len(values), len(counts)), exact)
-    ones, others = np.triu_indices(n, 1)
+    often = counts.T
+    concordance = np.zeros((len(pairs[0]), len(counts)))
+    norms = np.zeros((len(values), len(counts)))
+    ones, others = np.triu_indices(values.shape[1], 1)
     step = max(1, CELLS // 8 // len(concordance))
     for start in range(0, len(ones), step):
         one, other = ones[start : start + step], others[start : start + step]
         together = often[one] * often[other]
-        signs = np.sign(values[:, one] - values[:, other]).astype(exact)
+        signs = np.sign(values[:, one] - values[:, other])
         concordance += (signs[pairs[0]] * signs[pairs[1]]) @ together
         norms += signs**2 @ together
     return _cosines(concordance.T, norms.T, pairs)
 
 
-def _exact(most: int) -> DTypeLike:
-    """The cheapest numbers in which sums of whole ones up to `most` are exact."""
-    return np.float32 if most <= 1 << 24 else np.float64
-
-
-def _cosines(products: NDArray[np.floating], norms: NDArray[np.floating], pairs: Pairs) -> Array:
+def _cosines(products: Array, norms: Array, pairs: Pairs) -> Array:
     """Resamples × pairs, from the products of pairs and the squares of columns."""
-    squares = norms.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = products / np.sqrt(squares[:, pairs[0]] * squares[:, pairs[1]])
+        cosines = products / np.sqrt(norms[:, pairs[0]] * norms[:, pairs[1]])
     return np.clip(cosines, -1.0, 1.0)
 
 

@@ -166,12 +166,8 @@ def shifts(
     new, old = ([round(of[model], DIGITS) for model in models] for of in (scores, baseline))
     ties = (old, new) if break_ties else ([0.0] * len(models),) * 2
     keys = [list(zip(values, others, strict=True)) for values, others in zip((new, old), ties, strict=True)]
-    places = []
-    for of_models in keys:
-        first: dict[tuple[float, float], int] = {}
-        for place, key in enumerate(sorted(of_models, reverse=True), 1):
-            first.setdefault(key, place)
-        places.append([first[key] for key in of_models])
+    best_first = [sorted(of_models, reverse=True) for of_models in keys]
+    places = [[order.index(key) for key in of] for order, of in zip(best_first, keys, strict=True)]
     return {model: before - after for model, after, before in zip(models, *places, strict=True)}
 
 

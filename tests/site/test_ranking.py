@@ -21,12 +21,30 @@ from triathlon_site.ranking import (
     tiers,
     wins_by_weighting,
 )
-from triathlon_site.uncertainty import Sample, differences, draw
+from triathlon_site.uncertainty import DRAWS, Sample, differences, draw
+
+ALL = [1.0] * 60
+HALF = [1.0] * 30 + [0.0] * 30
+NONE = [0.0] * 60
+
+
+def solved(count: int, of: int, seed: int | None = None) -> list[float]:
+    """So many ones among zeros: first, or in places that the seed chooses."""
+    order = np.arange(of) if seed is None else np.random.default_rng(seed).permutation(of)
+    return list((order < count).astype(float))
 
 
 def placed(sample: Sample) -> list[Rank | None]:
     """Each model's rank with its interval."""
     return ranks(sample.scores(), differences((sample,)).better)
+
+
+def shifts_of(here: Sample, base: Sample, draws: int = DRAWS) -> list[tuple[int, bool]]:
+    """The rank shift of each model, and whether it is significant."""
+    found = rank_shifts(
+        here.scores(), drawn_ranks(draw(here, draws)), base.scores(), drawn_ranks(draw(base, draws))
+    )
+    return [(one.shift, one.significant) for one in found if one]
 
 
 @settings(deadline=None)
@@ -45,39 +63,31 @@ def test_rounding_noise_makes_no_rank() -> None:
 
 
 def test_a_missing_score_takes_no_place() -> None:
-    """A model without a score has no rank and pushes nobody down."""
+    """A model without one has no rank and pushes nobody down; in each draw two of them share the last."""
     assert smallest_ranks([0.5, math.nan, 0.9]) == [2, None, 1]
-
-
-def test_a_model_without_a_score_comes_last_in_each_draw() -> None:
-    """Each draw is ranked by itself, ties sharing the smallest rank; two without a score share the last."""
     draws = np.array([[0.1, math.nan, 0.5, 0.5, math.nan], [0.9, math.nan, 0.2, 0.3, math.nan]])
     assert rank_draws(draws).tolist() == [[3, 4, 1, 1, 4], [1, 4, 3, 2, 4]]
 
 
 def test_a_clear_leader_has_a_narrow_rank_interval() -> None:
-    """The best of three, far ahead on 100 tasks, is first in every draw; two equal ones share 2 to 3."""
-    rng = np.random.default_rng(5)
-    middle = (rng.random(100) < 0.5).astype(float)
-    sample = sample_of({"best": [1.0] * 100, "b": list(middle), "c": list(1 - middle)})
-    found = placed(sample)
-    assert found[0] is not None and (found[0].low, found[0].high) == (1, 1)
-    assert found[1] is not None and (found[1].low, found[1].high) == (2, 3)
+    """The best of three, far ahead on 100 tasks, is first for sure; two near equal ones share 2 to 3."""
+    middle = np.array(solved(50, 100, seed=5))
+    found = placed(sample_of({"best": [1.0] * 100, "b": list(middle), "c": list(1 - middle)}))
+    assert [(one.low, one.high) for one in found if one] == [(1, 1), (2, 3), (2, 3)]
 
 
 def test_a_tie_is_marked() -> None:
     """Two models of equal score share the rank, and both know it."""
-    sample = sample_of({"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.0, 0.0]})
-    found = placed(sample)
+    found = placed(sample_of({"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.0, 0.0]}))
     assert [(one.rank, one.tied) for one in found if one] == [(1, True), (1, True), (3, False)]
 
 
-def test_a_shift_is_baseline_rank_minus_rank() -> None:
-    """A model that is second by the baseline and first here has risen by one, significantly on 200 tasks."""
-    here = sample_of({"a": [1.0] * 180 + [0.0] * 20, "b": [1.0] * 60 + [0.0] * 140})
-    base = sample_of({"a": [1.0] * 60 + [0.0] * 140, "b": [1.0] * 180 + [0.0] * 20})
-    found = rank_shifts(here.scores(), drawn_ranks(draw(here)), base.scores(), drawn_ranks(draw(base)))
-    assert [(one.shift, one.significant) for one in found if one] == [(1, True), (-1, True)]
+@pytest.mark.parametrize(("better", "worse", "tasks", "sure"), [(180, 60, 200, True), (3, 2, 5, False)])
+def test_a_shift_is_baseline_rank_minus_rank(better: int, worse: int, tasks: int, sure: bool) -> None:
+    """Second by the baseline and first here: risen by one, which five tasks cannot tell from chance."""
+    high, low = solved(better, tasks), solved(worse, tasks)
+    here, base = sample_of({"a": high, "b": low}), sample_of({"a": low, "b": high})
+    assert shifts_of(here, base) == [(1, sure), (-1, sure)]
 
 
 def test_models_that_do_not_move_are_seldom_marked() -> None:
@@ -89,26 +99,16 @@ def test_models_that_do_not_move_are_seldom_marked() -> None:
             sample_of({str(m): list((random.random(60) < 0.5).astype(float)) for m in range(12)}, suite=suite)
             for suite in ("a", "b")
         )
-        found = rank_shifts(
-            here.scores(), drawn_ranks(draw(here, 1000)), base.scores(), drawn_ranks(draw(base, 1000))
-        )
-        marked += [one.significant for one in found if one]
+        marked += [significant for _, significant in shifts_of(here, base, 1000)]
     assert np.mean(marked) <= 0.07
 
 
-def test_a_shift_on_few_tasks_is_not_significant() -> None:
-    """One task in five decides: the sign of the shift is not to be trusted."""
-    here = sample_of({"a": [1.0, 0.0, 1.0, 0.0, 1.0], "b": [1.0, 0.0, 0.0, 0.0, 1.0]})
-    base = sample_of({"a": [1.0, 0.0, 0.0, 0.0, 1.0], "b": [1.0, 0.0, 1.0, 0.0, 1.0]})
-    found = rank_shifts(here.scores(), drawn_ranks(draw(here)), base.scores(), drawn_ranks(draw(base)))
-    assert found[0] is not None and found[0].shift == 1 and not found[0].significant
-
-
-def test_percentiles_are_the_share_of_others_beaten() -> None:
+@pytest.mark.parametrize(
+    ("scores", "shares"), [([3.0, 1.0, 2.0], [100, 0, 50]), ([1.0, 1.0], [50, 50]), ([1.0], [50])]
+)
+def test_percentiles_are_the_share_of_others_beaten(scores: list[float], shares: list[float]) -> None:
     """Best 100, worst 0, ties half each; alone 50."""
-    assert percentiles([3.0, 1.0, 2.0]) == pytest.approx([100, 0, 50])
-    assert percentiles([1.0, 1.0]) == pytest.approx([50, 50])
-    assert percentiles([1.0]) == pytest.approx([50])
+    assert percentiles(scores) == pytest.approx(shares)
 
 
 @pytest.mark.parametrize("models", [12, 40])
@@ -117,8 +117,8 @@ def test_intervals_of_nearly_equal_models_hold_their_ranks(models: int) -> None:
     random = np.random.default_rng(29)
     chances, found = np.linspace(0.51, 0.49, models), []
     for _ in range(480 // models):
-        solved = random.random((models, 80)) < chances[:, None]
-        sample = sample_of({f"{m:02d}": list(row.astype(float)) for m, row in enumerate(solved)})
+        passed = random.random((models, 80)) < chances[:, None]
+        sample = sample_of({f"{m:02d}": list(row.astype(float)) for m, row in enumerate(passed)})
         found += [one and one.low <= true <= one.high for true, one in enumerate(placed(sample), 1)]
     assert np.mean(np.array(found, dtype=bool)) >= 0.93
 
@@ -128,39 +128,35 @@ def test_ranks_of_ranges_hold_every_order_that_is_possible() -> None:
     low = sample_of({"a": [1.0] * 90, "b": [0.2] * 90, "c": [0.5] * 90, "d": [0.3] * 90})
     high = sample_of({"a": [1.0] * 90, "b": [0.9] * 90, "c": [0.5] * 90, "d": [0.3] * 90})
     found = ranks(low.scores(), differences((low,), (high,)).better)
-    assert [(one.rank, one.low, one.high) for one in found if one] == [
-        (1, 1, 1),
-        (4, 2, 4),
-        (2, 2, 3),
-        (3, 3, 4),
-    ]
+    spans = [(one.rank, one.low, one.high) for one in found if one]
+    assert spans == [(1, 1, 1), (4, 2, 4), (2, 2, 3), (3, 3, 4)]
     within = drawn_ranks(low.scores()[None, :], high.scores()[None, :])
     assert within.best.tolist() == [[1, 2, 2, 3]] and within.worst.tolist() == [[1, 4, 3, 4]]
 
 
-def test_a_shift_of_a_range_needs_every_score_that_is_possible() -> None:
+@pytest.mark.parametrize(("lowest", "rises"), [(0.5, True), (0.25, False)])
+def test_a_shift_of_a_range_needs_every_score_that_is_possible(lowest: float, rises: bool) -> None:
     """Last by the baseline; here first with its lower end alone, or only with its upper one."""
     base = drawn_ranks(np.tile([3.0, 2.0, 1.0], (100, 1)))
-    scores = np.array([0.2, 0.3, 0.5])
-    for lowest, rises in ((0.5, True), (0.25, False)):
-        low = np.tile([0.2, 0.3, lowest], (100, 1))
-        here = drawn_ranks(low, np.tile([0.2, 0.3, 0.9], (100, 1)))
-        found = rank_shifts(scores, here, np.array([3.0, 2.0, 1.0]), base)[2]
-        assert found is not None and (found.shift, found.significant) == (2, rises)
+    here = drawn_ranks(np.tile([0.2, 0.3, lowest], (100, 1)), np.tile([0.2, 0.3, 0.9], (100, 1)))
+    found = rank_shifts(np.array([0.2, 0.3, 0.5]), here, np.array([3.0, 2.0, 1.0]), base)[2]
+    assert found is not None and (found.shift, found.significant) == (2, rises)
 
 
-def test_models_that_tasks_cannot_tell_apart_share_a_tier() -> None:
-    """52 and 50 of 100 share tier 1; 10 of 100 is tier 2."""
-    rng = np.random.default_rng(2)
-    close = [list((rng.permutation(100) < solved).astype(float)) for solved in (52, 50)]
-    sample = sample_of({"a": close[0], "b": close[1], "c": [1.0] * 10 + [0.0] * 90})
-    assert tiers([sample], sample.scores()) == [1, 1, 2]
-
-
-def test_tiers_are_numbered_from_the_best() -> None:
-    """Three models, each far from the next: three tiers, whatever their order in the table."""
-    sample = sample_of({"low": [0.0] * 60, "high": [1.0] * 60, "middle": [1.0] * 30 + [0.0] * 30})
-    assert tiers([sample], sample.scores()) == [3, 1, 2]
+@pytest.mark.parametrize(
+    ("models", "expected"),
+    [
+        ([solved(52, 100, 2), solved(50, 100, 3), solved(10, 100)], [1, 1, 2]),
+        ([NONE, ALL, HALF], [3, 1, 2]),
+        ([[1.0] * 5, [math.nan] * 5], [1, None]),
+        ([[1.0] * 3, [0.0] * 3], [1, 1]),
+    ],
+    ids=["what tasks cannot tell apart shares one", "from the best", "without a score", "three tasks"],
+)
+def test_tiers(models: list[list[float]], expected: list[int | None]) -> None:
+    """Models that the tasks cannot tell from the best of their tier; numbered from the best."""
+    sample = sample_of({str(place): row for place, row in enumerate(models)})
+    assert tiers([sample], sample.scores()) == expected
 
 
 def test_models_of_one_score_share_a_tier_whatever_their_names() -> None:
@@ -173,28 +169,15 @@ def test_models_of_one_score_share_a_tier_whatever_their_names() -> None:
         assert tiers([sample], sample.scores()) == [1, 2, 2]
 
 
-def test_a_model_without_a_score_has_no_tier() -> None:
-    """Nan stands outside."""
-    sample = sample_of({"a": [1.0] * 5, "b": [math.nan] * 5})
-    assert tiers([sample], sample.scores()) == [1, None]
-
-
-def test_few_tasks_make_one_tier() -> None:
-    """Three tasks prove nothing, not even all against none."""
-    sample = sample_of({"a": [1.0] * 3, "b": [0.0] * 3})
-    assert tiers([sample], sample.scores()) == [1, 1]
-
-
-def test_a_model_that_is_best_everywhere_is_first_in_all_weightings() -> None:
-    """Dominance needs no weights."""
-    found = wins_by_weighting(np.array([[100.0, 100, 100], [50, 50, 50], [0, 0, 0]]))
-    assert found.tolist() == [1.0, 0.0, 0.0]
-
-
-def test_two_specialists_share_the_weightings() -> None:
-    """Each is first where its own discipline weighs more; in the balance half each: the shares sum to one."""
-    found = wins_by_weighting(np.array([[100.0, 0.0], [0.0, 100.0]]))
-    assert found.tolist() == pytest.approx([0.5, 0.5])
+@pytest.mark.parametrize(
+    ("percentiles_of", "shares"),
+    [([[100.0, 100, 100], [50, 50, 50], [0, 0, 0]], [1, 0, 0]), ([[100.0, 0], [0, 100]], [0.5, 0.5])],
+)
+def test_the_share_of_weightings_in_which_a_model_is_first(
+    percentiles_of: list[list[float]], shares: list[float]
+) -> None:
+    """Dominance needs no weights; two specialists share them, half each in the balance."""
+    assert wins_by_weighting(np.array(percentiles_of)).tolist() == pytest.approx(shares)
 
 
 def test_equal_models_are_seldom_split() -> None:
@@ -210,9 +193,7 @@ def test_equal_models_are_seldom_split() -> None:
 
 def test_weak_models_widen_no_tier_above_them() -> None:
     """Two strong models and one of half their strength; forty that solve nothing change nothing for them."""
-    rng = np.random.default_rng(23)
-    solved = {"a": 90, "b": 88, "c": 60}
-    strong = {name: list((rng.permutation(100) < count).astype(float)) for name, count in solved.items()}
+    strong = {name: solved(count, 100, seed=count) for name, count in (("a", 90), ("b", 88), ("c", 60))}
     few = sample_of(strong)
     many = sample_of(strong | {str(place): [0.0] * 100 for place in range(40)})
     assert tiers([few], few.scores()) == [1, 1, 2]

@@ -13,7 +13,7 @@ from triathlon_site.published import Published, PublishedTable
 from triathlon_site.reproduce_command import say_plan
 from triathlon_site.reproduction import Own, difference, paper_row
 from triathlon_site.reproduction_plan import PAPERS, PaperName
-from triathlon_site.uncertainty import Interval, Sample, draw_ends
+from triathlon_site.uncertainty import Difference, Interval, Sample, draw_ends
 
 NAMES: tuple[PaperName, ...] = ("evaloop", "reval", "evoeval")
 
@@ -96,14 +96,16 @@ def own_of(solved: int, tasks: int, times: float) -> Own:
     return Own(value, value, value, (low, high), tasks, tasks)
 
 
-def test_a_difference_counts_the_tasks_of_both_sides(tables: dict[str, PublishedTable]) -> None:
-    """82 of 164 against a published 83.5 %: the interval is that of two independent shares."""
-    table = tables["evoeval"]
+def from_gpt4(table: PublishedTable, own: Own, column: str, value: float) -> Difference:
+    """The difference of a score of ours from a figure in the row of GPT-4-Turbo."""
     row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
     columns = {column.id: column for column in table.columns}
-    found = difference(
-        own_of(82, 164, 100.0), row.scores["humaneval"].value, row, columns["humaneval"], columns
-    )
+    return difference(own, value, row, columns[column], columns)
+
+
+def test_a_difference_counts_the_tasks_of_both_sides(tables: dict[str, PublishedTable]) -> None:
+    """82 of 164 against a published 83.5 %: the interval is that of two independent shares."""
+    found = from_gpt4(tables["evoeval"], own_of(82, 164, 100.0), "humaneval", 83.5)
     half = 196 * np.sqrt(0.5 * 0.5 / 164 + 0.835 * 0.165 / 164)
     assert found.value == pytest.approx(-33.5)
     assert found.interval.low == pytest.approx(-33.5 - half, abs=1.0)
@@ -113,10 +115,7 @@ def test_a_difference_counts_the_tasks_of_both_sides(tables: dict[str, Published
 
 def test_a_figure_without_tasks_counts_as_exact(tables: dict[str, PublishedTable]) -> None:
     """Nothing is known of the tasks behind REval's figures, so that the interval is ours alone."""
-    table = tables["reval"]
-    row = next(row for row in table.rows if row.name == "GPT-4-Turbo")
-    columns = {column.id: column for column in table.columns}
-    found = difference(own_of(50, 100, 100.0), 50.0, row, columns["state_accuracy"], columns)
+    found = from_gpt4(tables["reval"], own_of(50, 100, 100.0), "state_accuracy", 50.0)
     half = 196 * np.sqrt(0.25 / 100)
     assert (found.value, found.sure) == (0.0, False)
     assert found.interval.high == pytest.approx(half, abs=1.0)
@@ -124,10 +123,8 @@ def test_a_figure_without_tasks_counts_as_exact(tables: dict[str, PublishedTable
 
 def test_an_interval_by_formula_is_moved(tables: dict[str, PublishedTable]) -> None:
     """Counts of the composition table have Beta intervals, less the paper's count."""
-    table = tables["evoeval_combine"]
-    row, columns = table.rows[0], {column.id: column for column in table.columns}
     own = Own(40.0, 40.0, 40.0, Interval(31.0, 50.0), 100, 100)
-    found = difference(own, 80.0, row, columns["humaneval_pass_both"], columns)
+    found = from_gpt4(tables["evoeval_combine"], own, "humaneval_pass_both", 80.0)
     assert (found.value, found.interval) == (-40.0, Interval(-49.0, -30.0))
 
 

@@ -56,6 +56,12 @@ class ModelCard:
         """Ids of its results."""
         return [model for one in self.snapshots for model in one.ids]
 
+    @property
+    def keys(self) -> list[str | tuple[str, str]]:
+        """Ids of its results; and the published tables that have it, with its name in each."""
+        published = [one.joined for one in self.snapshots if one.joined]
+        return [*self.ids, *((table, row.name) for joined in published for table, row in joined.rows.items())]
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -150,14 +156,3 @@ def _filled(card: ModelInfo | None, other: ModelInfo | None) -> ModelInfo:
 def _plain(name: str) -> str:
     """The name as it can stand in an address."""
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")
-
-
-def by_published_name(cards: Sequence[ModelCard]) -> Mapping[tuple[str, str], ModelCard]:
-    """The cards by published table and name there."""
-    return {
-        (table, row.name): card
-        for card in cards
-        for one in card.snapshots
-        if one.joined
-        for table, row in one.joined.rows.items()
-    }

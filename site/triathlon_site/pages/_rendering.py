@@ -109,10 +109,7 @@ def _data_files(site: Gathered) -> Parts:
 
 def reported_by_board(site: Gathered) -> Reported:
     """The reported figures that stand on each board, by its id."""
-    return {
-        one.plan.id: board.reported_scores(board.reported_models(site, one), site.models)
-        for one in site.boards
-    }
+    return {one.plan.id: board.reported_scores(board.board_models(site, one)) for one in site.boards}
 
 
 def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:

@@ -8,7 +8,7 @@ from typing import Final
 from triathlon_site.history import History
 from triathlon_site.load import Archived, FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cards import Doubt, ModelCard, by_published_name, cards_of, doubts_of
+from triathlon_site.pages._cards import Doubt, ModelCard, cards_of, doubts_of
 from triathlon_site.pages._reported import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
@@ -90,8 +90,7 @@ class Gathered:
     @cached_property
     def card_of(self) -> Mapping[str | tuple[str, str], ModelCard]:
         """The cards by id of a model with results, and by published table and name there."""
-        by_id: dict[str | tuple[str, str], ModelCard] = {m: card for card in self.cards for m in card.ids}
-        return by_id | dict(by_published_name(self.cards))
+        return {key: card for card in self.cards for key in card.keys}
 
     @cached_property
     def published_infos(self) -> Mapping[tuple[str, str], ModelInfo]:

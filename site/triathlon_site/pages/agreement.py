@@ -133,18 +133,16 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         return
     graded, reported = _graded_matrix(site), _all_models_matrix(site)
     matrices = [matrix for matrix in (reported, graded) if matrix.pairs]
-    if not matrices:
-        yield Draft(PATH, "agreement/too_few", {"models": max(len(graded.models), len(reported.models))})
-        return
     for matrix in matrices:
         for places, pair in matrix.pairs.items():
             if not pair.too_few:
                 values = {"pair": pair, "places": places, "file": matrix.script}
                 yield Draft(pair.path, "agreement/pair", values)
     values = {
-        "first": matrices[0],
+        "first": matrices[0] if matrices else Matrix(),
         "graded": graded if graded in matrices else Matrix(),
-        "rank_shift": _rank_shift(matrices[0]),
+        "rank_shift": _rank_shift(matrices[0]) if matrices else None,
+        "models": max(len(graded.models), len(reported.models)),
     }
     files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
     yield Draft(PATH, "agreement/page", values, tuple(files))

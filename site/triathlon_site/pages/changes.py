@@ -64,8 +64,7 @@ def _weight(event: Event) -> int:
 
 
 def _line(site: Gathered, event: Event) -> Line:
-    info = site.models.get(event.model)
-    page = info.page if info and event.model in site.results.models else ""
+    page = site.models[event.model].page if event.model in site.results.models else ""
     return Line(event.kind, _name(site, event.model), page, _sentence(site, event))
 
 

@@ -84,4 +84,5 @@ def core_draft(results: Results) -> Draft:
         if first:
             rows.append((model, [(solved[level], run[level]) for level in LEVELS]))
     rows.sort(key=lambda row: row[1], reverse=True)
-    return Draft("core.html", "method/core", {"card": card, "rows": rows, "levels": LEVELS})
+    heads = ["Model", *(f"Level {level}" for level in LEVELS)]
+    return Draft("core.html", "method/core", {"card": card, "rows": rows, "heads": heads})

@@ -1,6 +1,5 @@
 """The board of our own problems, or of added data: all disciplines, who leads, and how sure that is."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -11,14 +10,11 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import finding
-from triathlon_site.pages.model import steepest
 from triathlon_site.render import Draft
 from triathlon_site.scores import Overall, OverallRow
 
 OLD_DAYS: Final = 183
 """Days older than the newest result from which a result is marked: servers and prompts changed since."""
-SMALL_BILLIONS: Final = 10
-"""Below this size a model is one that people run themselves; the filter of sizes has the same bound."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
 
 
@@ -51,19 +47,13 @@ def _values(site: Gathered, family: str, overall: Overall) -> dict[str, Any]:
     newest = max((file.ended for file in site.results.files), default="")
     lines = [_line(site, overall, row, newest) for row in overall.rows]
     dates = [line.date for line in lines if line.date and line.measured]
-    plan = overall.boards[0].plan
-    column = re.sub(r"[^a-z0-9@+]+", "-", f"{plan.discipline} {plan.headline.title}".lower())
     return {
         "overall": overall,
         "family": family,
         "lines": lines,
         "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],
-        "steepest_fall": steepest(overall.boards),
         # days of the oldest and the newest measured result
         "measured": (min(dates), max(dates)) if dates else None,
-        "small_open": sum(is_small_and_open(line.info) for line in lines) > 1,
-        # the order by the first discipline, best first, as the page's address says it
-        "robust": f"-{column.strip('-')}",
         "marks": marks_of(cell for line in lines for cell in line.cells),
     }
 
@@ -83,11 +73,6 @@ def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> Ove
         old=is_old(ended, newest),
         measured=any(file.manifest and not file.receipt for file in files),
     )
-
-
-def is_small_and_open(info: ModelInfo) -> bool:
-    """Whether the weights are open and there are fewer than `SMALL_BILLIONS` of them."""
-    return bool(info.open_weights) and info.billions is not None and info.billions < SMALL_BILLIONS
 
 
 def is_old(ended: str, newest: str) -> bool:

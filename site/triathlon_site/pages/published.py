@@ -13,6 +13,7 @@ from triathlon_site.models import ModelInfo
 from triathlon_site.pages import reproduced
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, old_against_new, shift_sentences
+from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import (
     ONLY_PUBLISHED,
     SAME,
@@ -22,6 +23,7 @@ from triathlon_site.published import (
 )
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
+from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import plan_boards
 from triathlon_site.sensitivity import sensitivity
 
@@ -40,35 +42,29 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
     pages: dict[str, list[PublishedTable]] = {}
     for table in site.reported.tables:
         pages.setdefault(table.page, []).append(table)
-    titles = [Link(tables[0].title, page) for page, tables in pages.items()]
-    siblings = [Link("All sources", "published.html"), *titles, *reproduced.links(site)]
+    papers = list(reproduced.papers(site, site.published))
+    siblings = [Link("All sources", "published.html")]
+    siblings += [Link(tables[0].title, page) for page, tables in pages.items()]
+    siblings += [Link(f"{PAPERS[name].title}, reproduced", reproduced_page(name)) for name, _ in papers]
     lines = [
         (model, site.published_infos[source, model.rows[source].name], percentile)
         for model, percentile in _joined_lines(site.reported.models, boards)
         for source in list(model.rows)[:1]
     ]
-    values = {
-        "siblings": siblings,
-        "boards": boards,
-        "lines": lines,
-        "doubtful": site.published.doubtful,
-    }
+    values = {"siblings": siblings, "boards": boards, "lines": lines, "doubtful": site.published.doubtful}
     yield Draft("published.html", "published/page", values)
     for page, tables in pages.items():
         yield _paper(site, page, tables, siblings)
-    yield from reproduced.drafts(site, siblings)
+    for name, own in papers:
+        yield reproduced.draft(site, name, own, siblings)
     yield from published_files(site.published)
 
 
 def _paper(site: Gathered, page: str, tables: Sequence[PublishedTable], siblings: list[Link]) -> Draft:
-    infos = {
-        table.id: {
-            row.name: site.published_infos[table.id, row.name]
-            for row in table.rows
-            if (table.id, row.name) in site.published_infos
-        }
-        for table in tables
-    }
+    infos: dict[str, dict[str, ModelInfo]] = {table.id: {} for table in tables}
+    for (table_id, name), info in site.published_infos.items():
+        if table_id in infos:
+            infos[table_id][name] = info
     sections = [
         (_linked(section, infos[table.id]), f"data/published-{table.id}-{section.anchor}.csv")
         for table in tables
@@ -190,11 +186,8 @@ def analyses(table: PublishedTable) -> Iterator[Section]:
 
 
 def _arrows(table: PublishedTable, old: PublishedColumn, new: PublishedColumn) -> Figure:
-    rows = [
-        DotRow(row.name, (row.value(old.id), row.value(new.id)))
-        for row in table.models
-        if new.id in row.scores
-    ]
+    with_both = (row for row in table.models if new.id in row.scores)
+    rows = [DotRow(row.name, (row.value(old.id), row.value(new.id))) for row in with_both]
     svg = arrows(f"{old.title} and {new.title}", (old.title, new.title), rows)
     return Figure(svg, f"From {old.title} to {new.title}, in per cent.")
 
@@ -247,7 +240,6 @@ def _bars(table: PublishedTable, columns: list[PublishedColumn], score: Publishe
         for row in sorted(table.models, key=lambda row: -(row.value(order.id) or 0))
     ]
     titles = [column.title for column in columns]
-    svg = bars(f"{', '.join(titles)} and {score.title}", titles, score.title, rows)
-    return Figure(
-        svg, f"Bars: {', '.join(titles)}; line: {score.title}; ordered by {order.title}, in per cent."
-    )
+    listed = ", ".join(titles)
+    svg = bars(f"{listed} and {score.title}", titles, score.title, rows)
+    return Figure(svg, f"Bars: {listed}; line: {score.title}; ordered by {order.title}, in per cent.")

@@ -1,7 +1,6 @@
 """A paper's tables beside our own figures under its protocol: a page for each paper with such results."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from triathlon_runner.catalogue import BUILT_IN
@@ -9,7 +8,7 @@ from triathlon_runner.records import ProtocolHashes, known_protocols
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import left_out_programs
-from triathlon_site.published import PublishedColumn
+from triathlon_site.published import Published, PublishedColumn
 from triathlon_site.render import Draft, Link, Section, Value, formats
 from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
@@ -35,44 +34,35 @@ def reproduced_page(paper: PaperName) -> str:
     return f"published/{paper}-reproduced.html"
 
 
-def links(site: Gathered) -> list[Link]:
-    """Returns the links to the pages of reproduced papers."""
-    return [Link(f"{PAPERS[paper].title}, reproduced", reproduced_page(paper)) for paper, _ in _found(site)]
-
-
-def drafts(site: Gathered, siblings: list[Link]) -> Iterator[Draft]:
-    """The page of each paper that there are results for."""
-    for name, tables in _found(site):
-        paper = PAPERS[name]
-        sections = [(_section(site, table), f"data/reproduced-{table.table.id}.csv") for table in tables]
-        differences = [difference for table in tables for difference in table.differences]
-        values = {
-            "title": paper.title,
-            "siblings": siblings,
-            "compared": len(differences),  # cells that the paper has and we have
-            "apart": sum(difference.sure for difference in differences),
-            "sections": sections,
-            "page": tables[0].table.page,
-            "notes": paper.notes,
-            "suites": list(_suites(site, paper)),
-        }
-        files = tuple(file for section, path in sections for file in table_files(path, section))
-        yield Draft(reproduced_page(name), "published/reproduced", values, files)
-
-
-def _found(site: Gathered) -> Iterator[tuple[PaperName, list[Reproduced]]]:
-    if site.published is None:
-        return
+def papers(site: Gathered, published: Published) -> Iterator[tuple[PaperName, list[Reproduced]]]:
+    """The papers that there are results for, with their tables."""
     names = {model: site.published_names.get(model, info.name) for model, info in site.models.items()}
     for name, paper in PAPERS.items():
-        if tables := reproduced(paper, site.reported.tables, site.published, site.results, names):
+        if tables := reproduced(paper, site.reported.tables, published, site.results, names):
             yield name, tables
 
 
-def _section(site: Gathered, table: Reproduced) -> Section:
-    head = ("Model", *(column.title for column in table.columns), "Tasks")
-    rows = tuple(map(partial(_row, site, table.columns), table.rows))
-    return Section(table.title, "", head, rows)
+def draft(site: Gathered, name: PaperName, tables: list[Reproduced], siblings: list[Link]) -> Draft:
+    """The page of one paper."""
+    paper = PAPERS[name]
+    sections = []
+    for table in tables:
+        head = ("Model", *(column.title for column in table.columns), "Tasks")
+        rows = tuple(_row(site, table.columns, row) for row in table.rows)
+        sections.append((Section(table.title, "", head, rows), f"data/reproduced-{table.table.id}.csv"))
+    differences = [difference for table in tables for difference in table.differences]
+    values = {
+        "title": paper.title,
+        "siblings": siblings,
+        "compared": len(differences),  # cells that the paper has and we have
+        "apart": sum(difference.sure for difference in differences),
+        "sections": sections,
+        "page": tables[0].table.page,
+        "notes": paper.notes,
+        "suites": list(_suites(site, paper)),
+    }
+    files = tuple(file for section, path in sections for file in table_files(path, section))
+    return Draft(reproduced_page(name), "published/reproduced", values, files)
 
 
 def _row(site: Gathered, columns: tuple[PublishedColumn, ...], row: Row) -> tuple[Value, ...]:

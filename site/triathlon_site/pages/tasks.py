@@ -61,7 +61,17 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         if (suite := suite_tasks(entry, board.of_suite(entry.id), board.models))
     ]
     if pages:
-        index = Page(INDEX, f"window.triathlonTasks({as_script(_index(pages))});\n")
+        # what the search of tasks reads: title, address and tasks of each suite, as they stand on its pages
+        suites = [
+            (
+                page.found.entry.title,
+                page.path.removesuffix(".html"),
+                page.step,
+                [task.task for task in page.found.tasks],
+            )
+            for page in pages
+        ]
+        index = Page(INDEX, f"window.triathlonTasks({as_script({'suites': suites})});\n")
         yield Draft("tasks.html", "tasks/page", {"pages": pages, "fewest": FEWEST_MODELS}, (index,))
     for page in pages:
         suite = page.found
@@ -79,25 +89,9 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         solvers = _solvers(site, page)
         for start in range(0, len(suite.tasks), page.step):
             tasks = suite.tasks[start : start + page.step]
-            shown = {task.task: solvers[task.task] for task in tasks}
-            yield Draft(
-                page.details(start), "tasks/details", {"page": page, "start": start, "solvers": shown}
-            )
-
-
-def _index(pages: Sequence[SuitePage]) -> dict[str, Any]:
-    """What the search of tasks reads: title, address and tasks of each suite, as they stand on its pages."""
-    return {
-        "suites": [
-            [
-                page.found.entry.title,
-                page.path.removesuffix(".html"),
-                page.step,
-                [task.task for task in page.found.tasks],
-            ]
-            for page in pages
-        ]
-    }
+            shown = {task.task: solvers.get(task.task, {}) for task in tasks}
+            values = {"page": page, "start": start, "solvers": shown}
+            yield Draft(page.details(start), "tasks/details", values)
 
 
 def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
@@ -111,19 +105,11 @@ def _solvers(site: Gathered, page: SuitePage) -> dict[str, Solvers]:
     for model, file in {**page.board.of_suite(suite), **apart}.items():
         for task, outcome, address in read_attempts(file.extracts.read(ATTEMPTS)):
             by_task[task][outcome].append((address, site.models[model].label))
-    return defaultdict(
-        dict,
-        {
-            task: dict(
-                sorted(groups.items(), key=lambda group: (_success(group[0]), -len(group[1]), group[0]))
-            )
-            for task, groups in by_task.items()
-        },
-    )
+    return {task: dict(sorted(groups.items(), key=_place)) for task, groups in by_task.items()}
 
 
-def _success(outcome: str) -> int:
-    """Negative for a success, the better the lower."""
-    if outcome == "passed":
-        return -100
-    return -int(outcome.partition(" ")[0]) if outcome[0].isdigit() else 1
+def _place(group: tuple[str, Sequence[Any]]) -> tuple[int, int, str]:
+    """Sort key of an outcome with its models: first passed, then most loops, then what most models had."""
+    outcome, models = group
+    loops = 100 if outcome == "passed" else int(outcome.partition(" ")[0]) if outcome[0].isdigit() else -1
+    return -loops, -len(models), outcome

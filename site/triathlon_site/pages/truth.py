@@ -11,7 +11,7 @@ from triathlon_site.pages._cells import receipt_path
 from triathlon_site.pages._reported import ShownScore
 from triathlon_site.pages._site import Gathered
 from triathlon_site.published import SAME
-from triathlon_site.render import Draft, formats
+from triathlon_site.render import Draft
 from triathlon_site.scores import Board, ColumnScores, Score
 from triathlon_site.uncertainty import Interval
 
@@ -51,14 +51,6 @@ class Pair:
         down = math.hypot(self.own.middle - own.low, theirs.high - self.reported.value)
         up = math.hypot(own.high - self.own.middle, self.reported.value - theirs.low)
         return Interval(self.difference - down, self.difference + up)
-
-    @property
-    def span(self) -> str:
-        """The interval of the difference as the table shows it; empty where it is not known."""
-        if self.interval is None:
-            return ""
-        low, high = (formats.signed(end, self.maximum) for end in (self.interval.low, self.interval.high))
-        return f"{low} to {high}"
 
     @property
     def agrees(self) -> bool | None:

@@ -242,20 +242,6 @@ def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None
     expect(page.locator("figure").first).to_be_hidden()  # the plot stands in its place
 
 
-def test_a_newcomers_questions_have_a_link_each(page: Page, site: Path) -> None:
-    """The most robust small open model is on top; whether one is better than the next stands in words."""
-    visit(page, (site / "overall-core.html").as_uri())
-    page.get_by_role("link", name="The most robust open model under 10 B").click()
-    page.wait_for_url("**sort=-loop*")
-    settle(page)
-    assert names(page) == ["Alpha", "Delta"]
-    expect(page.locator("thead th[aria-sort=descending]")).to_contain_text("Loop")
-    page.get_by_role("link", name="Is one really better than the next?").click()
-    pairs = page.locator("#neighbours-core tbody tr")
-    expect(pairs.first).to_contain_text("Alpha")
-    assert pairs.count() == 10
-
-
 def test_from_a_score_to_what_the_model_wrote(page: Page, site: Path) -> None:
     """Board, tasks, one task, one model's evidence: four clicks."""
     visit(page, (site / "loop.html").as_uri())

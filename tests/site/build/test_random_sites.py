@@ -118,7 +118,7 @@ def scores_of(row: Row) -> Iterator[tuple[int, str, str]]:
 
 
 def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Every score, interval, rank and tier of a board is the exported one.
+    """Every score, interval, rank, tier, shift and number of open units of a board is the exported one.
 
     Returns:
         The texts of score and interval, by board, slug of the model, and column.
@@ -141,6 +141,10 @@ def check_boards(site: Path, pages: Mapping[Path, PageParser]) -> dict[tuple[str
             rank = next(cell for cell in row.cells if cell.attributes.get("class") == "rank")
             ranks = {one["rank"] for (owner, _), one in exported.items() if owner == slug}
             assert rank.bold == "" or int(rank.bold.lstrip("=")) in ranks
+            first = exported.get((slug, content["rows"][0]["title"]), {})
+            for head, name in (("Tier", "tier"), ("Rank shift", "rank_shift"), ("Open", "open_units")):
+                shown = row.cells[table.head.index(head)].attributes["data-v"]
+                assert not first or shown in {"", str(first[name])}, (slug, head)
     return texts
 
 

@@ -20,9 +20,9 @@ from triathlon_site.build import gather
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
 
-def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) -> None:
-    """Each column of the file has the scores of a ranked column in the units of its axis, by model; its
-    figure is one that plotly accepts.
+def test_every_pair_of_columns_has_a_page_a_row_and_a_scatter(tmp_path: Path) -> None:
+    """Each column of the script has the scores of a ranked column in the units of its axis, by model; its
+    figure is one that plotly accepts; the CSV has a row a pair.
     """
     site = gather(small_results(tmp_path / "results"), None)
     pages = rendered_texts(site)
@@ -40,6 +40,10 @@ def test_the_interactive_scatter_shows_the_scores_of_the_boards(tmp_path: Path) 
     (trace,) = graph_objects.Figure(found["figure"]).data
     assert (trace.type, trace.mode) == ("scatter", "markers")
     assert 'data-columns="0 1"' in pages["agreement/1-2.html"]
+    rows = list(csv.DictReader(pages["data/agreement.csv"].splitlines()))
+    assert len(rows) == sum(path.startswith("agreement/") for path in pages)
+    assert {(row["Models"], row["With a reported figure"]) for row in rows} == {("3", "0")}
+    assert pages["data/agreement.tex"].count(r"\\") == len(rows) + 1
 
 
 def test_reported_figures_count_in_the_first_matrix(tmp_path: Path) -> None:

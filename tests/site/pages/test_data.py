@@ -1,9 +1,10 @@
-"""The page of the data files: what it links is there, and searches for data sets can read it."""
+"""The page of the data files: what it links is there, searches for data sets can read it; our problems."""
 
 import json
 import re
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +12,8 @@ from support.results import FakeModel
 from support.site import build_small, small_results
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
+from triathlon_site.load import Results
+from triathlon_site.pages.method import core_draft
 
 HOSTILE = "</script><script>alert('x')</script><!-- &amp; \u2028\u202e"
 URL = "https://board.example/code/"
@@ -70,3 +73,34 @@ def test_exports_are_linked(site: Path) -> None:
     links = re.findall(r'href="(data/[^"]+)"', page)
     assert {"data/every-eval-ever.zip", "data/core/problems.jsonl", "data/core/croissant.json"} <= set(links)
     assert [path for path in links if not (site / path).is_file()] == []
+
+
+def _results(*outcomes: tuple[str, str, int]) -> Results:
+    tasks = [
+        SimpleNamespace(task_id=task, outcome=outcome, sample=sample) for task, outcome, sample in outcomes
+    ]
+    found: dict[str, Any] = {"m": SimpleNamespace(tasks=tasks)}
+    return cast(
+        "Results", SimpleNamespace(of_suite=lambda suite: found if suite == "evolved/core-seeds" else {})
+    )
+
+
+def test_levels_count_the_first_sample_of_each_seed() -> None:
+    """Solved of run, by level; a second sample and a task that is no seed any more count nowhere."""
+    (row,) = core_draft(
+        _results(
+            ("core/seeds/mirror-name", "passed", 0),
+            ("core/seeds/mirror-name", "failed", 1),
+            ("core/seeds/draw-line", "crashed", 0),
+            ("core/seeds/open-minutes", "passed", 0),
+            ("core/seeds/of-old", "passed", 0),
+        )
+    ).values["rows"]
+    assert row == ("m", [(1, 2), (0, 0), (0, 0), (1, 1), (0, 0)])
+
+
+def test_the_card_is_that_of_the_package() -> None:
+    """Its headings and tables come out as HTML."""
+    card = core_draft(_results()).values["card"]
+    assert "<h2>Known limits</h2>" in card
+    assert "<table>" in card

@@ -5,34 +5,34 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from support.site import build_small, imported_results, page_text, small_results
 
 
-def test_imported_results_have_a_page_and_no_rank(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with imported results."""
+    root = tmp_path_factory.mktemp("imported")
+    imported_results(small_results(root / "results"))
+    build_small(root)
+    return root / "_site"
+
+
+def test_imported_results_have_a_page_and_no_rank(tmp_path: Path, out: Path) -> None:
     """They stand by name with where they come from; no board, table of data or other page has them."""
-    plain = tmp_path / "plain"
-    build_small(plain)
-    imported_results(small_results(tmp_path / "results"))
     build_small(tmp_path)
-    page = (tmp_path / "_site/imported.html").read_text()
-    assert (
-        "foreign" in page
-        and "weak" in page
-        and "&lt;b&gt;log" in page
-        and "rank" not in page.split("<table")[1]
-    )
+    page, index = ((out / name).read_text() for name in ("imported.html", "index.html"))
+    assert all(text in page for text in ("foreign", "weak", "&lt;b&gt;log"))
+    assert "rank" not in page.split("<table")[1]
     for name in ("data/evolved-core.json", "data/overall-core.json", "data/evolved-core.csv"):
-        assert (tmp_path / "_site" / name).read_bytes() == (plain / "_site" / name).read_bytes()
-    assert "foreign" not in (tmp_path / "_site/index.html").read_text()
-    assert "imported.html" in (tmp_path / "_site/index.html").read_text()
-    assert not (plain / "_site/imported.html").exists()
+        assert (out / name).read_bytes() == (tmp_path / "_site" / name).read_bytes()
+    assert "foreign" not in index and "imported.html" in index
+    assert not (tmp_path / "_site/imported.html").exists()
 
 
-def test_imported_evidence_is_apart_and_can_be_reached(tmp_path: Path) -> None:
+def test_imported_evidence_is_apart_and_can_be_reached(out: Path) -> None:
     """From the name to every unit to its page, which leads back; a measured namesake keeps its own."""
-    imported_results(small_results(tmp_path / "results"))
-    build_small(tmp_path)
-    out = tmp_path / "_site"
     assert 'href="imported/weak.html"' in (out / "imported.html").read_text()
     units = page_text(out / "imported/weak.html")
     paths = set(re.findall(r'href="\.\./(evidence/imported\+weak/[^"#?]+)', units))

@@ -17,7 +17,7 @@ from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.board import places, reported_models
+from triathlon_site.pages.board import board_models
 from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
 from triathlon_site.scores import Board, plan_boards
 
@@ -112,7 +112,9 @@ def test_the_data_files_have_what_the_table_shows(
 
 
 def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None:
-    """Ordered by value, the place among all in brackets, no tier, a mark that leads to the table."""
+    """Ordered by value, the place among all in brackets, no tier, a mark that leads to the table; none of a
+    model that was graded here.
+    """
     rows = rows_of(pages["loop-mbpp-plus.html"])
     scores = [float(re.search(r'<td class="score[^>]*data-v="([^"]+)"', row)[1]) for row in rows]  # type: ignore[index]
     assert scores == sorted(scores, reverse=True) and len(rows) > 100
@@ -123,22 +125,18 @@ def test_reported_rows_stand_where_their_value_is(pages: dict[str, str]) -> None
     place = rows.index(claude)
     above = sum("<tr id=" in row for row in rows[:place])
     assert f'data-v="{above + 0.5}" data-beside><b>({place + 1})</b>' in claude
-
-
-def test_a_model_that_was_judged_here_has_one_row(pages: dict[str, str]) -> None:
-    """Its own score stands; what is reported of the same column is not repeated."""
-    rows = [row for row in rows_of(pages["loop-mbpp-plus.html"]) if "GPT-5<" in row]
-    assert len(rows) == 1 and "published/" not in rows[0]
+    (own,) = (row for row in rows if "GPT-5<" in row)
+    assert "published/" not in own
 
 
 def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: Gathered) -> None:
     """What a board's own model lacks is filled with what is reported of it; its row keeps its place."""
     names = {"mine": "GPT-4-Turbo (Nov 2023)", "weak": "CodeGen-2B"}
     own = next(board for board in with_reported.boards if board.plan.id == "evolved-official")
-    reported = reported_models(replace(with_reported, published_names=names), own)
-    assert set(reported.filled["mine"]) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
-    order = [place.model for place in places(own, reported) if place.model]
-    assert order == list(own.models)
+    rows = board_models(replace(with_reported, published_names=names), own)
+    assert [row.id for row in rows if row.has_results] == list(own.models)
+    (mine,) = (row for row in rows if row.id == "mine")
+    assert set(mine.figures) == {"evolved/humaneval-plus:pass@1", "evolved/mbpp-plus:pass@1"}
 
 
 def test_every_published_column_stands_on_a_board_or_says_why_not() -> None:
@@ -158,3 +156,15 @@ def test_a_published_page_says_where_its_columns_stand(pages: dict[str, str]) ->
     assert '<a href="../loop-mbpp-plus.html">Loop, MBPP+</a></dt> <dd>ASL, pass@1</dd>' in evaloop
     assert "nothing was graded here on this data yet" in reval
     assert "state; path; average; IC: REval’s own code has other right answers than ours" in reval
+
+
+@pytest.mark.parametrize("source", ["evaloop", "reval", "evoeval", "evalplus", "cruxeval"])
+def test_published_tables_have_csv_and_latex(pages: dict[str, str], source: str) -> None:
+    """The ranking and each smaller table below it; the links on the page lead to files that are there."""
+    page = pages[f"published/{source}.html"]
+    linked = re.findall(r'href="\.\./(data/published-[^"]+)"', page)
+    assert f"data/published-{source}.tex" in linked
+    for path in linked:
+        assert pages[path].startswith("% ") if path.endswith(".tex") else pages[path].count("\n") > 1
+    head, *rows = re.findall(r"(.*) \\\\", pages[f"data/published-{source}.tex"])
+    assert head.startswith("Rank & Model & ") and len(rows) == page.count('<td class="rank"')

@@ -14,6 +14,7 @@ from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
+from triathlon_site.pages.board._evolved_analyses import region_border
 from triathlon_site.pages.board.evolved import evolved_sections, share
 from triathlon_site.pages.board.loop import loop_sections, translation_sections
 from triathlon_site.pages.board.runtime import RUNTIME
@@ -306,3 +307,23 @@ def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:
     assert drops.head == ("Model", "HumanEval Pro", "mean of the five", "to the average")
     spans = {row[0].text: row[1].small for row in drops.rows}
     assert re.fullmatch(r"−?\d+\.\d to −?\d+\.\d", spans["middle"])
+
+
+OLD = {f"m{n}": 10.0 + 7 * n for n in range(12)}
+NEW = {model: old - 5 + (3 if n % 2 else -3) - 30 * (n == 9) for n, (model, old) in enumerate(OLD.items())}
+
+
+def test_the_border_parts_the_models_as_the_analysis_does() -> None:
+    """Who lies below it is who is better on the old benchmark, and nobody else."""
+    placed = analysis.regions(OLD, NEW)
+    border = region_border(placed)
+    assert border is not None
+    below = {m for m, one in placed.items() if one.new < border.intercept + border.slope * one.old}
+    assert below == {m for m, one in placed.items() if one.region == border.below} == {"m9"}
+
+
+def test_models_that_do_not_spread_have_no_border() -> None:
+    """All on one line, none at all, or all equal on the old benchmark."""
+    assert region_border({}) is None
+    assert region_border(analysis.regions(OLD, OLD)) is None
+    assert region_border(analysis.regions(dict.fromkeys(OLD, 50.0), NEW)) is None

@@ -18,11 +18,15 @@ MOST_ELEMENTS = 5_000
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
 
-def registered(models: list[str]) -> Registry:
+def coders(count: int) -> list[FakeModel]:
+    return [FakeModel(f"some-coder-{place}", -2 + place / 25, 0.5 + place / 250) for place in range(count)]
+
+
+def registered(models: list[FakeModel]) -> Registry:
     """Every field that the table shows, different from row to row."""
     rows = [
         {
-            "id": model,
+            "id": model.id,
             "name": f"Some Coder {place} Instruct",
             "organization": f"Organisation {place % 40}",
             "parameters": f"{1 + place % 90}B",
@@ -39,11 +43,11 @@ def registered(models: list[str]) -> Registry:
 
 def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
     """HTML, style and scripts, each compressed: at most 60 kB in all, figures included."""
-    models = [FakeModel(f"some-coder-{place}", -2 + place / 25, 0.5 + place / 250) for place in range(100)]
+    models = coders(100)
     suites = [FakeSuite(entry, tasks=9) for entry in entries(THREE)]
     write_results(tmp_path / "results", models, suites)
     environment = installed_environment()
-    site = gather(tmp_path / "results", registered([model.id for model in models]))
+    site = gather(tmp_path / "results", registered(models))
     page = next(Rendering(site, environment).section(0))
     assert page.path == "index.html" and page.content.count("<tr id=") == 100
     assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
@@ -56,13 +60,12 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     """Some 330 models, a hundred of them measured: as above, and what a phone can lay out; the rows further
     down are in a script.
     """
-    names = [f"some-coder-{place}" for place in range(100)]
-    models = [FakeModel(name, -2 + place / 25, 0.5 + place / 250) for place, name in enumerate(names)]
+    models = coders(100)
     suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus", "runtime/dreval"])]
     write_results(tmp_path, models, suites)
     shutil.copytree(PUBLISHED, tmp_path / "published")
     environment = installed_environment()
-    page = next(Rendering(gather(tmp_path, registered(names)), environment).section(0))
+    page = next(Rendering(gather(tmp_path, registered(models)), environment).section(0))
     assert page.path == "index.html" and page.content.count('<th scope="row"') == 60
     assert 20_000 < _weight(page.bytes, environment) <= MOST
     assert len(re.findall("<[a-z]", page.content)) <= MOST_ELEMENTS
@@ -70,14 +73,14 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
 
 def test_no_page_lays_out_more_than_5000_elements(tmp_path: Path) -> None:
     """Nor weighs 500 kB: rows of long tables wait. The front page has a limit of its own."""
-    models = [FakeModel(f"some-coder-{place}", -2 + place / 25, 0.5 + place / 250) for place in range(12)]
+    models = coders(12)
     evolved = ["humaneval", "difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise"]
     suites = [FakeSuite(entry, tasks=3) for entry in entries([f"evolved/{name}" for name in evolved])]
     write_results(tmp_path, models, suites)
     many = [FakeSuite(entry, tasks=800) for entry in entries(["loop/mbpp-plus"])]
     write_results(tmp_path, [FakeModel("some-coder-1"), FakeModel("some-coder-2")], many)
     shutil.copytree(PUBLISHED, tmp_path / "published")
-    site = gather(tmp_path, registered([model.id for model in models]))
+    site = gather(tmp_path, registered(models))
     rendering = Rendering(site, installed_environment())
     boards_to_published = range(1, len(site.boards) + 5)
     pages = [page for number in boards_to_published for page in rendering.section(number)]

@@ -1,34 +1,29 @@
 """The page of a board: one discipline on one set of data."""
 
 from triathlon_site.pages.board._evolved_analyses import changes_by_kind, drops_by_model, old_against_new
-from triathlon_site.pages.board._figures import curve_columns, degradation_curve
 from triathlon_site.pages.board._page import (
-    drafts,
-    missing_suites,
-    places,
-    reported_models,
-    reported_scores,
-)
-from triathlon_site.pages.board._runtime_answers import LINE_KINDS
-from triathlon_site.pages.board._tables import shift_sentences
-from triathlon_site.pages.board._view import FrontColumn
-from triathlon_site.pages.board._views import (
     ARTICLES,
     FRONT,
-    Finding,
+    board_models,
+    drafts,
     finding,
     heading_of,
+    missing_suites,
+    reported_scores,
     view_named,
     view_of,
 )
+from triathlon_site.pages.board._parts import curve_columns, degradation_curve, shift_sentences
+from triathlon_site.pages.board._runtime_answers import LINE_KINDS
+from triathlon_site.pages.board._view import FrontColumn
 from triathlon_site.pages.board.runtime import left_out_programs, question_columns
 
 __all__ = [
     "ARTICLES",
     "FRONT",
     "LINE_KINDS",
-    "Finding",
     "FrontColumn",
+    "board_models",
     "changes_by_kind",
     "curve_columns",
     "degradation_curve",
@@ -39,9 +34,7 @@ __all__ = [
     "left_out_programs",
     "missing_suites",
     "old_against_new",
-    "places",
     "question_columns",
-    "reported_models",
     "reported_scores",
     "shift_sentences",
     "view_named",

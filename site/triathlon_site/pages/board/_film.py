@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome
 from triathlon_site.evidence import Words, changed_words, reason
 from triathlon_site.models import Models
-from triathlon_site.pages.board._tables import model_table, shown_units, summaries_of
+from triathlon_site.pages.board._parts import model_table, shown_units, summaries_of
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board
 

@@ -1,149 +1,163 @@
 """The page of one board: its ranking with every column, reported figures among its rows, its smaller tables.
 
-Reported figures are ranked by value; they are part of no tier and no paired test.
+Reported figures are ranked by value; they are part of no tier and no paired test. And what pages say of who
+leads a board.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from operator import itemgetter
+from typing import Final
 
-from triathlon_runner.records import Outcome
+from triathlon_runner import catalogue
+from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import ReportedScore, section_path, table_files
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.pages._cells import Cell, cell, marks_of
 from triathlon_site.pages._reported import ShownScore, places_beside
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board._views import finding, heading_of, view_of
+from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board.evolved import EVOLVED
+from triathlon_site.pages.board.loop import LOOP, TRANSLATION
+from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.render import Draft, Link
-from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
+from triathlon_site.scores import Board, Column, ColumnScores, Score, known_share, set_title
 
-Key = tuple[bool, float, bool]
-"""Of the order of rows: without a headline last, then by score, a reported figure behind an equal score."""
+VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
+ARTICLES: Final = {
+    record: article for view in (*VIEWS.values(), PREDICTION) for record, article in view.articles.items()
+}
+"""How the evidence shows a unit, by the type of its record."""
+FRONT: Final = tuple(column for view in VIEWS.values() for column in view.front)
+"""Columns of the table of all models."""
+
+
+def view_named(discipline: str) -> DisciplineView:
+    """The view of a discipline; a plain one for a discipline that has none of its own."""
+    return VIEWS.get(discipline, DisciplineView())
+
+
+def view_of(board: Board) -> DisciplineView:
+    """The view of the board's discipline; of a suite that asks in another way, the view of its records."""
+    if all(suite.record is PredictionRecord for suite in board.plan.suites):
+        return PREDICTION
+    return view_named(board.plan.discipline)
+
+
+def heading_of(board: Board) -> str:
+    """The discipline under whose heading the board is linked: the translation loop is a kind of loop."""
+    discipline = board.plan.discipline
+    return catalogue.discipline(discipline).kind_of or discipline
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedModel:
-    """One published model that a board has figures of."""
+class Finding:
+    """Who leads a board, and who cannot be told from the leader."""
 
-    model: str
-    """Id of the same model among those with results; empty where none is certainly the same."""
+    board: Board
+    leaders: Sequence[ModelInfo]
+    """More than one where the first place is shared."""
+    score: Score
+    alike: Sequence[ModelInfo]
+    """The other models of the first tier."""
+    models: int
+    """The number of models with a headline score."""
+    unit: str
+    """The word for a task: `task` or `program`."""
+
+
+def finding(board: Board, models: Models) -> Finding | None:
+    """The first place of a board; None where no model has a headline score."""
+    scores = board.headline.scores
+    ranked = [model for model in board.models if model in scores]
+    if not ranked:
+        return None
+    first = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
+    alike = [models[m] for m in ranked if scores[m].tier == 1 and m not in first]
+    leaders = [models[model] for model in first]
+    return Finding(board, leaders, scores[ranked[0]], alike, len(ranked), view_of(board).unit)
+
+
+@dataclass(frozen=True, slots=True)
+class BoardModel:
+    """One model in the table of a board."""
+
+    id: str
+    """Among the models with results; empty for a published one that is certainly none of them."""
     info: ModelInfo
     figures: Mapping[str, ShownScore]
-    """By id of a column."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedModels:
-    """The published models that a board has figures of."""
-
-    filled: Mapping[str, Mapping[str, ShownScore]] = field(default_factory=dict)
-    """Figures that fill empty cells of the board's models: by id of the model, then by column."""
-    added: tuple[ReportedModel, ...] = ()
-    """Models without a score on the board, which get rows of their own."""
-
-    @property
-    def columns(self) -> set[str]:
-        """Ids of the columns that have a figure."""
-        rows = (*self.filled.values(), *(row.figures for row in self.added))
-        return {name for figures in rows for name in figures}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The place of a row in the table."""
-
-    model: str
-    """Id of a model of the board; empty for a published one."""
-    reported: ReportedModel | None = None
-    """The published model; None for a model of the board."""
+    """Reported figures by id of the column, where the model has no score."""
+    has_results: bool
+    """Whether the board has results of it, and not only reported figures."""
     rank: int | None = None
-    """Of a row that is placed by a reported figure: 1 + how many of the board's models have higher scores."""
+    """Where a reported figure places it: 1 + how many of the board's models have higher scores."""
     among_all: int | None = None
     """The place of such a row among all scores and figures."""
 
 
-def reported_models(site: Gathered, board: Board) -> ReportedModels:
-    """The reported figures of a board."""
+def board_models(site: Gathered, board: Board) -> list[BoardModel]:
+    """The models in the order of the table: by the headline, those without a score or figure in it last.
+
+    The board's models stay in their order: a reported figure moves none of them.
+    """
     ids: dict[int, list[str]] = defaultdict(list)
     for model, joined in site.same.items():
         ids[id(joined)].append(model)
     columns = {column.column.id: column for column in board.columns}
-    filled: dict[str, dict[str, ShownScore]] = {}
+    filled: dict[str, Mapping[str, ShownScore]] = {}
     added = []
     for joined in site.reported.models:
         if figures := site.reported.on_board(board, joined):
             own = ids.get(id(joined), [])
             on_board = [model for model in own if model in board.files]
             for model in on_board:
-                if empty := {column: f for column, f in figures.items() if not columns[column].shown(model)}:
-                    filled[model] = empty
+                filled[model] = {name: f for name, f in figures.items() if not columns[name].shown(model)}
             if not on_board:
                 model = next((model for model in own if model in site.models), "")
                 source, row = next(iter(joined.rows.items()))
                 info = site.models[model] if model else site.published_infos[source, row.name]
-                added.append(ReportedModel(model, replace(info, bits=None), figures))
-    return ReportedModels(filled, tuple(added))
+                added.append(BoardModel(model, replace(info, bits=None), figures, has_results=False))
+    graded = [BoardModel(m, site.models[m], filled.get(m, {}), has_results=True) for m in board.models]
+    return _in_order(board, [*graded, *added])
 
 
-def reported_scores(reported: ReportedModels, models: Models) -> tuple[ReportedScore, ...]:
-    """The same figures for the data files."""
-    rows = [(model, models[model].name, figures) for model, figures in reported.filled.items()]
-    rows += [(row.model, row.info.name, row.figures) for row in reported.added]
-    return tuple(
-        ReportedScore(column, model or None, name, f.value, f.interval, f"{f.source}, {f.date}")
-        for model, name, figures in rows
-        for column, f in figures.items()
-    )
-
-
-def places(board: Board, reported: ReportedModels) -> list[Place]:
-    """The rows of a board, by the headline; those without a score or figure in it last.
-
-    The board's models stay in their order: a reported figure moves none of them.
-    """
+def _in_order(board: Board, rows: Sequence[BoardModel]) -> list[BoardModel]:
+    """By score or reported figure, a figure behind an equal score; by the other columns where both lack."""
     scores, column = board.headline.scores, board.headline.column.id
     middles = [score.middle for score in scores.values()]
-    filled = {m: figures[column] for m, figures in reported.filled.items() if column in figures}
-    own = {model: figure for model, figure in filled.items() if model not in scores}
-    values = [figure.value for figure in own.values()]
-    values += [row.figures[column].value for row in reported.added if column in row.figures]
-
-    def beside(figure: ShownScore, model: str, row: ReportedModel | None = None) -> tuple[Key, Place]:
-        place = Place(model, row, *places_beside(figure.value, middles, values))
-        return (False, -figure.value, True), place
-
-    keyed: list[tuple[Key, Place]] = []
-    for model in board.models:
-        if model in scores:
-            keyed.append(((False, -scores[model].middle, False), Place(model)))
-        elif model in own:
-            keyed.append(beside(own[model], model))
-        else:
-            keyed.append(((True, -known_share(model, board.columns), False), Place(model)))
-    for row in reported.added:
-        if figure := row.figures.get(column):
-            keyed.append(beside(figure, "", row))
+    reported = [row.figures[column].value for row in rows if column in row.figures]
+    keyed: list[tuple[tuple[bool, float, bool], BoardModel]] = []
+    for row in rows:
+        if row.id in scores:
+            keyed.append(((False, -scores[row.id].middle, False), row))
+        elif figure := row.figures.get(column):
+            rank, among_all = places_beside(figure.value, middles, reported)
+            keyed.append(((False, -figure.value, True), replace(row, rank=rank, among_all=among_all)))
+        elif row.has_results:
+            keyed.append(((True, -known_share(row.id, board.columns), False), row))
         else:
             shares = [figure.share for figure in row.figures.values()]
-            keyed.append(((True, -sum(shares) / len(shares), False), Place("", row)))
-    return [place for _, place in sorted(keyed, key=itemgetter(0))]
+            keyed.append(((True, -sum(shares) / len(shares), False), row))
+    return [row for _, row in sorted(keyed, key=itemgetter(0))]
 
 
-def shown_columns(board: Board, reported: ReportedModels) -> list[ColumnScores]:
-    """The columns of the table: those with a score or a reported figure."""
-    shown = {column.column.id for column in board.shown} | reported.columns
-    return [column for column in board.columns if column.column.id in shown]
+def reported_scores(models: Sequence[BoardModel]) -> tuple[ReportedScore, ...]:
+    """The reported figures of a board for the data files."""
+    return tuple(
+        ReportedScore(column, one.id or None, one.info.name, f.value, f.interval, f"{f.source}, {f.date}")
+        for one in models
+        for column, f in one.figures.items()
+    )
 
 
 @dataclass(frozen=True)
 class BoardRow:
-    """One model in the ranking."""
+    """One row of the ranking."""
 
-    info: ModelInfo
-    place: Place
-    cells: tuple[Cell, ...]
+    model: BoardModel
+    cells: Sequence[Cell]
     cost: RunCost
     open_units: int | None = None
     """None for a model of which the board has reported figures only."""
@@ -163,14 +177,16 @@ class BoardRow:
 
 def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     """The page of one board with the files of its smaller tables; reported figures stand in its ranking."""
-    view, models, reported = view_of(board), site.models, reported_models(site, board)
+    view, models, in_table = view_of(board), site.models, board_models(site, board)
     sections = list(view.sections(board, models))
     outcomes = [
         (models[model], sum((Counter(file.outcomes) for file in board.files[model]), Counter[str]()))
         for model in board.models
     ]
-    columns = shown_columns(board, reported)
-    rows = [_row(site, board, place, columns, reported) for place in places(board, reported)]
+    reported = {column for one in in_table for column in one.figures}
+    shown = {column.column.id for column in board.shown} | reported
+    columns = [column for column in board.columns if column.column.id in shown]
+    rows = [_row(board, one, columns, marked=bool(reported)) for one in in_table]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
     cells = [cell for row in rows for cell in row.cells]
     values = {
@@ -196,32 +212,23 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     yield Draft(board.plan.page, "board/page", values, tuple(files))
 
 
-def _row(
-    site: Gathered,
-    board: Board,
-    place: Place,
-    columns: Sequence[ColumnScores],
-    reported: ReportedModels,
-) -> BoardRow:
+def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> BoardRow:
     """The row of a model of the board, or of a published model, which has reported figures only."""
-    published, model = place.reported, place.model
-    figures = published.figures if published else reported.filled.get(model, {})
-    cells = tuple(
+    cells = [
         cell(
             column,
-            model,
-            marked=bool(reported.columns),
-            reported=figures.get(column.column.id),
-            missing=missing_suites(board, column.column, model),
+            model.id,
+            marked=marked,
+            reported=model.figures.get(column.column.id),
+            missing=missing_suites(board, column.column, model.id),
         )
         for column in columns
-    )
-    info = published.info if published else site.models[model]
-    cost = run_cost(board.files.get(model, ()), info.price)
-    if published:
-        return BoardRow(info, place, cells, cost)
-    part = ", ".join(filter(None, (board.part_run(model), board.samples_run(model))))
-    return BoardRow(info, place, cells, cost, board.open_units(model), part)
+    ]
+    cost = run_cost(board.files.get(model.id, ()), model.info.price)
+    if not model.has_results:
+        return BoardRow(model, cells, cost)
+    part = ", ".join(filter(None, (board.part_run(model.id), board.samples_run(model.id))))
+    return BoardRow(model, cells, cost, board.open_units(model.id), part)
 
 
 def missing_suites(board: Board, column: Column, model: str) -> str:

@@ -90,9 +90,7 @@ def runtime_kinds(record: RuntimeRecord) -> Iterator[str]:
 
 def _answers(record: RuntimeRecord) -> Iterator[tuple[str, AnswerRecord]]:
     for one in record.statements:
-        yield "covered", one.coverage
-        yield "state", one.state
-        yield "next line", one.path
+        yield from ((title, getattr(one, step)) for step, title in STEPS.items())
     yield "output", record.output
 
 
@@ -120,7 +118,8 @@ def _wrong(answer: AnswerRecord) -> str:
     return expected_and_got(answer.expected[0] if answer.expected else "", answer.answer)
 
 
-STEPS: Final = ("coverage", "state", "path")
+STEPS: Final = {"coverage": "covered", "state": "state", "path": "next line"}
+"""The questions of one chain, by the field of the record that has the answer; the output comes last."""
 LINE_KINDS: Final = {
     "executed": "lines that run",
     "not executed": "lines that do not run",

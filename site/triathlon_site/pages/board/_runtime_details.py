@@ -1,13 +1,11 @@
 """Smaller tables of a runtime board, from what each file says of all its answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from triathlon_runner.metrics import Metric
-from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages.board._runtime_answers import LINE_KINDS, STEPS
-from triathlon_site.pages.board._tables import (
+from triathlon_site.pages.board._parts import (
     UNKNOWN,
     count_cell,
     model_table,
@@ -16,6 +14,7 @@ from triathlon_site.pages.board._tables import (
     shown_units,
     summaries_of,
 )
+from triathlon_site.pages.board._runtime_answers import LINE_KINDS, STEPS
 from triathlon_site.render import Section, Value, formats
 from triathlon_site.scores import Board, total
 
@@ -26,45 +25,45 @@ CONSTANTS: Final = (
     ("ic", "YES"),
 )
 """Metrics that have the score of a constant answer beside them, and that answer."""
-STEP_TITLES: Final = dict(zip(STEPS, ("covered", "state", "next line"), strict=True))
 MISTAKES: Final = ("another value", "another form", "no answer", "cut")
 MOST_MODELS: Final = 6
 """Columns of the table of chains."""
 Summaries = Mapping[str, Mapping[str, Any]]
 """By model."""
+Score = Callable[[str, str], Value]
+"""The score of a model by a metric's id."""
 
 
 def detail_sections(board: Board, models: Models) -> Iterator[Section]:
     """The tables of the board's own suite; none where no file with texts is there."""
-    suite, files, summaries = board.plan.suites[0].id, own_files(board), summaries_of(board, "mistakes")
+    summaries = summaries_of(board, "mistakes")
     if not summaries:
         return
+    suite, files = board.plan.suites[0].id, own_files(board)
     metrics = {metric.id: metric for metric in board.plan.suites[0].metrics}
+
+    def score(model: str, name: str) -> Value:
+        part, metric = total(files[model], name), metrics[name]
+        return score_cell(metric.scale * part.numerator / part.denominator, metric.maximum)
+
     questions = {model: summary for model, summary in summaries.items() if summary.get("statements")}
     if questions:
-        yield _constants(files, questions, metrics, models)
-    yield _mistakes(suite, files, summaries, metrics, models)
+        yield _constants(questions, metrics, score, models)
+    yield _mistakes(suite, summaries, score, models)
     if questions:
         yield _lines(questions, models)
         yield _chains(suite, questions, models)
 
 
-def _score(file: FileAggregate, metric: Metric) -> Value:
-    part = total(file, metric.id)
-    return score_cell(metric.scale * part.numerator / part.denominator, metric.maximum)
-
-
-def _constants(
-    files: Mapping[str, FileAggregate], summaries: Summaries, metrics: Mapping[str, Metric], models: Models
-) -> Section:
+def _constants(summaries: Summaries, metrics: Mapping[str, Metric], score: Score, models: Models) -> Section:
     """What a model scores beside what the same answer to every question would score."""
-    first = files[next(iter(summaries))]
+    first = next(iter(summaries))
     above: list[Value] = [Value("Always the same answer", of_all=True)]
     columns: dict[str, dict[str, Value]] = {}
     for name, answer in CONSTANTS:
         title = metrics[name].column or metrics[name].title
-        columns[title] = {model: _score(files[model], metrics[name]) for model in summaries}
-        above.append(_score(first, metrics[f"constant_{name}"]))
+        columns[title] = {model: score(model, name) for model in summaries}
+        above.append(score(first, f"constant_{name}"))
         if name != "ic":
             columns[f"answers {answer}"] = {
                 model: score_cell(100 * summary["given"][answer] / summary["statements"], 100)
@@ -82,13 +81,7 @@ def _constants(
     )
 
 
-def _mistakes(
-    suite: str,
-    files: Mapping[str, FileAggregate],
-    summaries: Summaries,
-    metrics: Mapping[str, Metric],
-    models: Models,
-) -> Section:
+def _mistakes(suite: str, summaries: Summaries, score: Score, models: Models) -> Section:
     """Wrong outputs by the kind of mistake, and how far IC could rise without the token limit."""
     columns: dict[str, dict[str, Value]] = {
         kind: {
@@ -105,8 +98,7 @@ def _mistakes(
                 for model, summary in summaries.items()
             }
         columns["IC with more tokens"] = {
-            model: _most(_score(files[model], metrics["ic"]), summary["most_ic"])
-            for model, summary in summaries.items()
+            model: _most(score(model, "ic"), summary["most_ic"]) for model, summary in summaries.items()
         }
     return model_table(
         "How wrong outputs are wrong",
@@ -128,9 +120,9 @@ def _lines(summaries: Summaries, models: Models) -> Section:
     """The share of right answers by kind of line."""
     columns: dict[str, dict[str, Value]] = {}
     for kind in LINE_KINDS:
-        for place, step in enumerate(STEPS):
+        for place, title in enumerate(STEPS.values()):
             counts = {model: summary["lines"][kind][place] for model, summary in summaries.items()}
-            columns[f"{kind}: {STEP_TITLES[step]}"] = {
+            columns[f"{kind}: {title}"] = {
                 model: score_cell(100 * right / of, 100, f"of {of}") if of else UNKNOWN
                 for model, (right, of) in counts.items()
             }

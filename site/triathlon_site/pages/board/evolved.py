@@ -22,8 +22,14 @@ from triathlon_site.pages.board._evolved_analyses import (
     old_against_new,
     range_cell,
 )
-from triathlon_site.pages.board._figures import curve_and_radar
-from triathlon_site.pages.board._tables import FIGURE_ROWS, UNKNOWN, count_cell, model_table, score_cell
+from triathlon_site.pages.board._parts import (
+    FIGURE_ROWS,
+    UNKNOWN,
+    count_cell,
+    curve_and_radar,
+    model_table,
+    score_cell,
+)
 from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
@@ -54,18 +60,16 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     order = [m for m in board.models if any(analyses.board.get(m, {}).get(seed) for seed in seeds)]
     if not sets or not order:
         return
-    means = {name: (-analyses.changes[name].change, analyses.changes[name].models) for name in sets}
+    means = [_mean_cell(-analyses.changes[name].change, analyses.changes[name].models) for name in sets]
     columns = {set_title(name): _drops_of(board, analyses, name) for name in sets}
-    both: dict[str, Mapping[str, float]] = {}
+    over_sets: dict[str, Mapping[str, float]] = {}
     if board.plan.family != "added":
-        both = {"mean of the five": {}, "to the average": {}}
+        over_sets = {"mean of the five": {}, "to the average": {}}
     if drops := analyses.drops:
-        both = {"mean of the five": drops.of_five_sets, "to the average": drops.per_model}
-        means["five"] = drops.overall, drops.models
-        means["average"] = fmean(drops.per_model.values()), drops.models
-    mean = [_mean_cell(drop, count) for drop, count in means.values()]
+        over_sets = {"mean of the five": drops.of_five_sets, "to the average": drops.per_model}
+        means += [_mean_cell(drop, drops.models) for drop in (drops.overall, fmean(drops.per_model.values()))]
+    columns |= {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in over_sets.items()}
     falls = [[c.number for c in of.values() if c.number is not None] for of in columns.values()]
-    falls += [list(of.values()) for of in both.values()]
     ranges = [range_cell(of) if of else UNKNOWN for of in falls]
     same_seeds = [_mean_drop(analyses.same_seeds.get(name, {}).values()) for name in sets]
     yield model_table(
@@ -75,20 +79,16 @@ def _drops(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
         " were evolved from. A minus sign: solves more."
         + (
             " To the average: from the seeds to the EvoEval average, which has the seeds among its six sets."
-            if both
+            if over_sets
             else ""
         ),
         models,
         order,
-        columns | {title: {m: fall_cell(drop) for m, drop in of.items()} for title, of in both.items()},
+        columns,
         above=(
-            (
-                Value("Mean of the models", of_all=True),
-                *mean,
-                *[UNKNOWN] * (len(sets) + len(both) - len(mean)),
-            ),
+            (Value("Mean of the models", of_all=True), *means),
             (Value("Lowest to highest", of_all=True), *ranges),
-            (Value("On the same seeds"), *same_seeds, *[UNKNOWN] * len(both)),
+            (Value("On the same seeds"), *same_seeds),
         ),
     )
 
@@ -156,8 +156,8 @@ def _pairs(board: Board, analyses: analysis.Measured, models: Models) -> Iterato
     for entry in board.plan.suites:
         name = entry.set_name
         if name != analyses.seed_of(name):
-            found = {m: analyses.paired(m, analyses.seed_of(name), name) for m in board.models}
-            pairs = {model: pair for model, pair in found.items() if pair}
+            seed = analyses.seed_of(name)
+            pairs = {m: pair for m in board.models if (pair := analyses.paired(m, seed, name))}
             models_with_pairs |= pairs.keys()
             if any(pair.first_only or pair.second_only for pair in pairs.values()):
                 columns[set_title(name)] = {model: _pair(pair) for model, pair in pairs.items()}

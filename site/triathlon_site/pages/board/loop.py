@@ -13,12 +13,12 @@ from triathlon_site.agreement import correlate
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
-from triathlon_site.pages.board._figures import curve_and_radar
 from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary, lost_sections
-from triathlon_site.pages.board._tables import (
+from triathlon_site.pages.board._parts import (
     FIGURE_ROWS,
     average_cell,
     count_cell,
+    curve_and_radar,
     difference_cells,
     mean_of,
     model_table,

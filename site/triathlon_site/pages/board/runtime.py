@@ -12,6 +12,16 @@ from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
 from triathlon_site.pages._cells import share_of_maximum
+from triathlon_site.pages.board._parts import (
+    FIGURE_ROWS,
+    UNKNOWN,
+    average_cell,
+    count_cell,
+    difference_cells,
+    model_table,
+    repeats_cell,
+    repeats_of,
+)
 from triathlon_site.pages.board._runtime_answers import (
     predicted_kinds,
     predicted_reason,
@@ -23,16 +33,6 @@ from triathlon_site.pages.board._runtime_answers import (
     runtime_summary,
 )
 from triathlon_site.pages.board._runtime_details import detail_sections
-from triathlon_site.pages.board._tables import (
-    FIGURE_ROWS,
-    UNKNOWN,
-    average_cell,
-    count_cell,
-    difference_cells,
-    model_table,
-    repeats_cell,
-    repeats_of,
-)
 from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of

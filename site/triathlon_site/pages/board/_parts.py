@@ -1,6 +1,7 @@
-"""The smaller tables of a board, a row a model, a column a quantity; and sentences on rank shifts."""
+"""What the pages of several disciplines are made of: tables, a row a model; figures of columns; sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import isnan, nan
 from statistics import fmean, stdev
 from typing import Any, Final
@@ -9,16 +10,26 @@ from urllib.parse import quote
 from triathlon_runner.metrics import Metric
 from triathlon_runner.terminal import counted
 from triathlon_runner.unit_pages import evidence_page
+from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.evidence import SUMMARY, read_summary
+from triathlon_site.figures import PALETTE, Series, curves, radar
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
+from triathlon_site.pages._cells import share_of_maximum
 from triathlon_site.ranking import FAR, shift_summary
 from triathlon_site.render import Figure, Section, Value, formats
-from triathlon_site.scores import Board, total
+from triathlon_site.scores import Board, ColumnScores, total
 from triathlon_site.uncertainty import Difference
 
 FIGURE_ROWS: Final = 30
 """Models in a figure with a row each."""
+MOST_MUTED: Final = 200
+"""Lines in the background; more would make the page heavy."""
+BEST: Final = 1
+WORST: Final = 2
+"""Models at the ends of the ranking whose curves are named beside those that a page is about."""
+FEWEST_POINTS: Final = 3
+"""Points below which a degradation curve is not drawn."""
 UNKNOWN: Final = Value(formats.NONE)
 
 
@@ -40,15 +51,16 @@ def model_table(
         models: names and pages by id.
         order: the ids in the order of the rows.
         columns: by title, the cells by id of a model.
-        above: rows above those of the models.
+        above: rows above those of the models; cells that one lacks at its end are dashes.
         figures: drawn below the table, where there is something to draw.
     """
     rows = [
         (Value(models[m].label, link=models[m].page), *(cells.get(m, UNKNOWN) for cells in columns.values()))
         for m in order
     ]
+    filled = [(*row, *[UNKNOWN] * (1 + len(columns) - len(row))) for row in above]
     drawn = tuple(figure for figure in figures if figure.svg)
-    return Section(title, text, ("Model", *columns), (*map(tuple, above), *rows), drawn)
+    return Section(title, text, ("Model", *columns), (*filled, *rows), drawn)
 
 
 def count_cell(count: int) -> Value:
@@ -69,19 +81,17 @@ def shown_units(models: Models, model: str, suite: str, count: int, kind: str, *
 
 def difference_cells(differences: Mapping[str, Difference], maximum: float) -> dict[str, Value]:
     """`−4.2`, its interval below it; pale where the interval holds zero; by model."""
-    return {model: _difference(difference, maximum) for model, difference in differences.items()}
-
-
-def _difference(difference: Difference, maximum: float) -> Value:
-    ends = difference.interval.low, difference.interval.high
-    low, high = (formats.in_unit(end, maximum) for end in ends)
-    return Value(
-        formats.signed(difference.value, maximum),
-        " to ".join(formats.signed(end, maximum) for end in ends),
-        formats.in_unit(difference.value, maximum),
-        {"low": low, "high": high},
-        sure=difference.sure,
-    )
+    cells = {}
+    for model, found in differences.items():
+        ends = {"low": found.interval.low, "high": found.interval.high}
+        cells[model] = Value(
+            formats.signed(found.value, maximum),
+            " to ".join(formats.signed(end, maximum) for end in ends.values()),
+            formats.in_unit(found.value, maximum),
+            {name: formats.in_unit(end, maximum) for name, end in ends.items()},
+            sure=found.sure,
+        )
+    return cells
 
 
 def score_cell(value: float, maximum: float, small: str = "", **details: float) -> Value:
@@ -160,3 +170,66 @@ def shift_sentences(
         f" {formats.shift(summary.lowest)} to {formats.shift(summary.highest)};"
         f" {100 * summary.reversed_pairs:.1f} % of all pairs are reversed."
     )
+
+
+def curve_columns(board: Board) -> list[ColumnScores]:
+    """The columns of the degradation curve, the baseline first; empty on a board without loops."""
+    points = [column for column in board.columns if column.column.role in {"baseline", "curve"}]
+    return points if len(points) >= FEWEST_POINTS else []
+
+
+def degradation_curve(board: Board, model: str) -> tuple[float, ...]:
+    """Share of tasks, in per cent, that sustain 1…M loops; empty where it is not known."""
+    return _values(curve_columns(board), model) or ()
+
+
+def curve_and_radar(board: Board, shown: Sequence[str], models: Models) -> Iterator[Figure]:
+    """The degradation curves, then the radar; a figure without data is left out."""
+    figures = (_degradation_figure(board, shown, models), _radar_figure(board, shown, models))
+    yield from (figure for figure in figures if figure.svg)
+
+
+def _degradation_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
+    """The degradation curves of these models and of both ends of the ranking, named; the others in grey."""
+    lines = {model: line for model in board.models if (line := degradation_curve(board, model))}
+    order = list(lines)
+    labelled = [m for m in dict.fromkeys((*shown, *_ends(board, order))) if m in lines][:PALETTE]
+    muted = [model for model in order if model not in labelled]
+    step = -(-len(muted) // MOST_MUTED) or 1
+    series = [
+        Series(models[model].label, lines[model], muted=model not in labelled)
+        for model in (*labelled, *muted[::step])
+    ]
+    svg = curves("Share of tasks that still pass after each loop", series)
+    caption = (
+        "Tasks that still pass in each loop, in per cent. A flat line loses nothing that was solved at first."
+    )
+    if muted:
+        caption += f" Grey: {'the others' if step == 1 else f'one in {step} of the others'}."
+    return Figure(svg, caption)
+
+
+def _ends(board: Board, order: Sequence[str]) -> list[str]:
+    """The models at both ends of the ranking, of those whose replies mostly were programs that ran."""
+
+    def ran(models: Iterable[str]) -> Iterator[str]:
+        return (model for model in models if mostly_ran(share_that_ran(board.files[model])))
+
+    return [*islice(ran(order), BEST), *reversed(list(islice(ran(reversed(order)), WORST)))]
+
+
+def _radar_figure(board: Board, shown: Sequence[str], models: Models) -> Figure:
+    """Every ranked column beside the headline, one shape a model."""
+    axes = [c for c in board.shown if c.column.ranked and not c.column.headline]
+    series = [Series(models[m].label, values) for m in shown if (values := _values(axes, m)) is not None]
+    svg = radar("Columns of this board, one shape a model", [c.column.title for c in axes], series)
+    return Figure(
+        svg,
+        "Every column of the board in per cent of its maximum; the ring with a number is the end.",
+    )
+
+
+def _values(columns: Sequence[ColumnScores], model: str) -> tuple[float, ...] | None:
+    """Scores in per cent of their maximum; None where a column has none of the model."""
+    values = [share for column in columns if (share := share_of_maximum(column, model)) is not None]
+    return tuple(values) if len(values) == len(columns) else None
