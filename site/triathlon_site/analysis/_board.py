@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from statistics import fmean, median
 from typing import Final, Literal
 
@@ -16,6 +17,8 @@ FAR: Final = 1.5
 """Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
 paper draws its two regions by eye and gives no rule."""
 
+NORMAL_MAD: Final = 0.6744897501960817
+"""Median absolute deviation of the standard normal distribution."""
 Row = Mapping[str, float]
 """pass@1 in per cent by set; a set that was not measured is absent."""
 Board = Mapping[str, Row]
@@ -134,14 +137,14 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
     models = [model for model in old if model in new]
     if len(models) < 3:
         raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
-    from scipy.stats import median_abs_deviation, theilslopes  # noqa: PLC0415  it takes most of a second
-
-    x, y = [old[model] for model in models], [new[model] for model in models]
-    slope = float(theilslopes(y, x).slope) if len(set(x)) > 1 else 0.0  # equal old scores have no slope
+    pairs = permutations([(old[model], new[model]) for model in models], 2)
+    rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
+    slope = median(rises) if rises else 0.0  # equal old scores have no slope
     intercept = median(new[model] - slope * old[model] for model in models)
     expected = {model: intercept + slope * old[model] for model in models}
     misses = {model: new[model] - expected[model] for model in models}
-    deviation = float(median_abs_deviation(list(misses.values()), scale="normal"))
+    middle = median(misses.values())
+    deviation = median(abs(miss - middle) for miss in misses.values()) / NORMAL_MAD
     placed = {}
     for model, miss in misses.items():
         distance = miss / deviation if deviation else 0.0
