@@ -323,7 +323,11 @@ class EvidenceExtractor:
         if any(isinstance(record, RecordedUnit) for record in records[:1]):
             receipt = f"models/{slug}.html#{receipt_anchor(suite)}"
             tried = list(_attempts(records, receipt, receipt=True))
-            return self._lists("recorded", tried, tried)
+            ended: dict[str, list[str]] = {}
+            for one in tried:
+                ended.setdefault(one.outcome, []).append(one.task)
+            groups = [(outcome, len(names), ", ".join(names)) for outcome, names in sorted(ended.items())]
+            return self._lists("recorded", groups, tried)
         tasks = _by_task(records)
         article = self.articles.get(type(records[0]), Article()) if records else Article()
         page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
@@ -340,7 +344,7 @@ class EvidenceExtractor:
         }
 
     def _lists(
-        self, template: str, links: Sequence[ListedTask | Attempt], tried: Sequence[Attempt]
+        self, template: str, links: Sequence[tuple[Any, ...]], tried: Sequence[Attempt]
     ) -> dict[str, str]:
         return {
             LINKS: self.environment.render(f"evidence/{template}", links=links),

@@ -1,9 +1,10 @@
 """What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -12,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.metrics import Metric
+from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import (
     Finish,
     Manifest,
@@ -21,6 +22,7 @@ from triathlon_runner.records import (
     Receipt,
     RecordedLoop,
     RecordedManifest,
+    RecordedSamples,
     RecordedUnit,
     UnitRecord,
     Usage,
@@ -229,7 +231,7 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     }
     if records and PARENTS in type(records[0]).model_fields:
         columns[PARENTS] = [parents_of(record) for record in records]
-    kinds = [_kind(place, record, outcome) for place, (record, _, outcome) in enumerate(units)]
+    kinds = _kinds(units)
     first = dict(zip(reversed(kinds), reversed(units), strict=True))
     alone = {kind: _alone(record, sample) for kind, (record, sample, _) in first.items()}
     for metric in metrics:
@@ -259,13 +261,18 @@ def _alone(record: UnitRecord, sample: int) -> UnitRecord:
     return record.apart()[sample - record.sample] if isinstance(record, RecordedUnit) else record
 
 
-def _kind(place: int, record: UnitRecord, outcome: Outcome) -> Hashable:
-    """Equal for recorded units of which every metric has the same value; else of this unit alone."""
-    if not isinstance(record, RecordedUnit):
-        return place
+def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashable]:
+    """Equal for recorded units of which every metric has the same value; else of one unit alone."""
+    if any(isinstance(record, RecordedSamples) for record, *_ in units[:1]):
+        return [outcome for *_, outcome in units]
+    return [_kind(record) if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
+
+
+def _kind(record: RecordedUnit) -> Hashable:
+    """Equal for records that add the same to every metric."""
     if isinstance(record, RecordedLoop):
-        return outcome, record.similarity, record.max_loops, record.sustained_loops
-    return outcome
+        return record.outcome, record.similarity, record.max_loops, record.sustained_loops
+    return tuple(sorted(record.outcomes))
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
@@ -294,36 +301,13 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
 
 def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
     """By id of a metric, the contributions summed by cluster, in the order of the clusters' names."""
-    alike = _tasks_alike([record for record in records if isinstance(record, RecordedUnit)])
-    whole = [record for record in records if not isinstance(record, RecordedUnit)]
-    return {metric.id: _summed(_contributions(metric, whole, alike)) for metric in metrics}
+    recorded = [record for record in records if isinstance(record, RecordedUnit)]
+    if recorded:
+        return _recorded_parts(metrics, recorded)
+    return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
 
 
-def _tasks_alike(records: Sequence[RecordedUnit]) -> list[tuple[list[str], list[RecordedUnit]]]:
-    """Tasks that add the same to every metric, and the units of one of them."""
-    tasks: dict[str, list[RecordedUnit]] = {}
-    for record in records:
-        tasks.setdefault(record.task_id, []).append(record)
-    alike: dict[Hashable, list[str]] = {}
-    for task, of_task in tasks.items():
-        kinds = Counter(_kind(0, record, outcome) for record in of_task for outcome in record.outcomes)
-        alike.setdefault(frozenset(kinds.items()), []).append(task)
-    return [
-        (names, [unit for record in tasks[names[0]] for unit in record.apart()]) for names in alike.values()
-    ]
-
-
-def _contributions(
-    metric: Metric, whole: Sequence[UnitRecord], alike: Sequence[tuple[list[str], list[RecordedUnit]]]
-) -> Iterator[tuple[str, float, float]]:
-    """What each cluster adds; of tasks that are alike the metric is asked once."""
-    yield from metric.contributions(whole)
-    for names, units in alike:
-        for _, numerator, denominator in metric.contributions(units):
-            yield from ((name, numerator, denominator) for name in names)
-
-
-def _summed(contributions: Iterable[tuple[str, float, float]]) -> Parts:
+def _summed(contributions: Iterable[Contribution]) -> Parts:
     sums: dict[str, list[float]] = {}
     for cluster, numerator, denominator in contributions:
         total = sums.setdefault(cluster, [0.0, 0.0])
@@ -332,3 +316,25 @@ def _summed(contributions: Iterable[tuple[str, float, float]]) -> Parts:
     ordered = sorted(sums)
     numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
     return Parts(tuple(ordered), numerators.copy(), denominators.copy())
+
+
+def _recorded_parts(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Parts]:
+    """The same of outcomes alone: of all tasks that ended alike a metric is asked once."""
+    tasks: dict[str, list[RecordedUnit]] = {}
+    for record in records:
+        tasks.setdefault(record.task_id, []).append(record)
+    names = sorted(tasks)
+    alike: dict[Hashable, list[int]] = {}
+    for place, name in enumerate(names):
+        alike.setdefault(tuple(map(_kind, tasks[name])), []).append(place)
+    firsts = [tasks[names[rows[0]]] for rows in alike.values()]
+    units_of = [[unit for line in of_task for unit in line.apart()] for of_task in firsts]
+    found = {}
+    for metric in metrics:
+        sums = np.full((2, len(names)), np.nan)
+        for rows, units in zip(alike.values(), units_of, strict=True):
+            if of_task := metric.contributions(units):
+                sums[:, rows] = [[sum(numbers)] for numbers in list(zip(*of_task, strict=True))[1:]]
+        has = ~np.isnan(sums[1])
+        found[metric.id] = Parts(tuple(compress(names, has)), *sums[:, has])
+    return found
