@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from markupsafe import Markup
 
-from triathlon_runner.records import LoopRecord, Outcome, RecordedUnit, RuntimeRecord, UnitRecord, Verdict
+from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
 from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
 from triathlon_site.render import Environment, formats, show_control_characters
 from triathlon_site.render.formats import receipt_anchor
@@ -274,14 +274,16 @@ def _attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Ite
         page: where their evidence is: the page of the suite, or a receipt.
         receipt: whether it is one address for all.
     """
+    fields = type(records[0]).model_fields if records else {}
+    unit = "program_id" if "program_id" in fields else "task_id"
     programs: dict[str, list[UnitRecord]] = {}
     for record in records:
-        task = record.program_id if isinstance(record, RuntimeRecord) else record.task_id
-        programs.setdefault(task, []).append(record)
+        programs.setdefault(getattr(record, unit), []).append(record)
     for task, units in programs.items():
         shown = _first_failed(units)
         outcome = _ended(units)
-        if len(units) == 1 and isinstance(shown, LoopRecord) and (loops := shown.sustained_loops):
+        loops = getattr(shown, "sustained_loops", 0) if "sustained_loops" in fields else 0
+        if loops and len(units) == 1:
             outcome = f"{loops} loop{'s' * (loops > 1)}"
         anchor = unit_anchor(shown.task_id, shown.sample)
         yield Attempt(task, outcome, page if receipt else f"{page}#{anchor}")
