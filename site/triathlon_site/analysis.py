@@ -15,15 +15,13 @@ from typing import Final, Literal, Protocol, TypeVar
 
 from scipy.special import bdtr
 
-from triathlon_runner import evolved
+from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import Sampled, pass_at_k_by_task
 from triathlon_runner.records import Outcome
 from triathlon_runner.suites import SuiteEntry
 
 T = TypeVar("T")
-SEED: Final = evolved.SEED
-SEMANTIC_ALTERING: Final = evolved.SEMANTIC_ALTERING
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
 SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
 FAR: Final = 1.5

@@ -10,17 +10,3 @@ from triathlon_site.build._build import (
 )
 from triathlon_site.build._gather import Frames, frames, gather
 from triathlon_site.build._write import sweep, write_site
-
-__all__ = [
-    "BuildReport",
-    "Frames",
-    "Options",
-    "about_commands",
-    "build",
-    "cache_folder",
-    "checked_url",
-    "frames",
-    "gather",
-    "sweep",
-    "write_site",
-]
