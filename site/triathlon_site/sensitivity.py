@@ -42,7 +42,7 @@ def sensitivity(baseline: Mapping[str, float], variants: Mapping[str, Mapping[st
     mean = {model: fmean(column[model] for column in columns) for model in common} if columns else {}
     enough = len(mean) > 2 and min(len(set(base.values())), len(set(mean.values()))) > 1
     # pandas' rank correlation: scipy.stats takes a second to import
-    rho = pd.DataFrame([base, mean]).T.corr("spearman").iloc[0, 1] if enough else float("nan")
+    rho = pd.DataFrame([base, mean]).T.corr("spearman").to_numpy()[0, 1] if enough else float("nan")
     return Sensitivity(float(rho), base, mean)
 
 

@@ -155,7 +155,7 @@ class FileAggregate:
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        return dict(self.frame["outcome"].value_counts().sort_index())
+        return self.frame["outcome"].value_counts().sort_index().to_dict()
 
     @cached_property
     def ran(self) -> int:
