@@ -155,7 +155,8 @@ class FileAggregate:
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        return self.frame["outcome"].value_counts().sort_index().to_dict()
+        counts = self.frame["outcome"].value_counts().sort_index()
+        return {str(outcome): count for outcome, count in counts.items()}
 
     @cached_property
     def ran(self) -> int:
