@@ -1,22 +1,18 @@
-"""How near asking comes to the ideal, and what a request costs in CPU time, beside other harnesses' clients.
+"""How near asking comes to the ideal, and what a request costs in CPU time.
 
     python benchmarks/endpoints.py [--latency 1.0] [--vary 0.1] [--seconds 30] [--slots 16 64 256]
-        [--peers PYTHON]
 
 A server in a process of its own answers every question after about the same time (`--vary`: each at random
 within this share of it; with 0 all slots of a run ask at the same instant, round after round, which no real
 server makes them do), so that n slots can give n replies in that time. Aim, at replies of 1 s: 95 % of that,
 and at most 2.5 ms of CPU a request; `--latency 0.1` shows what is left where replies are as short as no
-model's. `--peers` names the interpreter of an environment in which inspect_ai and lm-eval[api] are installed;
-their clients are then measured in the same run, each in a process of its own.
+model's.
 """
 
 import argparse
 import asyncio
 import itertools
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,14 +21,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.clients.server import fixed_server
+from benchmarks.fixed_server import fixed_server
 
 from triathlon_runner.llm import Chat, Message, ModelSettings, OpenAI, ReplyCache, Sampling, open_model
 
 PROMPT = "Write a function that returns the second largest number of a list.\n" * 10
-HERE = Path(__file__).resolve().parent / "clients"
 OURS = ModelSettings(engine="benchmark")
-PEERS = ("lm_eval", "inspect_ai", "openai")
 
 
 async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str, float]:
@@ -58,14 +52,6 @@ async def ours(base_url: str, slots: int, count: int, cached: bool) -> dict[str,
                 return {"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu}
 
 
-def peer(python: Path, name: str, base_url: str, slots: int, count: int) -> dict[str, float]:
-    """The same by another harness' client, in its environment."""
-    command = [str(python), str(HERE / "peers.py"), name, base_url, str(slots), str(count)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    measured: dict[str, float] = json.loads(output.splitlines()[-1])
-    return measured
-
-
 def show(name: str, slots: int, count: int, ideal: float, measured: dict[str, float]) -> None:
     """Prints a line."""
     rate = count / measured["seconds"]
@@ -85,7 +71,6 @@ def main() -> None:
     parser.add_argument("--vary", type=float, default=0.1, help="how far a reply's time varies, as a share")
     parser.add_argument("--seconds", type=float, default=30.0, help="length of each measurement at the ideal")
     parser.add_argument("--slots", type=int, nargs="+", default=[16, 64, 256])
-    parser.add_argument("--peers", type=Path, help="interpreter of an environment with the other clients")
     arguments = parser.parse_args()
     latency, vary = arguments.latency, arguments.vary
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; replies after {latency:g} s +- {vary:.0%}")
@@ -97,8 +82,6 @@ def main() -> None:
             count = round(arguments.seconds * ideal)
             for name, cached in (("ours", False), ("ours, with cache", True)):
                 show(name, slots, count, ideal, asyncio.run(ours(base_url, slots, count, cached=cached)))
-            for name in PEERS if arguments.peers else ():
-                show(name, slots, count, ideal, peer(arguments.peers, name, base_url, slots, count))
 
 
 if __name__ == "__main__":

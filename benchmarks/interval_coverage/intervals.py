@@ -227,7 +227,7 @@ def drawn_again(experiments: int) -> Iterator[Cell]:
             for metric in entry.metrics:
                 if metric.id not in METRICS.get(entry.discipline, ()):
                     continue
-                found = parts(metric, records)
+                found = parts([metric], records)[metric.id]
                 truth = found.score(metric)
                 for size in SIZES:
                     rows = random.integers(0, len(found.clusters), (experiments, size))

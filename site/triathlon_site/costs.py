@@ -12,12 +12,9 @@ from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo, Models
 from triathlon_site.scores import Board, Score
 
-PASSED_FIRST: Final = "pass_at_1"
-"""The loop's column that says whether the first program was right."""
 LEAST_RAN: Final = 0.7
 """Below this share of programs that ran a model has a flag, and no chart puts it forward."""
 _ASK_FOR_PROGRAMS: Final = ("loop/", "evolved/")
-_RAN: Final = (Outcome.PASSED.value, Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +60,13 @@ def run_cost(files: Sequence[FileAggregate], price: tuple[float, float] | None) 
 def share_that_ran(files: Sequence[FileAggregate]) -> float | None:
     """Of the first replies that had to be programs, the share that were and ran, 0 to 1; None without any.
 
-    A loop counts by its first program; a program that ran too long did run. Variants of suites do not count.
+    Variants of suites do not count.
     """
     units = ran = 0
     for file in files:
         if file.suite.startswith(_ASK_FOR_PROGRAMS) and "@" not in file.suite:
-            did_run = file.frame["outcome"].isin(_RAN)
-            if PASSED_FIRST in file.frame:
-                did_run |= file.frame[PASSED_FIRST] > 0
             units += file.units
-            ran += int(did_run.sum())
+            ran += file.ran
     return ran / units if units else None
 
 

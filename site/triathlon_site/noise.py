@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+import pandas as pd
 
 from triathlon_runner import catalogue
 from triathlon_runner.noise import NoiseBudget, median_budget, noise_budget
@@ -70,9 +71,11 @@ def _of_file(file: FileAggregate) -> ScoreNoise | None:
         return None
     if file.manifest and file.manifest.has_copies:
         return None
-    values = file.frame[metric.id]
-    by_task = values.groupby(file.frame["task"])
-    if values.isna().any() or not np.isclose(by_task.mean().mean(), file.metrics[metric.id].score(metric)):
+    tasks, _ = pd.factorize(file.frame["task"], sort=True)
+    values = file.frame[metric.id].to_numpy(float)[np.argsort(tasks, kind="stable")]
+    by_task = [of_task.tolist() for of_task in np.split(values, np.cumsum(np.bincount(tasks))[:-1])]
+    mean = np.mean([sum(of_task) / len(of_task) for of_task in by_task])
+    if not np.isclose(mean, file.metrics[metric.id].score(metric)):
         return None  # a ratio of sums, such as F1: its units have no variance of their own
-    budget = noise_budget([values.to_numpy()[rows].tolist() for rows in by_task.indices.values()])
+    budget = noise_budget(by_task)
     return ScoreNoise(file.model, file.suite, metric.id, metric.maximum, budget) if budget else None

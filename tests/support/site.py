@@ -7,7 +7,7 @@ from pathlib import Path
 from support.results import FakeModel, FakeSuite, write_results
 from triathlon_runner import catalogue
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build import BuildReport, build
+from triathlon_site.build import BuildReport, Options, build
 from triathlon_site.pages import Gathered, Rendering
 from triathlon_site.render import Page, installed_environment
 
@@ -75,7 +75,7 @@ def build_small(root: Path, *, strict: bool = False, tasks: int = 12) -> BuildRe
     results = root / "results"
     if not results.exists():
         small_results(results, tasks=tasks)
-    return build(results, root / "_site", None, strict, cache=root / "cache")
+    return build(results, root / "_site", None, Options(strict), cache=root / "cache")
 
 
 def rendered_pages(site: Gathered) -> list[Page]:

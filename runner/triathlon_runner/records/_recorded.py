@@ -141,6 +141,41 @@ def _hash(text: str) -> str:
 class RecordedUnit(UnitRecord):
     """A recorded line, or one sample of a line that holds a task, as metrics read it: no texts."""
 
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Of each sample that the line holds."""
+        return (self.outcome,)
+
+    def apart(self) -> "list[RecordedUnit]":
+        """Returns each sample by itself."""
+        return [self]
+
+
+class RecordedSamples(RecordedUnit):
+    """A recorded line that holds all samples of a task; `outcome` is that of the first."""
+
+    samples: tuple[Outcome, ...]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Of each sample that the line holds."""
+        return self.samples
+
+    def apart(self) -> list[RecordedUnit]:
+        """Returns each sample by itself."""
+        one = RecordedUnit(
+            suite=self.suite,
+            model=self.model,
+            task_id=self.task_id,
+            protocol=self.protocol,
+            outcome=self.outcome,
+        )
+        # Checked once and copied: a file has thousands of them.
+        return [
+            one.model_copy(update={"sample": sample, "outcome": outcome})
+            for sample, outcome in enumerate(self.samples)
+        ]
+
 
 class RecordedProgram(RecordedUnit):
     """A recorded line of an evolved suite."""
@@ -213,8 +248,8 @@ class RecordedManifest(Manifest):
         """False: recorded results are written whole."""
         return False
 
-    def units(self, line: bytes) -> list[RecordedUnit]:
-        """Returns the records that a line stands for: one, or one a sample where lines hold tasks.
+    def unit(self, line: bytes) -> RecordedUnit:
+        """Returns the record that a line stands for: of one unit, or of all samples of a task.
 
         Raises:
             ValueError: the line is none of this suite.
@@ -222,17 +257,15 @@ class RecordedManifest(Manifest):
         common: dict[str, Any] = {"suite": self.suite, "model": self.model, "protocol": self.protocol}
         if self.line_holds == "task":
             task = RecordedTask.model_validate_json(line)
-            one = RecordedUnit(**common, task_id=task.task_id, outcome=Outcome.PASSED)
-            # Checked once and copied: a file has thousands of them.
-            return [
-                one.model_copy(update={"sample": sample, "outcome": outcome})
-                for sample, outcome in enumerate(task.samples())
-            ]
+            samples = tuple(task.samples())
+            if not samples:
+                raise ValueError("outcomes: expected that of a sample, got none")
+            return RecordedSamples(**common, task_id=task.task_id, outcome=samples[0], samples=samples)
         recorded = RecordedLine.model_validate_json(line)
-        common |= recorded.model_dump(include={"task_id", "sample", "outcome"})
+        common |= {"task_id": recorded.task_id, "sample": recorded.sample, "outcome": recorded.outcome}
         loops, max_loops = recorded.sustained_loops, self.max_loops
         if (max_loops is None) != (loops is None):
             raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")
         if max_loops is None or loops is None:
-            return [RecordedProgram(**common, parents=recorded.parents)]
-        return [RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)]
+            return RecordedProgram(**common, parents=recorded.parents)
+        return RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)

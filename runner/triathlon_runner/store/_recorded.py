@@ -14,7 +14,6 @@ from triathlon_runner.records import (
     RecordedManifest,
     RecordedTask,
     RecordedUnit,
-    UnitRecord,
 )
 from triathlon_runner.store._folder import read_manifest_file
 from triathlon_runner.store._lines import DamagedLineError, fault_of_line, replace_file
@@ -65,24 +64,30 @@ class RecordedFile:
 
     def read(self) -> list[RecordedUnit]:
         """Returns the units of all lines, as metrics read them."""
+        return [unit for record in self.read_lines() for unit in record.apart()]
+
+    def read_lines(self) -> list[RecordedUnit]:
+        """Returns the record of each line, which may hold all samples of a task."""
         manifest = self.read_manifest()
-        units: list[RecordedUnit] = []
+        records: list[RecordedUnit] = []
         for number, line in enumerate(self.lines.read_bytes().splitlines(keepends=True), start=1):
-            place = f"{self.lines}, line {number}"
             try:
-                units_of_line = manifest.units(line)
+                record = manifest.unit(line)
+                fault = record.fault()
             except ValueError as error:
+                place = f"{self.lines}, line {number}"
                 raise DamagedLineError(f"{place}: {fault_of_line(line, error, _IMPORT_ANEW)}") from None
-            if fault := next(filter(None, map(UnitRecord.fault, units_of_line)), ""):
-                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
-            units += units_of_line
-        counted = dict(sorted(Counter(unit.outcome.value for unit in units).items()))
+            if fault:
+                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; {_IMPORT_ANEW}")
+            records.append(record)
+        counts = Counter(outcome for record in records for outcome in record.outcomes)
+        counted = {outcome.value: counts[outcome] for outcome in sorted(counts)}
         if counted != manifest.outcomes:
             raise UserError(
                 f"{self.manifest}: expected the outcomes of the lines, {counted}, got {manifest.outcomes};"
                 f" {_IMPORT_ANEW}"
             )
-        return units
+        return records
 
 
 def recorded_files(root: Path) -> Iterator[RecordedFile]:

@@ -136,7 +136,7 @@ def compact_file(
             "receipt": receipt,
         }
     )
-    kept_units = [unit for line in lines for unit in kept.units(line.model_dump_json().encode())]
+    kept_units = [unit for line in lines for unit in kept.unit(line.model_dump_json().encode()).apart()]
     for metric in entry.metrics:
         before, after = metric.score(records), metric.score(kept_units)
         if before != after and not (math.isnan(before) and math.isnan(after)):

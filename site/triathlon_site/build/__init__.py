@@ -1,19 +1,12 @@
 """From results to `_site/`: gather, check, then write, so that a failed build leaves the old site."""
 
-from triathlon_site.build._build import about_commands, build, cache_folder, checked_url
+from triathlon_site.build._build import (
+    BuildReport,
+    Options,
+    about_commands,
+    build,
+    cache_folder,
+    checked_url,
+)
 from triathlon_site.build._gather import Frames, frames, gather
-from triathlon_site.build._last_build import BuildReport
 from triathlon_site.build._write import sweep, write_site
-
-__all__ = [
-    "BuildReport",
-    "Frames",
-    "about_commands",
-    "build",
-    "cache_folder",
-    "checked_url",
-    "frames",
-    "gather",
-    "sweep",
-    "write_site",
-]

@@ -1,11 +1,14 @@
 """The build: gather everything, check it, then write; nothing where the site is there already."""
 
+import gc
+import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -13,88 +16,126 @@ from triathlon_runner import cache as runner_cache
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry
-from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites import SuiteEntry
+from triathlon_runner.records import Strict
+from triathlon_runner.store import ResultsFolder, replace_file
 from triathlon_runner.terminal import counted
 from triathlon_site.build._gather import gather
-from triathlon_site.build._last_build import BuildReport, inputs_of, remember, report_of_last, state_of
 from triathlon_site.build._write import check_apart, check_empty, evidence_files, sweep, write_site
 from triathlon_site.history import HISTORY_FILE, write_history
-from triathlon_site.load import AggregateCache, Notice
+from triathlon_site.load import AggregateCache, Notice, code_fingerprint, file_state
 from triathlon_site.pages import Gathered, Rendering, imported_files
-from triathlon_site.render import installed_environment
+from triathlon_site.render import find_templates, installed_environment
 from triathlon_site.workers import PROCESSES
 
 WORTH_A_PROCESS: Final = 20_000
 """Units of results below which starting more processes takes longer than rendering."""
+OBJECTS_A_COLLECTION: Final = 100_000
+"""Between two looks for garbage in cycles: a build makes many objects, and hardly any in cycles."""
+PACKAGES: Final = ("jinja2", "markdown-it-py", "numpy", "pandas", "plotly", "pyarrow", "scipy")
+"""Whose versions shape pages and data files."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a site is built."""
+
+    strict: bool = False
+    """Whether any fault in the results ends the build."""
+    history: bool = False
+    """Whether `history.json` is brought up to date, so that the next build says what changed since."""
+    url: str = ""
+    """Where the site will be published, for the addresses in the feed."""
+    docs: str = ""
+    """Where the docs will be, seen from the front page; every page then links to them."""
+    as_of: str = ""
+    """The day that decides which models can be used; left out, the newest one in facts and results."""
+
+
+class BuildReport(Strict):
+    """What a build did."""
+
+    pages: int
+    models: int
+    units: int
+    imported_units: int
+    seconds: float
+    notices: tuple[Notice, ...]
+
+
+class LastBuild(Strict):
+    """What a site was made from; a file of the cache for each. Where nothing changed, nothing is written."""
+
+    state: str
+    """Of what the site was built from and of its files, as `_state_of` has it."""
+    report: BuildReport
 
 
 def build(
     results: Path,
     out: Path,
     registry: Registry | None,
-    strict: bool = False,
+    options: Options | None = None,
     *,
-    catalogue: Sequence[SuiteEntry] | None = None,
     known: Catalogue = BUILT_IN,
     cache: Path | None = None,
-    history: bool = False,
-    url: str = "",
-    docs: str = "",
-    as_of: str = "",
 ) -> BuildReport:
     """Writes the site of these results to `out`, whole or not at all; nothing where it is there already.
 
     Args:
-        results: the folder of results; nothing is written into it but, with `history`, `history.json`.
+        results: the folder of results; nothing is written into it but, where that is asked, `history.json`.
         out: the folder of the site.
         registry: what is known of the models.
-        strict: whether any fault in the results ends the build.
-        catalogue: the suites; left out, all that there are.
-        known: all that there are: the built-in ones and those of a suites.yaml.
+        options: left out, the defaults.
+        known: all suites that there are: the built-in ones and those of a suites.yaml.
         cache: where is kept what was read; left out, every results file is read and the site written anew.
-        history: whether `history.json` is brought up to date, so that the next build says what changed since.
-        url: where the site will be published, for the addresses in the feed.
-        docs: where the docs will be, seen from the front page; every page then links to them.
-        as_of: the day that decides which models can be used; left out, the newest one in facts and results.
 
     Raises:
-        UserError: `url` is no web address; `as_of` is no day; `strict` and there is something to warn of, or
+        UserError: an address is none, or a day; where faults end the build, there is something to warn of, or
             nothing to show; `out` cannot be written or is no site, or the results lie in it or it among them.
     """
-    check_apart(results, out)
-    url, as_of = checked_url(url), checked_day(as_of)
     started = time.monotonic()
+    check_apart(results, out)
+    options = options or Options()
+    options = replace(options, url=checked_url(options.url), as_of=checked_day(options.as_of))
     sweep(out.resolve())
-    chosen = None if catalogue is None else [entry.id for entry in catalogue]
-    shaping = (chosen, known, url, docs, history, os.environ.get("SOURCE_DATE_EPOCH"), as_of, registry)
-    inputs = inputs_of(results, repr(shaping)) if cache else ""
-    if cache and not strict and (report := report_of_last(cache, out, state_of(inputs, results, out))):
+    shaping = repr((known, options, os.environ.get("SOURCE_DATE_EPOCH"), registry))
+    inputs = _inputs_of(results, shaping) if cache else ""
+    if cache and not options.strict and (report := _last_report(cache, out, _state_of(inputs, results, out))):
         return report.model_copy(update={"seconds": time.monotonic() - started})
+    gc.set_threshold(OBJECTS_A_COLLECTION)
     with tempfile.TemporaryDirectory() as temporary:
-        folder = cache or Path(temporary)
-        gathered = gather(results, registry, catalogue=catalogue, known=known, cache=folder, as_of=as_of)
-        site = replace(gathered, url=url, docs=docs)
-        if strict and site.notices:
-            raise _not_flawless(results, site.notices)
-        if not site.units:
-            check_empty(results, out, strict=strict and not site.imported)
-        processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
-        rendering = Rendering(site, installed_environment())
-        pages = write_site(out, rendering, evidence_files(site), processes=processes)
-        AggregateCache(folder).prune()
-    notices = (*site.notices, *(_remember(results, site) if history else ()))
+        site, pages = _write(results, out, registry, options, known, cache or Path(temporary))
     report = BuildReport(
         pages=pages,
         models=len(site.results.models),
         units=site.units,
         imported_units=sum(file.units for file in imported_files(site.imported)),
         seconds=time.monotonic() - started,
-        notices=notices,
+        notices=(*site.notices, *(_write_history(results, site) if options.history else ())),
     )
     if cache:
-        remember(cache, out, state_of(inputs, results, out), report)
+        path = _last_path(cache, out)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        last = LastBuild(state=_state_of(inputs, results, out), report=report)
+        replace_file(path, last.model_dump_json())
     return report
+
+
+def _write(
+    results: Path, out: Path, registry: Registry | None, options: Options, known: Catalogue, cache: Path
+) -> tuple[Gathered, int]:
+    """Gathers, checks and writes the site; returns it and the number of its files."""
+    gathered = gather(results, registry, known=known, cache=cache, as_of=options.as_of)
+    site = replace(gathered, url=options.url, docs=options.docs)
+    if options.strict and site.notices:
+        raise _not_flawless(results, site.notices)
+    if not site.units:
+        check_empty(results, out, strict=options.strict and not site.imported)
+    processes = PROCESSES if site.units >= WORTH_A_PROCESS else 1
+    rendering = Rendering(site, installed_environment())
+    pages = write_site(out, rendering, evidence_files(site), processes=processes)
+    AggregateCache(cache).prune()
+    return site, pages
 
 
 def _not_flawless(results: Path, notices: Sequence[Notice]) -> UserError:
@@ -146,7 +187,7 @@ def cache_folder() -> Path:
     return runner_cache.cache_folder() / "site"
 
 
-def _remember(results: Path, site: Gathered) -> list[Notice]:
+def _write_history(results: Path, site: Gathered) -> list[Notice]:
     """Writes the build's ranks beside the results, so that the next build can say what moved."""
     try:
         if site.boards:
@@ -154,3 +195,45 @@ def _remember(results: Path, site: Gathered) -> list[Notice]:
     except (OSError, UserError) as error:
         return [Notice(file=HISTORY_FILE, message=f"cannot be written ({error}): the site is complete")]
     return []
+
+
+def _inputs_of(results: Path, options: str) -> str:
+    """Returns a hash of everything that shapes a site but its history: results, templates, code, options."""
+    files = (state for state in _files(results) if not state.startswith(f"{HISTORY_FILE} "))
+    return _hash(
+        code_fingerprint(),
+        *map(version, PACKAGES),
+        str(results.resolve()),
+        options,
+        *files,
+        *_files(find_templates()),
+    )
+
+
+def _state_of(inputs: str, results: Path, out: Path) -> str:
+    """Returns a hash of what shapes the site, its history included, and of the site as it is."""
+    return _hash(inputs, file_state(results / HISTORY_FILE), *_files(out))
+
+
+def _last_report(cache: Path, out: Path, state: str) -> BuildReport | None:
+    """Returns what the build reported that wrote this very site of these inputs; None where there is none."""
+    try:
+        last = LastBuild.model_validate_json(_last_path(cache, out).read_bytes())
+    except (OSError, ValueError):
+        return None  # never built, or by another version
+    return last.report if last.state == state else None
+
+
+def _last_path(cache: Path, out: Path) -> Path:
+    return cache / "built" / f"{_hash(str(out.resolve()))[:32]}.json"
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """Name, size and time of each file in a folder, in the order of their names."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir():
+            yield f"{path.relative_to(folder).as_posix()} {file_state(path)}"
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()

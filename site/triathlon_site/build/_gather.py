@@ -52,7 +52,6 @@ def gather(
     results: Path,
     registry: Registry | None,
     *,
-    catalogue: Sequence[SuiteEntry] | None = None,
     known: Catalogue = BUILT_IN,
     cache: Path | None = None,
     as_of: str = "",
@@ -66,7 +65,7 @@ def gather(
     """
     ResultsFolder(results).check_is_there()
     day = _day()
-    entries = catalogue if catalogue is not None else _catalogue(results, known)
+    entries = _catalogue(results, known)
     measured, imported = _read(results, entries, cache)
     plans = plan_boards(entries)
     with threadpool_limits(1):  # sums in one order give the same bytes everywhere

@@ -2,5 +2,3 @@
 
 from triathlon_site.exchange._hugging_face import DATA_SETS
 from triathlon_site.exchange._write import EXPORTS, Archive, Export, Exported, archives, write_export
-
-__all__ = ["DATA_SETS", "EXPORTS", "Archive", "Export", "Exported", "archives", "write_export"]

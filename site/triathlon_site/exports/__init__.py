@@ -18,25 +18,3 @@ from triathlon_site.exports._frames import (
     score_frame,
 )
 from triathlon_site.exports._schema import DATA_SCHEMA, DataFormat, data_formats
-
-__all__ = [
-    "DATA_SCHEMA",
-    "Badge",
-    "DataFormat",
-    "Reported",
-    "ReportedScore",
-    "badge_files",
-    "badges_of",
-    "core_files",
-    "csv_file",
-    "data_files",
-    "data_formats",
-    "imported_records",
-    "latex_table",
-    "noise_records",
-    "published_files",
-    "records",
-    "score_frame",
-    "section_path",
-    "table_files",
-]

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import pandas as pd
 from markupsafe import Markup
 
 from triathlon_runner import catalogue
@@ -57,12 +56,24 @@ def overall_table(overall: Overall, models: Models) -> str:
 
 def latex_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A tabular: text on the left, numbers on the right."""
-    cells = pd.DataFrame([[_escape(cell) for cell in row] for row in rows], columns=range(len(head)))
-    labels: dict[object, str] = dict(enumerate(map(_escape, head)))
-    shown = cells.style.hide(axis="index").format_index(labels.__getitem__, axis="columns")
     columns = "".join("l" if name in {"Model", "Set"} else "r" for name in head)
-    about = f"% {' '.join(title.split())}; \\usepackage{{booktabs}}"
-    return f"{about}\n{shown.to_latex(column_format=columns, hrules=True)}"
+    lines = (
+        f"% {' '.join(title.split())}; \\usepackage{{booktabs}}",
+        f"\\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _row(head),
+        r"\midrule",
+        *map(_row, rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    """A line of a tabular; one that begins with `[` or `*` would be read as an option of the line before."""
+    line = " & ".join(map(_escape, cells)) + r" \\"
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def _escape(text: str) -> str:

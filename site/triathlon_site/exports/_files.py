@@ -32,8 +32,9 @@ def data_files(
     reported: Reported,
 ) -> Iterator[Page]:
     """Each board and overall ranking as JSON, CSV and LaTeX; all scores as Parquet; faults; the schemas."""
+    scores = score_frame(boards, models, reported)
     for board in boards:
-        frame, path = score_frame([board], models, reported), f"data/{board.plan.id}"
+        frame, path = scores[scores["board"] == board.plan.id], f"data/{board.plan.id}"
         yield _json_file(f"{path}.json", {"board": board.plan.id, "rows": records(frame)})
         yield csv_file(f"{path}.csv", frame)
         yield Page(f"{path}.tex", board_table(board, models))
@@ -44,8 +45,7 @@ def data_files(
         yield Page(f"{path}.tex", overall_table(overall, models))
     if boards:
         # The same rows give the same bytes with the same pandas and pyarrow.
-        parquet = score_frame(boards, models, reported).to_parquet(index=False, compression="zstd")
-        yield Page("data/scores.parquet", "", parquet)
+        yield Page("data/scores.parquet", "", scores.to_parquet(index=False, compression="zstd"))
     yield _json_file("data/notices.json", {"notices": [notice.model_dump() for notice in notices]})
     yield from schema_files()
 

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -66,6 +66,12 @@ def curves_frame(title: str, steps: int, named: Sequence[Any] = (), muted: Seque
 
 def curve_path(values: Sequence[float], steps: int) -> str:
     """The line of one model on these axes."""
+    return _path(tuple(values), steps)
+
+
+@lru_cache(maxsize=1024)
+def _path(values: tuple[float, ...], steps: int) -> str:
+    """Kept, because a model's line is in the figure of every model beside it."""
     return path_data(_points(values, steps))
 
 

@@ -15,23 +15,3 @@ from triathlon_site.load._aggregate import (
 from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
 from triathlon_site.load._results import Results, read_results, read_units
-
-__all__ = [
-    "MEASURED",
-    "NO_PROTOCOL",
-    "PARENTS",
-    "AggregateCache",
-    "Archived",
-    "Extracts",
-    "FileAggregate",
-    "Grade",
-    "Notice",
-    "Parts",
-    "Results",
-    "code_fingerprint",
-    "file_state",
-    "read_archived",
-    "read_results",
-    "read_units",
-    "suite_ids",
-]

@@ -1,9 +1,10 @@
 """What the site reads from one results file: a row for each unit and sums by task, no replies."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -12,19 +13,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from triathlon_runner.engine_version import ENGINE_VERSION
-from triathlon_runner.metrics import Metric
+from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import (
     Finish,
     Manifest,
+    Outcome,
     ProtocolHashes,
     Receipt,
     RecordedLoop,
     RecordedManifest,
+    RecordedSamples,
     RecordedUnit,
     UnitRecord,
     Usage,
 )
-from triathlon_site.evidence import LINES
+from triathlon_site.evidence import LINES, outcomes_of
 from triathlon_site.load._files import Notice
 
 PARENTS: Final = "parents"
@@ -35,6 +38,9 @@ Grade = Literal["measured", "recorded"]
 MEASURED: Final = "measured"
 NO_PROTOCOL: Final = ProtocolHashes(asked="", graded="")
 """Of a file without lines and manifest."""
+_PASSED_FIRST: Final = "pass_at_1"
+"""The loop's column that says whether the first program was right."""
+_RAN: Final = (Outcome.PASSED.value, Outcome.FAILED.value, Outcome.TIMED_OUT.value)
 
 
 class TaskResult(NamedTuple):
@@ -149,7 +155,16 @@ class FileAggregate:
     @cached_property
     def outcomes(self) -> dict[str, int]:
         """How many units ended in each way, by name."""
-        return dict(sorted(Counter(self.frame["outcome"].tolist()).items()))
+        counts = self.frame["outcome"].value_counts().sort_index()
+        return {str(outcome): count for outcome, count in counts.items()}
+
+    @cached_property
+    def ran(self) -> int:
+        """How many units' programs ran, if too long; a loop counts by its first program."""
+        did_run = self.frame["outcome"].isin(_RAN)
+        if _PASSED_FIRST in self.frame:
+            did_run |= self.frame[_PASSED_FIRST] > 0
+        return int(did_run.sum())
 
     @cached_property
     def usage(self) -> Usage:
@@ -204,20 +219,29 @@ class FileAggregate:
 
 
 def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.DataFrame:
-    """A row a record, as `FileAggregate.frame` has them."""
-    names_parents = bool(records) and PARENTS in type(records[0]).model_fields
-    finishes = [[question.reply.finish for question in record.questions()] for record in records]
-    kinds = [_kind(place, record) for place, record in enumerate(records)]
-    first = dict(zip(reversed(kinds), reversed(records), strict=True))
-    columns: dict[str, list[Any]] = {
-        "task": [record.task_id for record in records],
-        "sample": [record.sample for record in records],
-        "outcome": [str(record.outcome) for record in records],
-        **({PARENTS: [parents_of(record) for record in records]} if names_parents else {}),
+    """A row a unit, as `FileAggregate.frame` has them."""
+    units = [
+        (record, record.sample + place, outcome)
+        for record in records
+        for place, outcome in enumerate(outcomes_of(record))
+    ]
+    columns: dict[str, Any] = {
+        "task": _texts([record.task_id for record, *_ in units]),
+        "sample": [sample for _, sample, _ in units],
+        "outcome": _texts([outcome.value for *_, outcome in units]),
     }
+    if records and PARENTS in type(records[0]).model_fields:
+        columns[PARENTS] = [parents_of(record) for record in records]
+    kinds = _kinds(units)
+    first = dict(zip(reversed(kinds), reversed(units), strict=True))
+    alone = {kind: _alone(record, sample) for kind, (record, sample, _) in first.items()}
     for metric in metrics:
-        values = {kind: metric.score([record]) for kind, record in first.items()}
+        values = {kind: metric.score([unit]) for kind, unit in alone.items()}
         columns[metric.id] = [values[kind] for kind in kinds]
+    if any(isinstance(record, RecordedUnit) for record in records[:1]):  # outcomes alone
+        columns |= dict.fromkeys((*Usage.model_fields, "replies", "cut_replies"), 0) | {"seconds": 0.0}
+        return pd.DataFrame(columns)
+    finishes = [[question.reply.finish for question in record.questions()] for record in records]
     columns |= {
         **{name: [getattr(record.usage, name) for record in records] for name in Usage.model_fields},
         "seconds": [record.seconds for record in records],
@@ -227,14 +251,29 @@ def unit_frame(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> pd.D
     return pd.DataFrame(columns)
 
 
-def _kind(place: int, record: UnitRecord) -> Hashable:
-    """Equal for recorded units of which every metric has the same value; else of this record alone."""
-    if not isinstance(record, RecordedUnit):
-        return place
+def _texts(values: Sequence[str]) -> Any:
+    """A column of texts, each of which stands in many rows: pandas looks at each text once."""
+    codes, texts = pd.factorize(np.array(values, dtype=object))
+    return pd.array(texts, dtype="str").take(codes)
+
+
+def _alone(record: UnitRecord, sample: int) -> UnitRecord:
+    """One sample of a record, which may hold several."""
+    return record.apart()[sample - record.sample] if isinstance(record, RecordedUnit) else record
+
+
+def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashable]:
+    """Equal for recorded units of which every metric has the same value; else of one unit alone."""
+    if any(isinstance(record, RecordedSamples) for record, *_ in units[:1]):
+        return [outcome for *_, outcome in units]
+    return [_kind(record) if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
+
+
+def _kind(record: RecordedUnit) -> Hashable:
+    """Equal for records that add the same to every metric."""
     if isinstance(record, RecordedLoop):
-        loops = record.max_loops, record.sustained_loops, record.loops_from_programs
-        return record.outcome, record.similarity, *loops
-    return record.outcome
+        return record.outcome, record.similarity, record.max_loops, record.sustained_loops
+    return tuple(sorted(record.outcomes))
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
@@ -248,10 +287,8 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     Tasks with fewer are left out: else the samples' scores would differ by their tasks. Nothing where every
     task has one sample, and of recorded outcomes alone: their pass@k is over all samples of a task.
     """
-    if not records or type(records[0]) is RecordedUnit:
-        return {}
     counts = Counter(record.task_id for record in records)
-    most = max(counts.values())
+    most = max(counts.values(), default=0)
     if most < 2:
         return {}
     samples: dict[int, list[UnitRecord]] = {}
@@ -263,13 +300,42 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
     }
 
 
-def parts(metric: Metric, records: Sequence[UnitRecord]) -> Parts:
-    """Contributions summed by cluster, in the order of the clusters' names."""
+def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
+    """By id of a metric, the contributions summed by cluster, in the order of the clusters' names."""
+    recorded = [record for record in records if isinstance(record, RecordedUnit)]
+    if recorded:
+        return _recorded_parts(metrics, recorded)
+    return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
+
+
+def _summed(contributions: Iterable[Contribution]) -> Parts:
     sums: dict[str, list[float]] = {}
-    for cluster, numerator, denominator in metric.contributions(records):
+    for cluster, numerator, denominator in contributions:
         total = sums.setdefault(cluster, [0.0, 0.0])
         total[0] += numerator
         total[1] += denominator
     ordered = sorted(sums)
     numerators, denominators = np.array([sums[cluster] for cluster in ordered]).reshape(-1, 2).T
     return Parts(tuple(ordered), numerators.copy(), denominators.copy())
+
+
+def _recorded_parts(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) -> dict[str, Parts]:
+    """The same of outcomes alone: of all tasks that ended alike a metric is asked once."""
+    tasks: dict[str, list[RecordedUnit]] = {}
+    for record in records:
+        tasks.setdefault(record.task_id, []).append(record)
+    names = sorted(tasks)
+    alike: dict[Hashable, list[int]] = {}
+    for place, name in enumerate(names):
+        alike.setdefault(tuple(map(_kind, tasks[name])), []).append(place)
+    firsts = [tasks[names[rows[0]]] for rows in alike.values()]
+    units_of = [[unit for line in of_task for unit in line.apart()] for of_task in firsts]
+    found = {}
+    for metric in metrics:
+        sums = np.full((2, len(names)), np.nan)
+        for rows, units in zip(alike.values(), units_of, strict=True):
+            if of_task := metric.contributions(units):
+                sums[:, rows] = [[sum(numbers)] for numbers in list(zip(*of_task, strict=True))[1:]]
+        has = ~np.isnan(sums[1])
+        found[metric.id] = Parts(tuple(compress(names, has)), *sums[:, has])
+    return found

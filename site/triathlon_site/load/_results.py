@@ -13,7 +13,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import Manifest, ProtocolHashes, UnitRecord
 from triathlon_runner.store import VERIFIED, GradedAgain, ResultsFolder, how_to_grade_again, read_graded_again
 from triathlon_runner.suites import SuiteEntry
-from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor
+from triathlon_site.evidence import INDEX, LINES, EvidenceExtractor, outcomes_of
 from triathlon_site.load._aggregate import NO_PROTOCOL, FileAggregate, parents_of, parts, repeats, unit_frame
 from triathlon_site.load._cache import AggregateCache, cache_key, file_state
 from triathlon_site.load._files import (
@@ -148,7 +148,7 @@ class _Reader:
             protocol=content.protocol,
             manifest=manifest,
             frame=unit_frame(entry.metrics, current),
-            metrics={metric.id: parts(metric, current) for metric in entry.metrics},
+            metrics=parts(entry.metrics, current),
             repeats=repeats(entry.metrics, current),
             notices=(*of_lines, *content.of_manifest),
         )
@@ -156,19 +156,37 @@ class _Reader:
 
     def _content(self, file: RunFile) -> "_Content":
         """The lines that count, the manifest, and what is wrong with either."""
-        if file.recorded is not None:
+        records: Sequence[UnitRecord]
+        manifest: Manifest | None
+        of_lines: list[Notice] = []
+        of_manifest: list[Notice] = []
+        if file.recorded is None:
+            records, of_lines = read_records(file, self.entries[file.suite].record)
+            manifest, of_manifest = read_manifest(file)
+        else:
             try:
-                units, receipt = list(file.recorded.read()), file.recorded.read_manifest()
+                records, manifest = file.recorded.read_lines(), file.recorded.read_manifest()
             except UserError as error:
                 fault = Notice(file=file.name, message=f"{error}; none of its lines counts")
                 return _Content([], NO_PROTOCOL, None, [fault], [])
-            return _content(file, units, [], receipt, [])
-        return _content(file, *read_records(file, self.entries[file.suite].record), *read_manifest(file))
+        protocol = manifest.protocol if manifest else records[-1].protocol if records else NO_PROTOCOL
+        if manifest:
+            units = sum(len(outcomes_of(record)) for record in records)
+            messages = contradictions(manifest, records, units + len(of_lines))
+            of_manifest = [Notice(file=file.name, message=message) for message in messages]
+        # Lines of outcomes share one object: most comparisons end at the first `is`.
+        counted = [record for record in records if record.protocol is protocol or record.protocol == protocol]
+        if excluded := len(records) - len(counted):
+            message = (
+                f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
+            )
+            of_manifest.append(Notice(file=file.name, message=message))
+        return _Content(counted, protocol, manifest, of_lines, of_manifest)
 
     def _seeds_of(self, file: RunFile) -> list[RunFile]:
         """The same model's files on the problems that this suite's were evolved from, its seeds first."""
         entry = self.entries[file.suite]
-        if entry.seeds == file.suite:
+        if entry.seeds == file.suite or file.source:  # nothing that was written is shown of outcomes alone
             return []
         suites = (suite for suite in entry.seed_suites if suite in self.entries)
         files = [replace(file, suite=suite) for suite in suites if suite != file.suite]
@@ -184,27 +202,6 @@ class _Content(NamedTuple):
     manifest: Manifest | None
     of_lines: list[Notice]
     of_manifest: list[Notice]
-
-
-def _content(
-    file: RunFile,
-    records: Sequence[UnitRecord],
-    of_lines: list[Notice],
-    manifest: Manifest | None,
-    of_manifest: list[Notice],
-) -> _Content:
-    if manifest:
-        messages = contradictions(manifest, records, len(records) + len(of_lines))
-        of_manifest = [Notice(file=file.name, message=message) for message in messages]
-        protocol = manifest.protocol
-    else:
-        protocol = records[-1].protocol if records else NO_PROTOCOL
-    # Lines of outcomes share one object: most comparisons end at the first `is`.
-    counted = [record for record in records if record.protocol is protocol or record.protocol == protocol]
-    if excluded := len(records) - len(counted):
-        message = f"{excluded} lines were made under another protocol than '{protocol}' and are not counted"
-        of_manifest.append(Notice(file=file.name, message=message))
-    return _Content(counted, protocol, manifest, of_lines, of_manifest)
 
 
 def read_units(root: Path, file: FileAggregate, entry: SuiteEntry) -> Sequence[UnitRecord]:

@@ -12,23 +12,3 @@ from triathlon_site.published._tables import (
     published_boards,
     published_tables,
 )
-
-__all__ = [
-    "ONLY_PUBLISHED",
-    "SAME",
-    "FactCounts",
-    "JoinedModel",
-    "Places",
-    "Published",
-    "PublishedColumn",
-    "PublishedRow",
-    "PublishedScore",
-    "PublishedTable",
-    "Snapshot",
-    "join_models",
-    "published_boards",
-    "published_tables",
-    "read_published",
-    "spread",
-    "sustained",
-]

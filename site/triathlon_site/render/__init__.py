@@ -17,19 +17,3 @@ from triathlon_site.render._page import (
     Value,
     as_script,
 )
-
-__all__ = [
-    "MISSING",
-    "Draft",
-    "Environment",
-    "Figure",
-    "Link",
-    "Page",
-    "Section",
-    "Value",
-    "as_script",
-    "find_templates",
-    "formats",
-    "installed_environment",
-    "show_control_characters",
-]

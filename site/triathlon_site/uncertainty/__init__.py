@@ -28,28 +28,3 @@ from triathlon_site.uncertainty._paired import (
     paired_difference,
     paired_p_values,
 )
-
-__all__ = [
-    "DIGITS",
-    "DRAWS",
-    "LEVEL",
-    "STEP",
-    "Difference",
-    "Differences",
-    "Draws",
-    "Interval",
-    "Sample",
-    "central",
-    "differences",
-    "draw",
-    "draw_ends",
-    "forget_weights",
-    "generator",
-    "interval",
-    "paired_difference",
-    "paired_p_values",
-    "rounded",
-    "score_intervals",
-    "share_interval",
-    "task_weights",
-]

@@ -18,8 +18,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import build_small, entries, files, small_results
 from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
-from triathlon_runner.suites import SuiteEntry
-from triathlon_site.build import build, gather, sweep, write_site
+from triathlon_site.build import Options, build, gather, sweep, write_site
 from triathlon_site.pages import Rendering
 from triathlon_site.render import installed_environment
 
@@ -114,7 +113,13 @@ def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None
     build_small(tmp_path)
     page = tmp_path / "_site/data.html"
     assert "docs/index.html" not in page.read_text()
-    build(tmp_path / "results", tmp_path / "_site", None, cache=tmp_path / "cache", docs="docs/index.html")
+    build(
+        tmp_path / "results",
+        tmp_path / "_site",
+        None,
+        Options(docs="docs/index.html"),
+        cache=tmp_path / "cache",
+    )
     assert '<a href="docs/index.html">docs</a>' in page.read_text()
     assert any(
         '<a href="../docs/index.html">docs</a>' in path.read_text()
@@ -151,7 +156,7 @@ def test_strict_refuses_a_site_without_results(tmp_path: Path) -> None:
     """Where a run was to make results and made none, --strict writes nothing; without it the site says so."""
     (tmp_path / "results").mkdir()
     with pytest.raises(UserError, match=r"--strict: expected results in '.*results', there are none"):
-        build(tmp_path / "results", tmp_path / "_site", None, strict=True)
+        build(tmp_path / "results", tmp_path / "_site", None, Options(strict=True))
     assert not (tmp_path / "_site").exists()
     assert build(tmp_path / "results", tmp_path / "_site", None).units == 0
 
@@ -319,18 +324,17 @@ def test_a_model_may_be_called_index(tmp_path: Path) -> None:
     assert all((site / model["data"]).is_file() and (site / model["page"]).is_file() for model in models)
 
 
-def question_files(root: Path, *names: str) -> list[SuiteEntry]:
-    """Results of two models on the questions of such files, and their suites."""
+def question_files(root: Path, *names: str) -> None:
+    """Results of two models on the questions of such files."""
     suites = [entry for name in names if (entry := catalogue.find(f"runtime/{name}"))]
     models = [FakeModel("one", 1.0), FakeModel("two", 0.0)]
     write_results(root, models, [FakeSuite(entry, tasks=3) for entry in suites])
-    return suites
 
 
 def test_a_question_file_may_be_called_like_a_page_of_another_suite(tmp_path: Path) -> None:
     """`core-1` beside page 1 of `core`: no page replaces another."""
-    suites = question_files(tmp_path / "results", "core", "core-1")
-    build(tmp_path / "results", tmp_path / "_site", None, catalogue=suites)
+    question_files(tmp_path / "results", "core", "core-1")
+    build(tmp_path / "results", tmp_path / "_site", None)
     titles = {path: _title(path) for path in (tmp_path / "_site/tasks").rglob("*.html")}
     assert len(titles) == len(set(titles.values())) == 4
 
@@ -339,9 +343,9 @@ def test_two_pages_of_one_name_are_refused(tmp_path: Path) -> None:
     """On a disk that does not tell upper from lower case one would replace the other; the old site stays."""
     build_small(tmp_path, tasks=3)
     before = files(tmp_path / "_site")
-    suites = question_files(tmp_path / "other", "Mine", "mine")
+    question_files(tmp_path / "other", "Mine", "mine")
     with pytest.raises(UserError, match=r"same file name, 'runtime-.ine\.html' and 'runtime-.ine\.html'"):
-        build(tmp_path / "other", tmp_path / "_site", None, catalogue=suites)
+        build(tmp_path / "other", tmp_path / "_site", None)
     assert files(tmp_path / "_site") == before
 
 
@@ -417,8 +421,6 @@ def test_neighbours_are_compared_on_one_board_where_no_model_has_all(tmp_path: P
 
 def test_a_subset_is_marked(tmp_path: Path) -> None:
     """A model that ran 5 of 12 tasks carries it beside its name."""
-    from support.results import FakeSuite, write_results  # noqa: PLC0415 (only here)
-
     write_results(
         tmp_path / "results",
         [FakeModel("m", 1.0)],

@@ -3,7 +3,6 @@
 import difflib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -30,12 +29,6 @@ def test_no_page_changes_unseen(site: Mapping[str, bytes]) -> None:
         )
     ]
     assert not differences, "\n".join(line[:300] for line in differences[:200])
-
-
-def test_a_second_build_elsewhere_gives_the_same_bytes(site: Mapping[str, bytes], tmp_path: Path) -> None:
-    """Neither the folder nor the cache nor the clock shapes a byte: all files are equal."""
-    again = golden_site(tmp_path)
-    assert {path for path in {*site, *again} if site.get(path) != again.get(path)} == set()
 
 
 def test_nothing_hostile_became_markup(site: Mapping[str, bytes]) -> None:

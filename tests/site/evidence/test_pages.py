@@ -25,8 +25,7 @@ from triathlon_runner.records import (
     Verdict,
 )
 from triathlon_runner.unit_pages import evidence_page
-from triathlon_site.evidence import EvidenceExtractor, changed_words, render_tasks
-from triathlon_site.evidence._article import missing_definition
+from triathlon_site.evidence import EvidenceExtractor, changed_words, missing_definition, render_tasks
 from triathlon_site.pages.board import ARTICLES
 from triathlon_site.pages.board._film import film, loop_kinds
 from triathlon_site.render import installed_environment

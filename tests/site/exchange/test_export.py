@@ -54,7 +54,7 @@ def _registry(folder: Path) -> Registry:
 
 
 def _export(name: str, results: Path, out: Path, wanted: Wanted | None = None) -> Exported:
-    gathered = gather(results, _registry(results.parent), catalogue=None)
+    gathered = gather(results, _registry(results.parent))
     return write_export(name, gathered, results, out, wanted)
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.results import FakeModel
 from support.site import build_small, small_results
 from triathlon_runner.models_yaml import Registry
-from triathlon_site.build import build
+from triathlon_site.build import Options, build
 from triathlon_site.load import Results
 from triathlon_site.pages.method import core_draft
 
@@ -57,7 +57,7 @@ def test_a_name_cannot_leave_the_json(tmp_path: Path) -> None:
     small_results(tmp_path / "results", (FakeModel("evil", 1.0), FakeModel("other", 0.0)), tasks=4)
     api = {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
     registry = Registry.model_validate({"models": [{"id": "evil", "name": HOSTILE, "api": api}]})
-    build(tmp_path / "results", tmp_path / "_site", registry, url=URL)
+    build(tmp_path / "results", tmp_path / "_site", registry, Options(url=URL))
     found = json_ld(tmp_path / "_site/data.html")
     assert HOSTILE in {one["name"] for one in found["mentions"]}
     assert found["url"] == f"{URL}data.html"

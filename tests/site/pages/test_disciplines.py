@@ -16,8 +16,7 @@ BOARD_FOLDERS: Final = (SITE / "pages/board", TEMPLATES / "board")
 NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
 RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
 EXCEPTIONS: Final = {
-    "analysis/__init__.py": "EvoEval's analyses, with the names of its sets",
-    "analysis/_board.py": "EvoEval's analyses, with the names of its sets",
+    "analysis.py": "EvoEval's analyses, with the names of its sets",
     "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
     "published/_columns.py": "the interval of ASL, by the runner's formula",
     "published/_tables.py": "mean ranks of variants, by the runner's formula",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from triathlon_runner.errors import UserError
-from triathlon_site.build import build, gather
+from triathlon_site.build import Options, build, gather
 from triathlon_site.csv_file import read_table
 from triathlon_site.models import FACT_COLUMNS, ModelInfo, read_facts
 from triathlon_site.published import read_published
@@ -114,7 +114,7 @@ def test_the_day_of_the_site_is_the_newest_one_that_is_known(tmp_path: Path) -> 
     later = gather(tmp_path, None, as_of="2027-02-01").published
     assert later and not later.facts["GPT-5"].usable
     with pytest.raises(UserError, match="expected a day for --as-of, such as '2026-11-26', got 'today'"):
-        build(tmp_path, tmp_path / "_site", None, as_of="today")
+        build(tmp_path, tmp_path / "_site", None, Options(as_of="today"))
 
 
 def test_memory_is_that_of_the_stored_weights() -> None:

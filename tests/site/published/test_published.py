@@ -53,25 +53,6 @@ def test_every_source_is_whole(published: Published, table: str, rows: int, in_p
     assert (len(records), sum(row.get("in_paper", "1") == "1" for row in records)) == (rows, in_paper)
 
 
-@pytest.mark.parametrize(
-    ("model", "asl", "pass_at_1", "drop"),
-    [
-        ("Claude Opus 4.1", 7.757, 0.807, 3.17),
-        ("Claude Sonnet 4.5", 7.625, 0.812, 5.82),
-        ("DeepSeek-V3.1", 7.116, 0.778, 6.88),
-        ("Claude 3.7 Sonnet", 7.078, 0.749, 4.5),
-        ("Claude Haiku 4.5", 5.915, 0.706, 15.08),
-        ("GLM-4.6", 5.642, 0.714, 16.14),
-    ],
-)
-def test_the_newest_models_of_the_loop(
-    tables: dict[str, PublishedTable], model: str, asl: float, pass_at_1: float, drop: float
-) -> None:
-    """EVALOOOP's board of 2025-10-30."""
-    row = rows_of(tables["evaloop"])[model]
-    assert [row.value(name) for name in ("asl", "pass_at_1", "drop")] == [asl, pass_at_1, drop]
-
-
 def _headline_and_baseline(table: PublishedTable) -> tuple[dict[str, float], dict[str, float]]:
     assert table.headline and table.baseline
     return table.scores(table.headline, in_paper=True), table.scores(table.baseline, in_paper=True)

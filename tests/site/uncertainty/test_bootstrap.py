@@ -95,17 +95,6 @@ def test_a_model_without_tasks_has_no_draws() -> None:
     assert np.isnan(sample.scores()[1])
 
 
-@pytest.mark.parametrize("tasks", [10, 40])
-@pytest.mark.parametrize("chance", [0.03, 0.3, 0.9])
-def test_intervals_cover_the_truth(tasks: int, chance: float) -> None:
-    """Simulated: the 95 % interval of a pass@1 holds the true chance in 93 % or more of the experiments."""
-    random = np.random.default_rng(7)
-    experiments = {str(i): list((random.random(tasks) < chance).astype(float)) for i in range(400)}
-    sample = sample_of(experiments)
-    found = score_intervals([sample])
-    assert np.mean([one.low <= chance <= one.high for one in found]) >= 0.93
-
-
 @pytest.mark.parametrize(("solved", "survival"), [(0.3, 0.8), (0.6, 0.9)])
 def test_intervals_of_skewed_loop_scores_cover_the_truth(solved: float, survival: float) -> None:
     """ASL adds up squares, mostly zeros: its interval rarely misses the truth, on either side."""

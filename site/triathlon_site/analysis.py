@@ -1,0 +1,505 @@
+"""Analyses of the evolved sets beyond pass@1 (EvoEval): drops, pairs, composition, decomposition.
+
+Pure functions over records or over published tables: which problems a problem was evolved from and what one
+model solves of both (section 4.2); boards, pass@1 of models on sets, and what is read off them; and one
+object with all analyses over measured results.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+from statistics import fmean, median
+from typing import Final, Literal, Protocol, TypeVar
+
+from scipy.special import bdtr
+
+from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
+from triathlon_runner.llm import ModelKind
+from triathlon_runner.metrics import Sampled, pass_at_k_by_task
+from triathlon_runner.records import Outcome
+from triathlon_runner.suites import SuiteEntry
+
+T = TypeVar("T")
+SEMANTIC_PRESERVING: Final = ("verbose", "concise")
+SELF_INVOKING: Final = ("humaneval-pro", "mbpp-pro")
+FAR: Final = 1.5
+"""Robust standard deviations below the line from which on a model counts as better on the old benchmark. The
+paper draws its two regions by eye and gives no rule."""
+
+NORMAL_MAD: Final = 0.6744897501960817
+"""Median absolute deviation of the standard normal distribution."""
+Row = Mapping[str, float]
+"""pass@1 in per cent by set; a set that was not measured is absent."""
+Board = Mapping[str, Row]
+"""Rows by model."""
+Region = Literal["aligned", "better on the old"]
+
+
+class Unit(Sampled, Protocol):
+    """One sample of one task, how it ended and what its problem was evolved from, such as a record."""
+
+    @property
+    def sample(self) -> int: ...
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """task_ids; empty in a seed set."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """How the first sample of each task of a set ended, for one model."""
+
+    parents: Mapping[str, tuple[str, ...]]
+    """By task_id; a problem without parents, one of a seed set, has itself as its parent."""
+    solved: frozenset[str]
+
+    def as_seeds(self) -> "Outcomes":
+        """The same problems as parents of others, whatever they were evolved from themselves."""
+        return replace(self, parents={name: (name,) for name in self.parents})
+
+
+def outcomes(units: Iterable[Unit]) -> Outcomes:
+    """The outcomes of the first sample of each task: family links compare greedy samples."""
+    first = [unit for unit in units if unit.sample == 0]
+    parents = {unit.task_id: unit.parents or (unit.task_id,) for unit in first}
+    return Outcomes(parents, frozenset(unit.task_id for unit in first if unit.outcome == Outcome.PASSED))
+
+
+def _covered(parts: Outcomes, wholes: Outcomes) -> dict[str, tuple[str, ...]]:
+    """Each whole whose parents the parts cover, with these parts. Of a seed set these are its parents."""
+    parts_of: dict[frozenset[str], list[str]] = defaultdict(list)
+    for part, names in parts.parents.items():
+        parts_of[frozenset(names)].append(part)
+    groups_of: dict[str, list[frozenset[str]]] = defaultdict(list)
+    for group in parts_of:
+        for name in group:
+            groups_of[name].append(group)
+    parts_of_whole: dict[str, tuple[str, ...]] = {}
+    for whole, names in wholes.parents.items():
+        parents = frozenset(names)
+        related = {group for name in parents for group in groups_of[name] if group <= parents}
+        if frozenset[str]().union(*related) == parents:
+            parts_of_whole[whole] = tuple(part for group in related for part in parts_of[group])
+    return parts_of_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Two outcomes of one model on linked problems.
+
+    On a set as hard as its seeds (subtle, verbose, concise) a surplus of `first_only` says that the seed was
+    remembered rather than understood; on a harder set it says difficulty.
+    """
+
+    both: int
+    first_only: int
+    """The parent (or the problem of the first set) is solved, the other is not."""
+    second_only: int
+    neither: int
+
+    @property
+    def n(self) -> int:
+        return self.both + self.first_only + self.second_only + self.neither
+
+    @property
+    def p_value(self) -> float:
+        """Of McNemar's exact test, two-sided: are both kinds of difference equally likely?"""
+        differing = self.first_only + self.second_only
+        # Both tails of the binomial distribution with p = 1/2 are alike.
+        return min(1.0, 2 * float(bdtr(min(self.first_only, self.second_only), differing, 0.5)))
+
+
+def sets_against_each_other(first: Outcomes, second: Outcomes) -> Paired | None:
+    """Any two sets of one family, problem by problem: siblings, parents and children, wholes and parts.
+
+    A problem is compared with those of the other set that stem from its own parents and no others, all of
+    which must be solved; where these do not cover all its parents, it is left out. Where no problem of
+    `second` is covered so, those of `first` are (a set of combined problems before one of single ones). None
+    where there are none of these either.
+    """
+    if links := _covered(first, second):
+        return _paired(links, first, second)
+    if links := _covered(second, first):
+        swapped = _paired(links, second, first)
+        return replace(swapped, first_only=swapped.second_only, second_only=swapped.first_only)
+    return None
+
+
+def _paired(parts_of_whole: Mapping[str, tuple[str, ...]], parts: Outcomes, wholes: Outcomes) -> Paired:
+    """Each whole against its parts, all of which must be solved."""
+    by_parts = {whole for whole, names in parts_of_whole.items() if parts.solved.issuperset(names)}
+    solved = wholes.solved & parts_of_whole.keys()
+    both, neither = len(by_parts & solved), len(parts_of_whole) - len(by_parts | solved)
+    return Paired(both, len(by_parts - solved), len(solved - by_parts), neither)
+
+
+@dataclass(frozen=True, slots=True)
+class SameSeeds:
+    """A set against exactly the seeds that its problems came from (for subtle, the paper's 22.5 %)."""
+
+    seeds: float
+    """pass@1 in per cent on the parents of the set's problems."""
+    evolved: float
+    drop: float
+    """Relative decrease in per cent; nan where no seed was solved."""
+    problems: int
+
+
+def relative_drop(before: float, after: float) -> float:
+    """The decrease from `before` to `after` in per cent of `before`; negative for an increase."""
+    return 100 * (before - after) / before
+
+
+def against_same_seeds(seeds: Outcomes, children: Outcomes) -> SameSeeds | None:
+    """One model's drop from the parents of a set's problems to these problems; None without a common one."""
+    counts = sets_against_each_other(seeds, children)
+    if counts is None:
+        return None
+    before = 100 * ((counts.both + counts.first_only) / counts.n)
+    after = 100 * ((counts.both + counts.second_only) / counts.n)
+    return SameSeeds(before, after, relative_drop(before, after) if before else float("nan"), counts.n)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Problems made of two, by how many of the two the model solves alone; how many of each it solves."""
+
+    both: int
+    one: int
+    none: int
+    solved_both: int
+    solved_one: int
+    solved_none: int
+
+
+def composition(seeds: Outcomes, combined: Outcomes) -> Composition | None:
+    """One model's composition on combine or combine_naive (table 2); None without problems and parents."""
+    links = {child: parents for child, parents in _covered(seeds, combined).items() if len(parents) == 2}
+    counts, together = [0, 0, 0], [0, 0, 0]
+    for child, parents in links.items():
+        missing = sum(parent not in seeds.solved for parent in parents)
+        counts[missing] += 1
+        together[missing] += child in combined.solved
+    return Composition(*counts, *together) if links else None
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """Seeds that were split in two: how many of the two halves are solved, by whether the seed is."""
+
+    passed_both: int
+    passed_one: int
+    passed_none: int
+    failed_both: int
+    failed_one: int
+    failed_none: int
+
+    @property
+    def passed(self) -> int:
+        """Seeds that the model solves."""
+        return self.passed_both + self.passed_one + self.passed_none
+
+    @property
+    def failed(self) -> int:
+        """Seeds that it does not solve."""
+        return self.failed_both + self.failed_one + self.failed_none
+
+    @property
+    def n(self) -> int:
+        """Seeds that were asked together with both halves."""
+        return self.passed + self.failed
+
+
+def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
+    """One model's decomposition (table 3) over the seeds with exactly two halves; None where none has."""
+    halves_of: dict[str, list[bool]] = defaultdict(list)
+    for half, (seed, *_) in _covered(seeds, halves).items():
+        halves_of[seed].append(half in halves.solved)
+    counts = {(solved, missing): 0 for solved in (True, False) for missing in range(3)}
+    for seed, solved_halves in halves_of.items():
+        if len(solved_halves) == 2:
+            counts[seed in seeds.solved, solved_halves.count(False)] += 1
+    return Decomposition(*counts.values()) if any(counts.values()) else None
+
+
+def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
+    """One model's row from its results by set; with several samples of a task, their mean."""
+    shares = {name: pass_at_k_by_task(results, 1).values() for name, results in units.items()}
+    return {name: 100 * fmean(by_task) for name, by_task in shares.items() if by_task}
+
+
+def column(board: Board, name: str) -> dict[str, float]:
+    """One set's scores by model, for the models that have one."""
+    return {model: row[name] for model, row in board.items() if name in row}
+
+
+def evoeval_column(board: Board, seed: str = SEED) -> dict[str, float]:
+    """Mean pass@1 of the seeds and the five semantic-altering sets by model, where all six are there.
+
+    EvoEval, table 1.
+    """
+    names = (seed, *SEMANTIC_ALTERING)
+    return {m: fmean(row[name] for name in names) for m, row in board.items() if row.keys() >= set(names)}
+
+
+@dataclass(frozen=True, slots=True)
+class Drops:
+    """Relative decreases from the seed set, in per cent."""
+
+    per_set: Mapping[str, float]
+    """Mean over the models (EvoEval, section 4.1: 56.6, 48.2, 5.0, 74.7, 6.1)."""
+    overall: float
+    """Mean of the five sets (the paper: 38.1)."""
+    of_five_sets: Mapping[str, float]
+    """By model: mean of its drops on the five sets; `overall` is their mean."""
+    per_model: Mapping[str, float]
+    """From the seed set to the EvoEval average (the paper: 19.6 to 47.7)."""
+    models: int
+
+
+def drops(board: Board, seed: str = SEED) -> Drops:
+    """Drops over the models that have all six scores and solve something of the seed set.
+
+    Raises:
+        ValueError: there is no such model.
+    """
+    averages = {m: average for m, average in evoeval_column(board, seed).items() if board[m][seed] > 0}
+    if not averages:
+        raise ValueError(f"expected a model with scores on {seed!r} and {SEMANTIC_ALTERING}, got none")
+    table = {
+        model: {name: relative_drop(board[model][seed], board[model][name]) for name in SEMANTIC_ALTERING}
+        for model in averages
+    }
+    per_set = {name: fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING}
+    of_five_sets = {model: fmean(row.values()) for model, row in table.items()}
+    per_model = {model: relative_drop(board[model][seed], average) for model, average in averages.items()}
+    return Drops(per_set, fmean(per_set.values()), of_five_sets, per_model, len(table))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Mean relative change from one set to another over some models, in per cent (positive: more solved)."""
+
+    change: float
+    before: float
+    """Mean pass@1 on the first set, in per cent."""
+    after: float
+    models: int
+
+
+def change(board: Board, before: str, after: str) -> Change | None:
+    """The mean over the models that have both scores and solve something of the first set, if any do."""
+    pairs = [(row[before], row[after]) for row in board.values() if row.get(before) and after in row]
+    if not pairs:
+        return None
+    return Change(
+        change=fmean(100 * (new - old) / old for old, new in pairs),
+        before=fmean(old for old, _ in pairs),
+        after=fmean(new for _, new in pairs),
+        models=len(pairs),
+    )
+
+
+def change_by_kind(
+    board: Board, kinds: Mapping[str, ModelKind], after: str, before: str = SEED
+) -> dict[str, Change]:
+    """`change` for `instruct` and `base` models apart (EvoEval, sections 4.1 and 4.3)."""
+    rows = {
+        kind: {m: row for m, row in board.items() if kinds.get(m) == kind} for kind in ("instruct", "base")
+    }
+    changes = {kind: change(rows_of_kind, before, after) for kind, rows_of_kind in rows.items()}
+    return {kind: result for kind, result in changes.items() if result is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One model in the plane of two benchmarks, in per cent."""
+
+    old: float
+    new: float
+    expected: float
+    """The new score at the model's old score on the line through all models."""
+    distance: float
+    """(new - expected) in robust standard deviations."""
+    region: Region
+
+
+def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR) -> dict[str, Placed]:
+    """Every model that has both scores, with its place against the Theil-Sen line of all (EvoEval, figure 2).
+
+    Raises:
+        ValueError: fewer than three models have both.
+    """
+    models = [model for model in old if model in new]
+    if len(models) < 3:
+        raise ValueError(f"expected at least 3 models with both scores, got {len(models)}")
+    pairs = permutations([(old[model], new[model]) for model in models], 2)
+    rises = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in pairs if x2 > x1]
+    slope = median(rises) if rises else 0.0  # equal old scores have no slope
+    intercept = median(new[model] - slope * old[model] for model in models)
+    expected = {model: intercept + slope * old[model] for model in models}
+    misses = {model: new[model] - expected[model] for model in models}
+    middle = median(misses.values())
+    deviation = median(abs(miss - middle) for miss in misses.values()) / NORMAL_MAD
+    placed = {}
+    for model, miss in misses.items():
+        distance = miss / deviation if deviation else 0.0
+        region: Region = "better on the old" if distance < -far else "aligned"
+        placed[model] = Placed(old[model], new[model], expected[model], distance, region)
+    return placed
+
+
+def measured(
+    sets: Sequence[SuiteEntry],
+    results: Mapping[str, Mapping[str, Sequence[Unit]]],
+    kinds: Mapping[str, ModelKind],
+) -> "Measured":
+    """The analyses of one family of sets.
+
+    Args:
+        sets: those of one board, the seeds that most of them were evolved from first.
+        results: by model and suite id; other suites are passed over.
+        kinds: of each model, as models.yaml has it.
+    """
+    names = {entry.id: entry.set_name for entry in sets}
+    units = {
+        model: {names[suite]: units for suite, units in suites.items() if suite in names and units}
+        for model, suites in results.items()
+    }
+    return Measured({entry.set_name: entry for entry in sets}, units, kinds)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One family of sets. Sets and models without results are absent, never 0."""
+
+    sets: Mapping[str, SuiteEntry]
+    """By name."""
+    units: Mapping[str, Mapping[str, Sequence[Unit]]]
+    """By model and set."""
+    kinds: Mapping[str, ModelKind]
+
+    @property
+    def seed(self) -> str:
+        """The set that the others evolved from: `seeds`, `humaneval`, or a user's own."""
+        return next(iter(self.sets))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {entry.id: name for name, entry in self.sets.items()}
+
+    def seed_of(self, name: str) -> str:
+        """The set that one set evolved from, which for the sets on MBPP is another than `seed`.
+
+        Its own name where its problems are seeds.
+        """
+        return self._names.get(self.sets[name].seeds or "", name)
+
+    def made_by(self, *transformations: str) -> list[str]:
+        """The sets that were evolved from seeds in these ways, a user's own among them."""
+        evolved = [(name, entry) for name, entry in self.sets.items() if self.seed_of(name) != name]
+        return [name for way in transformations for name, entry in evolved if entry.transformation == way]
+
+    @property
+    def old(self) -> str:
+        """The set that `regions` takes for the old benchmark (EvoEval, figure 2)."""
+        return "humaneval-plus" if "humaneval-plus" in self.sets else self.seed
+
+    @cached_property
+    def board(self) -> Board:
+        """pass@1 in per cent by model and set; with several samples a task their mean."""
+        return {model: row_of(sets) for model, sets in self.units.items()}
+
+    @cached_property
+    def _outcomes(self) -> dict[str, dict[str, Outcomes]]:
+        """By model and set."""
+        return {
+            model: {name: outcomes(units) for name, units in sets.items()}
+            for model, sets in self.units.items()
+        }
+
+    @cached_property
+    def averages(self) -> dict[str, float]:
+        """The EvoEval average of the models that have all six sets (table 1)."""
+        return evoeval_column(self.board, self.seed)
+
+    @cached_property
+    def drops(self) -> Drops | None:
+        """Relative drops per set and overall, as section 4.1 has them: over models with all six sets."""
+        solves = any(self.board[model][self.seed] > 0 for model in self.averages)
+        return drops(self.board, self.seed) if solves else None
+
+    @cached_property
+    def changes(self) -> dict[str, Change]:
+        """Mean relative change from its seeds to each other set, over the models that have both."""
+        sets = dict.fromkeys(name for row in self.board.values() for name in row)
+        changes = {name: change(self.board, self.seed_of(name), name) for name in sets}
+        return {name: c for name, c in changes.items() if c is not None and self.seed_of(name) != name}
+
+    @cached_property
+    def same_seeds(self) -> dict[str, dict[str, SameSeeds]]:
+        """By set and model: the set against exactly its problems' own seeds (the paper: 22.5 % on subtle)."""
+        return self._by_set(against_same_seeds, *self.changes)
+
+    @cached_property
+    def compositions(self) -> dict[str, dict[str, Composition]]:
+        """By set (combine, combine_naive) and model: solved by how many parents are (table 2)."""
+        return self._by_set(composition, *self.made_by("combine", "combine_naive"))
+
+    @cached_property
+    def decompositions(self) -> dict[str, dict[str, Decomposition]]:
+        """By set and model: halves solved by whether their seed is (table 3)."""
+        return self._by_set(decomposition, *self.made_by("decompose"))
+
+    @cached_property
+    def by_kind(self) -> dict[str, dict[str, Change]]:
+        """By set and kind of model, the mean relative change: verbose, concise and subtle from the seeds
+        (section 4.1), tool_use from the same problems without helper functions (section 4.3: 59.2 % more for
+        instruct models, 122.0 % for base models).
+        """
+        before = {name: self.seed_of(name) for name in self.made_by(*SEMANTIC_PRESERVING, "subtle")}
+        if self.sets.keys() >= {"tool_use", "tool_use-main_only"}:
+            before["tool_use"] = "tool_use-main_only"
+        by_set = {name: change_by_kind(self.board, self.kinds, name, seed) for name, seed in before.items()}
+        return {name: changes for name, changes in by_set.items() if changes}
+
+    @cached_property
+    def helped_by_tools(self) -> Change | None:
+        """tool_use against the same problems without helper functions (section 4.3: 80.1 % more)."""
+        return change(self.board, "tool_use-main_only", "tool_use")
+
+    @cached_property
+    def regions(self) -> dict[str, Placed]:
+        """The old benchmark against the average over the new one (figure 2); empty below three models."""
+        old = column(self.board, self.old)
+        return regions(old, self.averages) if len(old.keys() & self.averages.keys()) > 2 else {}
+
+    def paired(self, model: str, first: str, second: str) -> Paired | None:
+        """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.
+
+        None where the model lacks one of them or no problem of the one belongs to one of the other.
+        """
+        sets = self._outcomes.get(model, {})
+        if first not in sets or second not in sets:
+            return None
+        before = sets[first].as_seeds() if first == self.seed_of(second) else sets[first]
+        return sets_against_each_other(before, sets[second])
+
+    def _by_set(
+        self, analyse: Callable[[Outcomes, Outcomes], T | None], *names: str
+    ) -> dict[str, dict[str, T]]:
+        """By set and model, `analyse(seeds, set)` where it is not None and the model has both."""
+        by_set: dict[str, dict[str, T]] = {}
+        for name in names:
+            for model, sets in self._outcomes.items():
+                seeds = sets.get(self.seed_of(name))
+                if seeds is None or name not in sets:
+                    continue
+                result = analyse(seeds.as_seeds(), sets[name])
+                if result is not None:
+                    by_set.setdefault(name, {})[model] = result
+        return by_set

@@ -1,0 +1,391 @@
+"""Evidence: what a model wrote for single tasks and what became of it, in packs for one page a suite.
+
+Of each results file: its list of tasks, and packs of what was written for each, with the words that changed.
+"""
+
+import ast
+import base64
+import gzip
+import json
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any, Final, Literal, NamedTuple
+
+from markupsafe import Markup
+
+from triathlon_runner.records import Outcome, RecordedUnit, UnitRecord, Verdict
+from triathlon_runner.unit_pages import evidence_page, model_slug, unit_anchor
+from triathlon_site.render import Environment, formats, show_control_characters
+from triathlon_site.render.formats import receipt_anchor
+
+_TOKENS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+LONGEST: Final = 600
+"""Tokens from which on a comparison costs more than it shows."""
+LONGEST_REASON: Final = 60
+"""Characters of each value in the list of units."""
+BEFORE: Final = 12
+"""Of these, before the first that differs, where equal ones are left out."""
+
+
+class Words(NamedTuple):
+    """A run of text that stayed, came or went."""
+
+    kind: Literal["same", "new", "gone"]
+    text: str
+
+
+@lru_cache(maxsize=4096)
+def changed_words(before: str, after: str) -> list[Words]:
+    """`after` with what is new marked, and what went in its place; unmarked where the texts are long.
+
+    Cached, because all models are asked the same and a comparison takes milliseconds.
+    """
+    old, new = _TOKENS.findall(before), _TOKENS.findall(after)
+    if len(old) > LONGEST or len(new) > LONGEST:
+        return [Words("same", after)]
+    runs = []
+    for operation, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation == "equal":
+            runs.append(Words("same", "".join(new[j1:j2])))
+            continue
+        if (gone := "".join(old[i1:i2])).strip():
+            runs.append(Words("gone", gone))
+        if j2 > j1:
+            runs.append(Words("new", "".join(new[j1:j2])))
+    return runs
+
+
+class Missing(NamedTuple):
+    """A function that was asked for and that a program does not define."""
+
+    name: str
+    defined: tuple[str, ...]
+    """What it defines instead."""
+
+
+def missing_definition(program: str, verdict: Verdict | None) -> Missing | None:
+    """The function whose call failed because the program does not define it; None where it does.
+
+    The grader then looks the function up in vain, and the verdict has its `KeyError`.
+    """
+    case = verdict.failing if verdict else None
+    if case is None or not case.got.startswith("KeyError: '"):
+        return None
+    name = case.got.removeprefix("KeyError: '").rstrip("'")
+    try:
+        body = ast.parse(program).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = tuple(node.name for node in body if isinstance(node, functions))
+    return Missing(name, defined) if case.input.startswith(f"{name}(") and name not in defined else None
+
+
+class Texts(NamedTuple):
+    """What templates of articles compute from texts."""
+
+    changed_words: Callable[..., Any] = changed_words
+    missing: Callable[..., Missing | None] = missing_definition
+
+
+def reason(record: Any) -> str:
+    """Why a unit is not passed, in a few words; empty where its record has no verdict that says it."""
+    verdict: Verdict | None = getattr(record, "verdict", None)
+    if record.outcome == Outcome.PASSED or verdict is None:
+        return ""
+    if missing := missing_definition(getattr(record, "program", ""), verdict):
+        return f"the reply does not define {missing.name}"
+    if verdict.failing:
+        return expected_and_got(formats.expected_value(verdict.failing), verdict.failing.got)
+    return formats.shorten(" ".join(verdict.detail.split()).rstrip(": "), 2 * LONGEST_REASON)
+
+
+def expected_and_got(expected: str, got: str) -> str:
+    """Two values in one line, from shortly before they differ; white space in them stays as it is."""
+    pairs = enumerate(zip_longest(expected, got))
+    start = next((place for place, (one, other) in pairs if one != other), 0) - BEFORE
+    values = (_clipped(text, start if start > BEFORE else 0) for text in (expected, got))
+    return "expected {}, got {}".format(*values)
+
+
+def _clipped(text: str, start: int) -> str:
+    shown = text[start : start + LONGEST_REASON].replace("\n", "⏎")
+    return f"{'…' * (start > 0)}{shown}{'…' * (start + LONGEST_REASON < len(text))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """How the units of one type of record are shown."""
+
+    template: str = "evidence/fields"
+    """Has a macro `content`, which takes the record, the records of the problems that it was evolved from,
+    `rows`, a `Texts`, and whether it is the first that is shown of its task."""
+    rows: Callable[[Any], Iterable[Any]] = lambda _record: ()
+    """From the record to the rows of a table."""
+    kinds: Callable[[Any], Iterable[str]] = lambda _record: ()
+    """What a list of units can be filtered by, beside the outcome."""
+    reason: Callable[[Any], str] = reason
+    """Why a unit is not passed, in a few words."""
+    alike: Callable[[Any], Hashable] = lambda record: record.sample
+    """Samples of one task with the same are shown once."""
+    summary: Callable[[Sequence[Any]], Mapping[str, Any] | None] = lambda _records: None
+    """What boards say of all units of a file, as JSON."""
+
+
+Articles = Mapping[type[UnitRecord], Article]
+"""By type of record; units of other types are shown field by field."""
+
+
+class Shown(NamedTuple):
+    """Samples of one task that are alike: one record, and the numbers of all of them, from 1."""
+
+    record: UnitRecord
+    numbers: tuple[int, ...]
+    content: Markup
+
+
+def render_tasks(
+    tasks: Mapping[str, Sequence[UnitRecord]],
+    environment: Environment,
+    article: Article,
+    parents: Mapping[str, UnitRecord],
+) -> Iterator[tuple[str, str]]:
+    """Each task with the HTML of its units.
+
+    Args:
+        tasks: the units of each task, in the order of their samples.
+        environment: the templates.
+        article: how they are shown.
+        parents: by task_id, what the model did with the problems that these were evolved from.
+    """
+    frame = environment.macro("evidence/unit", "article")
+    content = environment.macro(article.template, "content")
+    texts = Texts()
+    for task, records in tasks.items():
+        groups: dict[Hashable, list[UnitRecord]] = {}
+        for record in records:
+            groups.setdefault(article.alike(record), []).append(record)
+        shown: list[Shown] = []
+        for group in sorted(groups.values(), key=len, reverse=True):
+            first = group[0]
+            found = [parents.get(name) for name in getattr(first, "parents", ())]
+            seeds = [parent for parent in found if isinstance(parent, type(first))]
+            text = content(first, seeds, [*article.rows(first)], texts, not shown)
+            shown.append(Shown(first, tuple(record.sample + 1 for record in group), text))
+        yield task, show_control_characters(frame(task, shown, len(records)))
+
+
+PACK_CHARACTERS: Final = 400_000
+"""Of HTML in one pack: some 40 kB to load for one unit. Smaller ones are more files, and pack worse."""
+LINKS: Final = "links.html"
+ATTEMPTS: Final = "attempts.json"
+SUMMARY: Final = "summary.json"
+INDEX: Final = "index.js"
+LINES: Final = "lines.jsonl.gz"
+"""The file of results itself, as a download: whoever reads a file puts it beside the packs."""
+
+
+def imported_slug(slug: str) -> str:
+    """The folder of evidence of a model whose results were imported; no model's own slug holds a `+`."""
+    return f"imported+{slug}"
+
+
+def imported_page(slug: str) -> str:
+    """The page of all units of a model whose results were imported."""
+    return f"imported/{slug}.html"
+
+
+def read_summary(text: bytes) -> Mapping[str, Any]:
+    """What `Article.summary` said of a file; empty where it said nothing."""
+    summary: Mapping[str, Any] = json.loads(text or b"{}")
+    return summary
+
+
+class Attempt(NamedTuple):
+    """One model's units on one task; for runtime on one program."""
+
+    task: str
+    outcome: str
+    """`passed`, another outcome, `3 loops`, or `2 of 5 passed` where there are several units."""
+    address: str
+    """Of its evidence, from the root of the site; of a failed unit where there is one."""
+
+
+class ListedTask(NamedTuple):
+    """One task in the list of a model's units."""
+
+    task: str
+    outcome: str
+    anchor: str
+    """Its id on the page."""
+    reason: str = ""
+    parents_solved: bool = False
+    """Whether all problems that it was made from, and that there are results of, are solved."""
+
+
+def _by_task(records: Sequence[UnitRecord]) -> dict[str, list[UnitRecord]]:
+    """The records of each task, in the order of their samples."""
+    tasks: dict[str, list[UnitRecord]] = {}
+    for record in records:
+        tasks.setdefault(record.task_id, []).append(record)
+    return {task: sorted(of_task, key=lambda record: record.sample) for task, of_task in tasks.items()}
+
+
+def _first_failed(records: Sequence[UnitRecord]) -> UnitRecord:
+    """The first that is not passed; the first where all are."""
+    return next((record for record in records if record.outcome != Outcome.PASSED), records[0])
+
+
+def outcomes_of(record: UnitRecord) -> tuple[Outcome, ...]:
+    """Of each sample that a record holds: of several where a line of outcomes stands for a whole task."""
+    return record.outcomes if isinstance(record, RecordedUnit) else (record.outcome,)
+
+
+def _ended(records: Sequence[UnitRecord]) -> str:
+    """How the units of a task ended, as `Attempt.outcome` has it."""
+    outcomes = [outcome for record in records for outcome in outcomes_of(record)]
+    passed = outcomes.count(Outcome.PASSED)
+    if len(outcomes) > 1:
+        return f"{passed} of {len(outcomes)} passed" if passed < len(outcomes) else "passed"
+    return str(outcomes[0])
+
+
+def _listed_tasks(
+    tasks: Mapping[str, Sequence[UnitRecord]], article: Article, parents: Mapping[str, UnitRecord]
+) -> Iterator[ListedTask]:
+    """Each task with how it ended and why, for the page of its own suite."""
+    for task, records in tasks.items():
+        worst = _first_failed(records)
+        known = [parents[name].outcome for name in getattr(worst, "parents", ()) if name in parents]
+        solved = bool(known) and all(outcome == Outcome.PASSED for outcome in known)
+        why = article.reason(worst) if worst.outcome != Outcome.PASSED else ""
+        yield ListedTask(task, _ended(records), unit_anchor(task), why, solved)
+
+
+def _attempts(records: Sequence[UnitRecord], page: str, *, receipt: bool) -> Iterator[Attempt]:
+    """The attempts at each task of one file.
+
+    Args:
+        records: its units.
+        page: where their evidence is: the page of the suite, or a receipt.
+        receipt: whether it is one address for all.
+    """
+    fields = type(records[0]).model_fields if records else {}
+    unit = "program_id" if "program_id" in fields else "task_id"
+    programs: dict[str, list[UnitRecord]] = {}
+    for record in records:
+        programs.setdefault(getattr(record, unit), []).append(record)
+    for task, units in programs.items():
+        shown = _first_failed(units)
+        outcome = _ended(units)
+        loops = getattr(shown, "sustained_loops", 0) if "sustained_loops" in fields else 0
+        if loops and len(units) == 1:
+            outcome = f"{loops} loop{'s' * (loops > 1)}"
+        anchor = unit_anchor(shown.task_id, shown.sample)
+        yield Attempt(task, outcome, page if receipt else f"{page}#{anchor}")
+
+
+def read_attempts(text: bytes) -> Iterator[Attempt]:
+    """Every `Attempt` of one file."""
+    return (Attempt(*fields) for fields in json.loads(text or b"[]"))
+
+
+@dataclass(frozen=True)
+class EvidenceExtractor:
+    """Turns the records of one file into what pages show of them."""
+
+    environment: Environment
+    articles: Articles
+    imported: bool = False
+    """Whether others asked the models: their pages are apart from those of what was measured here."""
+
+    def fingerprint(self) -> str:
+        """Of everything that shapes the texts beside the records."""
+        return f"{self.environment.fingerprint} {'imported' if self.imported else 'measured'}"
+
+    def __call__(
+        self,
+        records: Sequence[UnitRecord],
+        model: str,
+        suite: str,
+        parents: Mapping[str, UnitRecord],
+        *,
+        private: bool = False,
+    ) -> dict[str, str]:
+        """`LINKS` and `ATTEMPTS`; of results with texts also `SUMMARY`, `INDEX` and the packs.
+
+        Nothing that a model wrote, nor a task's text, is in what is returned where `private`.
+        `parents`: by task_id, what the model did with the problems that these were evolved from.
+        """
+        slug = model_slug(model)
+        if any(isinstance(record, RecordedUnit) for record in records[:1]):
+            receipt = f"models/{slug}.html#{receipt_anchor(suite)}"
+            tried = list(_attempts(records, receipt, receipt=True))
+            ended: dict[str, list[str]] = {}
+            for one in tried:
+                ended.setdefault(one.outcome, []).append(one.task)
+            groups = [(outcome, len(names), ", ".join(names)) for outcome, names in sorted(ended.items())]
+            return self._lists("recorded", groups, tried)
+        tasks = _by_task(records)
+        article = self.articles.get(type(records[0]), Article()) if records else Article()
+        page = evidence_page(imported_slug(slug) if self.imported else slug, suite)
+        links = list(_listed_tasks(tasks, article, parents))
+        tried = list(_attempts(records, page, receipt=False))
+        if private:
+            return self._lists("links", [one._replace(reason="") for one in links], tried)
+        packs = list(_in_packs(render_tasks(tasks, self.environment, article, parents)))
+        return {
+            **self._lists("links", links, tried),
+            SUMMARY: json.dumps(article.summary(records) or {}, separators=(",", ":")),
+            INDEX: _packed(_index(records, tasks, article, packs)),
+            **{f"{number}.js": _packed(pack) for number, pack in enumerate(packs, start=1)},
+        }
+
+    def _lists(
+        self, template: str, links: Sequence[tuple[Any, ...]], tried: Sequence[Attempt]
+    ) -> dict[str, str]:
+        return {
+            LINKS: self.environment.render(f"evidence/{template}", links=links),
+            ATTEMPTS: json.dumps(tried, separators=(",", ":")),
+        }
+
+
+def _index(
+    records: Sequence[UnitRecord],
+    tasks: Mapping[str, Sequence[UnitRecord]],
+    article: Article,
+    packs: Sequence[Mapping[str, str]],
+) -> dict[str, Any]:
+    """Of each task its pack, how it ended and what it can be filtered by; of each line its task."""
+    number = {task: place for place, pack in enumerate(packs, start=1) for task in pack}
+    kinds = {
+        task: sorted({str(kind) for one in of_task for kind in (one.outcome, *article.kinds(one))})
+        for task, of_task in tasks.items()
+    }
+    place = {task: row for row, task in enumerate(tasks)}
+    return {
+        "tasks": [[task, number[task], _ended(tasks[task]), kinds[task]] for task in tasks],
+        "lines": [place[record.task_id] for record in records],
+    }
+
+
+def _packed(content: Any) -> str:
+    """A script that hands over the content, in Python's base 85; the same bytes for the same content."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return f'triathlonPack("{base64.b85encode(gzip.compress(text, 9, mtime=0)).decode()}")\n'
+
+
+def _in_packs(tasks: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """The tasks of each pack, with the HTML of each."""
+    pack: dict[str, str] = {}
+    for task, html in tasks:
+        if pack and sum(map(len, pack.values())) + len(html) > PACK_CHARACTERS:
+            yield pack
+            pack = {}
+        pack[task] = html
+    if pack:
+        yield pack
