@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "c19e96686a42cbc5742382266a2a93c0a7256d37cbcfee25c106a90fa44f3184")
+DECIDED = (2, "ecd5321e669bddcba500abfe052fa86fde38c4c1b088d4196373fe3a9f1af885")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
