@@ -96,7 +96,7 @@ async def test_the_whole_corpus(ways: Sequence[Way]) -> None:
 
 
 @disciplines
-@pytest.mark.parametrize("examples", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [300, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_generated_replies(ways: Sequence[Way], examples: int) -> None:
     """Parts of the corpus put together at random."""
 

@@ -221,6 +221,14 @@ def test_async_with_and_async_for_are_followed() -> None:
     assert [line for line in lines(found) if line in (9, 10, 15)] == [9, 15, 10, 15]
 
 
+def test_a_generator_function_is_read_out() -> None:
+    """The result of a generator is the list of what it yields."""
+    found = traced("def f():\n    yield 1\n    yield 2")
+    assert found.result is not None
+    assert found.result.text == "[1, 2]"
+    assert lines(found) == [2, 3]
+
+
 def test_a_reference_that_raises_is_an_outcome() -> None:
     """The trace up to there is kept; SystemExit is an exception like others."""
     for raised, error in (("KeyError('k')", "KeyError: 'k'"), ("SystemExit(3)", "SystemExit: 3")):
