@@ -189,12 +189,11 @@
       this.status = make("output", { class: "status", "aria-live": "polite" });
       this.chips = make("span", { class: "chips" });
       const filters = FILTERS.some(([name]) => this.choices(name).length > 1) ? [this.filterChooser()] : [];
-      this.controls = make("div", { class: "controls" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
+      this.controls = make("div", { class: "controls of-table" }, this.search, ...this.quick(), ...filters, this.columnChooser(), ...this.rowHeight(), this.chips, this.status);
       const frame = this.table.parentElement;
       this.none = make("p", { class: "notice", role: "status" });
       this.none.hidden = true;
       frame.before(this.controls, this.none);
-      frame.classList.add("ready");
       this.addMore();
       this.restoreFilters();
       this.restore();

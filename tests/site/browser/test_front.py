@@ -253,23 +253,6 @@ def test_a_discipline_opens_its_fullest_board(page: Page, site: Path) -> None:
     expect(page.get_by_role("link", name="What moved")).to_have_count(0)  # nothing has
 
 
-def test_a_question_leads_to_its_answer(page: Page, site: Path) -> None:
-    """What sorts the table of the same page leads to the table; an anchor to its place."""
-    path = (site / "overall-core.html").as_uri()
-    visit(page, path)
-    addresses = [link.get_attribute("href") or "" for link in page.locator(".asks a").all()]
-    assert len(addresses) >= 5
-    for address in addresses:
-        if "#" not in address:
-            continue
-        visit(page, path)
-        page.locator(f".asks a[href='{address}']").click()
-        settle(page)
-        expect(page.locator(f"[id='{address.partition('#')[2]}']")).to_be_in_viewport()
-        if "sort=" in address:
-            expect(page.locator("th[aria-sort]")).to_have_count(1)
-
-
 @pytest.mark.parametrize("path", ["overall-core.html", "loop.html", "evolved.html"])
 def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, path: str) -> None:
     """Every row alike; a button opens what stands below the scores, and the address keeps it."""

@@ -21,7 +21,9 @@ TABLE: Final = "data/all-models.csv"
 LIST: Final = "all-models.html"
 REST: Final = "data/front-rows-{}.js"
 IN_PAGE: Final = 60
-"""Rows in the page itself, and in each script beside it: a phone would stand still for a script of more."""
+"""Rows in the page itself; the others are in scripts beside it."""
+IN_SCRIPT: Final = 40
+"""Rows in each of them: a phone would stand still for a script of more."""
 SNAPSHOTS: Final = "data/all-snapshots.csv"
 """A line a snapshot, none with cells of two: what the index was fitted to."""
 INDEX: Final = "index"
@@ -89,8 +91,8 @@ def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
         "compared": site.results.models if len(site.results.models) > 1 else (),
     }
     rest = {
-        REST.format(place): rows[start : start + IN_PAGE]
-        for place, start in enumerate(range(IN_PAGE, len(rows), IN_PAGE), 1)
+        REST.format(place): rows[start : start + IN_SCRIPT]
+        for place, start in enumerate(range(IN_PAGE, len(rows), IN_SCRIPT), 1)
     }
     cells = [cell for row in rows for cell in row.cells.values()]
     dates = sorted(cell.date for cell in cells if cell.date)
