@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from triathlon_runner import terminal
 from triathlon_runner.json_text import parse_json
 from triathlon_runner.llm._api import (
+    EndpointError,
     Malformed,
     ModelUnavailableError,
     Retryable,
@@ -373,29 +374,32 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     Raises:
         ModelUnavailableError: a setting is to be changed: it says which number to set.
     """
-    text, why = failure.text, "the model allows"
-    of_server: int | None = None
+    text = failure.text
     if not _LENGTH.search(text) or "the maximum value for `max_tokens`" in text:
-        is_reply, room = True, _number(_MOST_IN_REPLY, text)
-        if room and "exclusive" in text:
-            room -= 1
-    else:
-        of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
-        if prompt is None and total is not None and _REPLY_WORDS.search(text):
-            prompt = total - request.sampling.max_tokens
-        room = (of_server or 0) - (prompt or 0)
-        is_reply = room > 0 and bool(prompt and prompt > 0)
-        if is_reply:
-            why = f"a question of {prompt} tokens leaves"
-        elif prompt is None and _REPLY_LIMIT.search(text):
-            is_reply, room = True, None
-    if not is_reply:
-        return _long_question(failure, config, context, of_server)
-    rest = (room or 0) - config.reasoning_max_tokens
-    advice = f"`max_tokens: {rest}`" if rest > 0 else "a smaller `max_tokens` or `reasoning_max_tokens`"
-    known = f", {why} {room} tokens for the reply" if room else ""
-    raise ModelUnavailableError(
-        f"the token limit is too large{known}: set {advice} in the model's row; {failure.quote}"
+        most = _number(_MOST_IN_REPLY, text)
+        raise _smaller_reply(most - 1 if most and "exclusive" in text else most, failure, config)
+    of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
+    if prompt is None and total is not None and _REPLY_WORDS.search(text):
+        prompt = total - request.sampling.max_tokens
+    if of_server is not None and prompt is not None and 0 < prompt < of_server:
+        why = f"a question of {prompt} tokens leaves"
+        raise _smaller_reply(of_server - prompt, failure, config, why)
+    if prompt is None and _REPLY_LIMIT.search(text):
+        raise _smaller_reply(None, failure, config)
+    return _long_question(failure, config, context, of_server)
+
+
+def _smaller_reply(
+    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
+) -> EndpointError:
+    """Returns the error of a row whose token limit is larger than what is left of the context."""
+    room = f", {why} {most} tokens for the reply" if most else ""
+    rest = (most or 0) - config.reasoning_max_tokens
+    advice = (
+        f"set `max_tokens: {rest}`" if rest > 0 else "set a smaller `max_tokens` or `reasoning_max_tokens`"
+    )
+    return ModelUnavailableError(
+        f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
     )
 
 
