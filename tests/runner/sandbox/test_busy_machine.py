@@ -242,7 +242,7 @@ if sys.argv[2] == "unseen":
 HOG = "def f():\\n    b = bytearray(2 << 30)\\n    b[::4096] = b'1' * len(b[::4096])\\n    return 1\\n"
 async def main():
     async with open_sandbox(jobs=2) as sandbox:
-        job = Job(HOG, (Call("f", ()),), limits=Limits(memory_bytes=5 << 29))
+        job = Job(HOG, (Call("f", ()),), limits=Limits(cpu_seconds=60, memory_bytes=5 << 29))
         for _ in range(2):
             done = await sandbox.run(job)
             print(done.detail or done.results[0].type)
