@@ -1,7 +1,7 @@
 """Predictions: asked, graded and recorded, with models that answer by a rule."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ from support.official_data import official_store
 from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.grading import Grader, ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
@@ -26,7 +26,7 @@ from triathlon_runner.runtime.prediction import (
     grade_prediction,
     masked_assertion,
 )
-from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo
 
 TASKS = (
@@ -51,17 +51,6 @@ class RuleModel:
         shown = prompt.messages[-1].content if isinstance(prompt, Chat) else prompt.text
         reply = Reply(text=self.rule(shown), finish=self.finish)
         return Answer(reply, Usage(requests=1), 0.01, "scripted")
-
-
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with open_sandbox(jobs=2) as opened:
-        yield opened
-
-
-@pytest.fixture
-def grader(sandbox: Sandbox) -> Grader:
-    return ProgramGrader(sandbox)
 
 
 def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
