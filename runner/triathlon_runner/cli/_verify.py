@@ -309,17 +309,22 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
         screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
 
 
-_IN_JSON = "model suite units verified unfinished graded_under scores unverified notes other_engine"
-"""Fields of a report that `--json` has as they are."""
-
-
 def _as_json(report: FileReport) -> dict[str, Any]:
     def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
         return [{"what": each.what, "stored": each.stored, "expected": each.expected} for each in mismatches]
 
     update = report.update
     return {
-        **{name: getattr(report, name) for name in _IN_JSON.split()},
+        "model": report.model,
+        "suite": report.suite,
+        "units": report.units,
+        "verified": report.verified,
+        "unfinished": report.unfinished,
+        "graded_under": report.graded_under,
+        "scores": report.scores,
+        "unverified": report.unverified,
+        "notes": report.notes,
+        "other_engine": report.other_engine,
         "follows": report.good,
         "mismatches": listed(report.mismatches),
         "differing": listed(report.differing),
