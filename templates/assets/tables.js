@@ -31,7 +31,7 @@
     return numeric ? (/^[+−]?[\d,]*\.?\d+/.exec(text)?.[0] ?? "").replace("−", "-").replaceAll(",", "") : text;
   };
 
-  /* Opens over the table; Escape and a press elsewhere close it. `fill` is called once, before it is seen. */
+  /* Opens over the table; Escape and a press elsewhere close it. `fill` is called once, when it is first opened. */
   const chooser = (name, content, fill = () => {}) => {
     const summary = make("summary", {}, name), details = make("details", { class: "chooser" }, summary, content);
     details.addEventListener("keydown", (event) => {
@@ -39,8 +39,8 @@
       details.open = false;
       summary.focus();
     });
-    /* It begins where its button does, or ends there where it would leave the window. */
     details.addEventListener("toggle", fill, { once: true });
+    /* It begins where its button does, or ends there where it would leave the window. */
     details.addEventListener("toggle", () => {
       content.classList.remove("end");
       if (content.getBoundingClientRect().right > document.documentElement.clientWidth) content.classList.add("end");
@@ -225,12 +225,14 @@
 
     /* By filter, a list of what the rows have, or the highest price: made when it is needed, because gathering it from all rows takes a while. */
     get inputs() {
-      return this.made ??= new Map(FILTERS.filter(([name]) => this.choices(name).length > 1).map(([name, label]) => {
+      return this.made ??= new Map(FILTERS.flatMap(([name, label]) => {
+        const choices = this.choices(name);
+        if (choices.length < 2) return [];
         const field = name === "price"
           ? make("input", { type: "number", min: "0", step: "any", "aria-label": label })
-          : make("select", { "aria-label": label }, ...["", ...this.choices(name)].map((choice) => make("option", { value: choice }, choice || "all")));
+          : make("select", { "aria-label": label }, ...["", ...choices].map((choice) => make("option", { value: choice }, choice || "all")));
         field.addEventListener(name === "price" ? "input" : "change", () => this.filter(name, field.value));
-        return [name, field];
+        return [[name, field]];
       }));
     }
 
@@ -239,9 +241,9 @@
       for (const [name] of FILTERS.filter(([name]) => state.has(name))) {
         const field = this.inputs.get(name), stated = state.get(name);
         if (!field) continue;
-        field.value = name === "price" && !(Number(stated) >= 0) ? "" : stated; /* a list keeps what it does not have empty */
+        field.value = name === "price" && !(Number(stated) >= 0) ? "" : stated;
         if (field.value) this.filters.set(name, field.value);
-        else if (name !== "price") field.value = "";
+        else field.value = ""; /* a list that lacks what is stated would show nothing, not "all" */
       }
     }
 
