@@ -102,6 +102,7 @@ class FakeOpener:
         self.model = model
         self.slots = slots
         self.opened = 0
+        self.served_by = "a test"
         self.weights = ""
 
     @asynccontextmanager
@@ -109,7 +110,7 @@ class FakeOpener:
         self.opened += 1
         yield OpenModel(
             cast(Model, self.model),
-            served_by="a test",
+            served_by=self.served_by,
             served_model="fake-1",
             slots=self.slots,
             weights=self.weights,

@@ -31,6 +31,8 @@ class Bench:
     def __init__(self, root: Path, suite: FakeSuite, model: FakeModel, row: ModelRow = ROW) -> None:
         self.folder = ResultsFolder(root)
         self.suite = suite
+        self.finished_suites: list[FakeSuite] = []
+        """Planned, too, before the suite."""
         self.model = model
         self.row = row
         self.rows: list[ModelRow] = []
@@ -44,11 +46,10 @@ class Bench:
         self.reference_seconds: Callable[[FunctionProblem], float] = lambda _: 0.0
 
     def plan(self, limit: int | None = None) -> RunPlan:
-        built = choose(
-            entry_of(self.suite), self.suite, PROFILES["standard"].with_own(limit=limit, samples=None)
-        )
+        profile = PROFILES["standard"].with_own(limit=limit, samples=None)
+        built = [choose(entry_of(suite), suite, profile) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
-        return RunPlan(work={row.id: work_for(Registry(models=(row,)), row, [built]) for row in rows})
+        return RunPlan(work={row.id: work_for(Registry(models=(row,)), row, built) for row in rows})
 
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)

@@ -93,6 +93,7 @@ def write_manifest(
 ) -> None:
     """Writes the manifest, unless nothing was asked and the one that is there still holds.
 
+    `opened`: the model's server; None where none of this suite's units was asked of it.
     `begins`: units are about to be asked; the manifest says so until the run has ended.
     """
     before = folder.read_manifest(work.row.id, work.suite_id)
@@ -132,7 +133,7 @@ def write_manifest(
         bytes=file.size,
         started=before.started if before else now,
         ended="" if begins else now,
-        **_of_server(work, opened, before, begins=begins),
+        **_of_server(work, opened, before if file.units or not begins else None, begins=begins),
     )
     folder.write_manifest(manifest)
 
@@ -150,12 +151,20 @@ def _of_server(
     weights = opened.weights if opened else before.identity.get(WEIGHTS) if before else None
     return {
         "served_model": source.served_model if source else "not reached",
-        "served_by": source.served_by if source else "not reached",
+        "served_by": _servers(opened, before),
         "identity": with_weights(work.identity, weights),
         "context_full": context_full or (before.context_full if before else {}),
         "findings": tuple(stats.findings) if stats and was_heard else before.findings if before else (),
         "tokens_per_second": round(speed, 2) if speed else before.tokens_per_second if before else None,
     }
+
+
+def _servers(opened: OpenModel | None, before: Manifest | None) -> str:
+    """Returns how the model was served; where lines come from several servers, each of them."""
+    names = [before.served_by] if before else []
+    if opened and not any(opened.served_by in name for name in names):
+        names.append(opened.served_by)
+    return " and ".join(names) or "not reached"
 
 
 def _is_of_larger_run(

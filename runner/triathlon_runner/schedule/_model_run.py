@@ -76,7 +76,7 @@ class SuiteRun:
                 self.left = ()
                 return False
             self.left = self.work.open_units(())
-        self._write_manifest(opened, begins=bool(self.left))
+        self._write_manifest(opened if self.left else None, begins=bool(self.left))
         return True
 
     async def run(self, unit: Unit, opened: OpenModel) -> None:
@@ -131,7 +131,7 @@ class SuiteRun:
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
-            self._write_manifest(opened)
+            self._write_manifest(opened if self.tried else None)
         else:
             self.file.remove()
             self.runner.folder.manifest(self.model, self.suite).unlink(missing_ok=True)

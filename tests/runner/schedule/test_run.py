@@ -88,6 +88,20 @@ async def test_a_larger_run_goes_on_from_a_smaller_one(bench: Bench) -> None:
     assert [record.task_id for record in bench.records()] == list("abcd")
 
 
+async def test_the_manifest_names_the_servers_of_its_lines(bench: Bench) -> None:
+    """All that lines came from, and none of another suite's: a finished file stays as it is."""
+    await bench.run()
+    bench.finished_suites = [bench.suite]
+    bench.suite = FakeSuite("evolved/other", tasks=[Task(name) for name in "abcd"])
+    await bench.run(limit=2)
+    bench.opener.served_by = "another"
+    await bench.run()
+    await bench.run()
+    assert bench.manifest().served_by == "a test and another"
+    bench.suite = bench.finished_suites[0]
+    assert bench.manifest().served_by == "a test"
+
+
 async def test_a_locked_model_ends_itself_alone(bench: Bench) -> None:
     """Another run holds one model's files: that is said and its units stay open; the others are asked."""
     bench.rows = [ROW.model_copy(update={"id": "locked"}), ROW]
