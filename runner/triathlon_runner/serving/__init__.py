@@ -8,8 +8,8 @@ from triathlon_runner.serving._config import (
     ServingError,
     WheelMember,
 )
-from triathlon_runner.serving._launch import Gpu, GpuAllocation, Machine, gpus
-from triathlon_runner.serving._server import DEFAULT_AT_ONCE, Server, serve
+from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, Gpu, GpuAllocation, Machine, gpus
+from triathlon_runner.serving._server import Server, serve
 
 __all__ = [
     "DEFAULT_AT_ONCE",

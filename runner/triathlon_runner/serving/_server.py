@@ -12,15 +12,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from triathlon_runner.serving._children import Child, last_lines, spawn
 from triathlon_runner.serving._config import ServeConfig, ServerLostError, ServingError, absolute
-from triathlon_runner.serving._launch import LOOPBACK, MOST_AT_ONCE, Machine, ServerPlan, plan_server
+from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, LOOPBACK, Machine, ServerPlan, plan_server
 from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
 
-DEFAULT_AT_ONCE: Final = 32
-"""Questions that a model is asked at once where nothing says how many."""
 _TOKENS_OF_A_QUESTION = 2048
 """More than a question and its reply have in nearly all suites (replies of at most 1,024 tokens)."""
 _POLL_SECONDS = 0.2
@@ -147,15 +145,11 @@ class Server:
     async def at_once(self) -> int:
         """Returns how many questions it can be given at once, where the row does not say.
 
-        On a GPU as many as the memory for keys and values holds, which is what the weights leave of the card,
-        at 2,048 tokens each; at least 32, and no more than vLLM answers at the same time.
+        As many as the memory for keys and values holds (on a GPU what the weights leave of the card), at
+        2,048 tokens each; at least 32, and no more than the device answers well at the same time.
         """
-        if self._plan.allocation.device == "cpu":
-            return DEFAULT_AT_ONCE
         tokens = _cache_tokens(await _text(f"{self._root}/metrics"))
-        most = self._plan.arguments["max-num-seqs"]
-        room = max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION)
-        return min(room, most if isinstance(most, int) else MOST_AT_ONCE)
+        return min(max(DEFAULT_AT_ONCE, tokens // _TOKENS_OF_A_QUESTION), self._plan.most_at_once)
 
     async def ensure(self, *, seconds: float = _PROBE_SECONDS) -> None:
         """Restarts the server if it is dead or stalled; callers at the same time wait for one restart.

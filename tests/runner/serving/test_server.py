@@ -102,7 +102,11 @@ async def test_the_port_is_kept(stand: _Stand) -> None:
 @pytest.mark.parametrize(
     ("device", "blocks", "block", "at_once"),
     [
-        ("cpu", 99999, {}, 32),
+        ("slow cpu", 99999, {}, 32),
+        ("cpu", 99999, {}, 96),
+        ("cpu", 9900, {}, 77),
+        ("cpu", 1000, {}, 32),
+        ("cpu", 99999, {"args": {"max-num-seqs": 8}}, 8),
         ("cuda", 99999, {}, 256),  # 1.6 million tokens
         ("cuda", 12800, {}, 100),  # 204,800 tokens, 2,048 for each question
         ("cuda", 1000, {}, 32),
@@ -110,10 +114,18 @@ async def test_the_port_is_kept(stand: _Stand) -> None:
         ("cuda", 99999, {"args": {"max-num-seqs": 64}}, 64),
     ],
 )
-async def test_questions_at_once_follow_from_the_card(
-    stand: _Stand, device: str, blocks: int | None, block: dict[str, Any], at_once: int
+async def test_questions_at_once_follow_from_the_device(
+    stand: _Stand,
+    device: str,
+    blocks: int | None,
+    block: dict[str, Any],
+    at_once: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the weights leave of a card's memory says how many questions it gets; a CPU gets 32."""
+    """The memory for keys and values says how many it gets; a CPU gets more than 32 where it has bfloat16."""
+    is_fast = not device.startswith("slow")
+    monkeypatch.setattr("triathlon_runner.serving._launch._cpu_computes_in_bfloat16", lambda: is_fast)
+    device = device.removeprefix("slow ")
     size = f'vllm:cache_config_info{{block_size="16",engine="0",num_gpu_blocks="{blocks}"}} 1.0\n'
     env = {"FAKE_VLLM_METRICS": "" if blocks is None else size}
     machine = Machine([Gpu(0, "GPU-a", "H100", 81559, 80000)])
