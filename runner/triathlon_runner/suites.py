@@ -18,7 +18,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Model, ModelKind, Sampling
 from triathlon_runner.metrics import Metric
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import ProtocolHashes, UnitRecord
+from triathlon_runner.records import ProtocolHashes, RuntimeRecord, UnitRecord
 from triathlon_runner.sandbox import Language
 
 GradedWhere = Literal["outside", "in part"]
@@ -236,6 +236,11 @@ class SuiteEntry:
     def private(self) -> bool:
         """Whether texts of tasks and replies stay out of the site."""
         return self.user_data is not None and self.user_data.private
+
+    @property
+    def recorded_by_task(self) -> bool:
+        """Whether a recorded line holds all samples of a task, which are asked several times."""
+        return self.default_samples > 1 and not issubclass(self.record, RuntimeRecord)
 
     @property
     def seed_suites(self) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ from triathlon_runner.records import (
     UnitRecord,
     Usage,
     Verdict,
-    check_kept_as_outcomes,
     recorded_lines,
 )
 from triathlon_runner.schedule import Work
@@ -161,7 +160,6 @@ async def import_recording(
     machinery failed: call again.
     """
     entry = work.built.entry
-    check_kept_as_outcomes(entry.id, entry.record)
     if entry.record is not log_format.record:
         raise UserError(
             f"expected a suite that asks what {log_format.name} logs answer, got {entry.id!r};"
@@ -174,7 +172,7 @@ async def import_recording(
         units, work, report, lambda unit, sample: _graded_for_line(unit, sample, work, grader), on_progress
     )
     if graded_units and not report.ungraded:
-        by_task = entry.default_samples > 1
+        by_task = entry.recorded_by_task
         lines = []
         for unit, record, comparison in graded_units:
             text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")

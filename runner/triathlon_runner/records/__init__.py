@@ -43,7 +43,6 @@ from triathlon_runner.records._recorded import (
     RecordedSamples,
     RecordedTask,
     RecordedUnit,
-    check_kept_as_outcomes,
     recorded_lines,
 )
 
@@ -81,7 +80,6 @@ __all__ = [
     "Usage",
     "Verdict",
     "asks_base_model",
-    "check_kept_as_outcomes",
     "known_protocols",
     "recorded_lines",
     "samples_are_copies",

@@ -1,20 +1,23 @@
 """Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby, repeat
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.records._base import Count, Outcome, Strict, UnitRecord, Usage
+from triathlon_runner.records._base import Count, Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
+    AnswerRecord,
     EvolvedRecord,
     LoopRecord,
     LoopStep,
     MaxLoops,
-    PredictionRecord,
+    Number,
+    RuntimeRecord,
+    StatementRecord,
 )
 from triathlon_runner.records._manifest import Amount, Manifest
 
@@ -23,14 +26,64 @@ RECORDED: Final = "recorded"
 MEASURED_HERE: Final = "measured"
 """The source of results that this program measured, and that are kept without their texts."""
 _HASH_DIGITS: Final = 8
-_KEPT_AS_OUTCOMES: Final = (LoopRecord, EvolvedRecord, PredictionRecord)
-"""Records whose metrics need no more than a recorded line has."""
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
 
 
 SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
 """`YYYY`, `YYYY-MM` or `YYYY-MM-DD`; empty where it is not known."""
+
+
+ConstantAnswer = Literal["YES", "NO", "Nil", "-1"]
+"""Whether a line runs; a state without a value; the end of the function."""
+
+
+class RecordedStatement(Strict):
+    """The outcomes of the three questions about one (line, variable)."""
+
+    line: Number
+    coverage: Outcome
+    state: Outcome
+    path: Outcome
+    right: tuple[ConstantAnswer, ...] = ()
+    """Right answers that no program has to be known for; the others are texts of the data set."""
+
+    @classmethod
+    def of(cls, statement: StatementRecord) -> Self:
+        """Returns what is kept of a statement's questions."""
+        answers = {name: getattr(statement, name) for name in _CONSTANTS}
+        right = (
+            r for name, constants in _CONSTANTS.items() for r in constants if r in answers[name].expected
+        )
+        outcomes = {name: answer.outcome for name, answer in answers.items()}
+        return cls(line=statement.line, right=tuple(right), **outcomes)
+
+    def record(self) -> StatementRecord:
+        """Returns the statement as metrics read it."""
+        answers = {
+            name: _answer(getattr(self, name), [right for right in self.right if right in constants])
+            for name, constants in _CONSTANTS.items()
+        }
+        return StatementRecord(line=self.line, variable="", **answers)
+
+
+_CONSTANTS: Final[dict[str, tuple[ConstantAnswer, ...]]] = {
+    "coverage": ("YES", "NO"),
+    "state": ("Nil",),
+    "path": ("-1",),
+}
+"""By the field of the question."""
+
+
+def _answer(outcome: Outcome, right: Sequence[str]) -> AnswerRecord:
+    """Returns an answer without its texts; whether it said that the line runs follows from its outcome."""
+    correct = outcome is Outcome.PASSED
+    given = None
+    if right in (["YES"], ["NO"]) and outcome in {Outcome.PASSED, Outcome.FAILED}:
+        given = "YES" if correct == (right == ["YES"]) else "NO"
+    return AnswerRecord(
+        reply=Reply(text=""), answer=given, expected=tuple(right), outcome=outcome, correct=correct
+    )
 
 
 class RecordedLine(Strict):
@@ -45,8 +98,14 @@ class RecordedLine(Strict):
     """Those of them whose prompt was a program instead of a description of one."""
     parents: tuple[str, ...] = ()
     """task_ids of the problems that this one was evolved from."""
+    program_id: str = ""
+    """Of a runtime suite; likewise the three fields that follow."""
+    statements: tuple[RecordedStatement, ...] = ()
+    output: Outcome | None = None
+    output_by_authors: bool | None = None
     program: str
-    """The first 8 hex digits of the SHA-256 of the program, or of all programs of a loop; empty for none."""
+    """The first 8 hex digits of the SHA-256 of the program, or of all programs of a loop or all answers of a
+    unit; empty for none."""
     differs: bool = False
     """Whether the authors' verdict is another. Where a program that failed there passes here, nobody asked
     further: the loops sustained are then the recording's."""
@@ -55,6 +114,14 @@ class RecordedLine(Strict):
     def of(cls, record: UnitRecord, text: str) -> Self:
         """Returns the line of a record; `text` is what the model wrote, of which it keeps the hash."""
         loop = record if isinstance(record, LoopRecord) else None
+        runtime: dict[str, Any] = {}
+        if isinstance(record, RuntimeRecord):
+            runtime = {
+                "program_id": record.program_id,
+                "statements": tuple(map(RecordedStatement.of, record.statements)),
+                "output": record.output.outcome,
+                "output_by_authors": record.output_by_authors,
+            }
         return cls(
             task_id=record.task_id,
             sample=record.sample,
@@ -63,6 +130,7 @@ class RecordedLine(Strict):
             loops_from_programs=loop.loops_from_programs if loop else 0,
             parents=record.parents if isinstance(record, EvolvedRecord) else (),
             program=_hash(text),
+            **runtime,
         )
 
 
@@ -93,15 +161,6 @@ class RecordedTask(Strict):
             if left < 0:
                 raise ValueError(f"outcomes: expected at most {MOST_SAMPLES} samples, got {run[:40]!r}")
             yield from repeat(Outcome(name), samples)
-
-
-def check_kept_as_outcomes(suite: str, record: type[UnitRecord]) -> None:
-    """Refuses a suite whose scores do not follow from outcomes, which are all that recorded lines have."""
-    if record not in _KEPT_AS_OUTCOMES:
-        raise UserError(
-            f"{suite}: expected a suite whose scores follow from outcomes (loop, evolved, CRUXEval), got"
-            f" {record.__name__}s, whose scores need every answer; keep the whole file"
-        )
 
 
 def recorded_lines(
@@ -146,6 +205,11 @@ class RecordedUnit(UnitRecord):
         """Of each sample that the line holds."""
         return (self.outcome,)
 
+    @property
+    def alike(self) -> Hashable:
+        """Equal for units that add the same to every metric."""
+        return tuple(sorted(self.outcomes))
+
     def apart(self) -> "list[RecordedUnit]":
         """Returns each sample by itself."""
         return [self]
@@ -187,6 +251,23 @@ class RecordedLoop(RecordedUnit, LoopRecord):
     """A recorded line of a loop suite: no recording has what its judge said, so ASL is known as a range."""
 
     loops: tuple[LoopStep, ...] = ()
+
+    @property
+    def alike(self) -> Hashable:
+        """Equal for units that add the same to every metric."""
+        return self.outcome, self.similarity, self.max_loops, self.sustained_loops
+
+
+class RecordedRuntime(RecordedUnit, RuntimeRecord):
+    """A recorded line of a runtime suite: the outcome of each answer."""
+
+    program: str = ""
+    input: str = ""
+
+    @property
+    def alike(self) -> Hashable:
+        """Equal for units that add the same to every metric: its answers are its own."""
+        return self.task_id, self.sample
 
 
 class Receipt(Strict):
@@ -263,6 +344,15 @@ class RecordedManifest(Manifest):
             return RecordedSamples(**common, task_id=task.task_id, outcome=samples[0], samples=samples)
         recorded = RecordedLine.model_validate_json(line)
         common |= {"task_id": recorded.task_id, "sample": recorded.sample, "outcome": recorded.outcome}
+        if recorded.output is not None:
+            return RecordedRuntime(
+                **common,
+                style="cot" if self.suite.endswith("@cot") else "direct",
+                program_id=recorded.program_id,
+                statements=tuple(statement.record() for statement in recorded.statements),
+                output=_answer(recorded.output, ()),
+                output_by_authors=recorded.output_by_authors,
+            )
         loops, max_loops = recorded.sustained_loops, self.max_loops
         if (max_loops is None) != (loops is None):
             raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")

@@ -18,7 +18,6 @@ from triathlon_runner.records import (
     RecordedManifest,
     UnitRecord,
     Usage,
-    check_kept_as_outcomes,
     recorded_lines,
 )
 from triathlon_runner.store import RecordedFile, ResultsFolder, archive, replace_file
@@ -103,13 +102,12 @@ def compact_file(
     """Writes a verified results file anew without its texts and returns the new file; the old one stays.
 
     `report` is what verifying it showed: every line follows from its evidence. Where the suite's scores need
-    more than outcomes, or samples are missing, it is refused.
+    more than a recorded line has, or samples are missing, it is refused.
     """
-    check_kept_as_outcomes(entry.id, entry.record)
     records = [stored for stored, _ in report.pairs]
     texts = ["\0".join(question.extracted for question in record.questions()) for record in records]
     units = [(RecordedLine.of(record, text), text) for record, text in zip(records, texts, strict=True)]
-    by_task = entry.default_samples > 1
+    by_task = entry.recorded_by_task
     lines = recorded_lines(units, by_task=by_task)
     path = folder.lines(report.model, report.suite)
     receipt = Receipt(

@@ -20,10 +20,10 @@ from triathlon_runner.records import (
     Outcome,
     ProtocolHashes,
     Receipt,
-    RecordedLoop,
     RecordedManifest,
     RecordedSamples,
     RecordedUnit,
+    RuntimeRecord,
     UnitRecord,
     Usage,
 )
@@ -266,14 +266,7 @@ def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashabl
     """Equal for recorded units of which every metric has the same value; else of one unit alone."""
     if any(isinstance(record, RecordedSamples) for record, *_ in units[:1]):
         return [outcome for *_, outcome in units]
-    return [_kind(record) if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
-
-
-def _kind(record: RecordedUnit) -> Hashable:
-    """Equal for records that add the same to every metric."""
-    if isinstance(record, RecordedLoop):
-        return record.outcome, record.similarity, record.max_loops, record.sustained_loops
-    return tuple(sorted(record.outcomes))
+    return [record.alike if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
 
 
 def parents_of(record: UnitRecord) -> tuple[str, ...]:
@@ -303,7 +296,7 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
 def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
     """By id of a metric, the contributions summed by cluster, in the order of the clusters' names."""
     recorded = [record for record in records if isinstance(record, RecordedUnit)]
-    if recorded:
+    if recorded and not isinstance(recorded[0], RuntimeRecord):  # whose cluster is the program, not the task
         return _recorded_parts(metrics, recorded)
     return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
 
@@ -327,7 +320,7 @@ def _recorded_parts(metrics: Sequence[Metric], records: Sequence[RecordedUnit]) 
     names = sorted(tasks)
     alike: dict[Hashable, list[int]] = {}
     for place, name in enumerate(names):
-        alike.setdefault(tuple(map(_kind, tasks[name])), []).append(place)
+        alike.setdefault(tuple(record.alike for record in tasks[name]), []).append(place)
     firsts = [tasks[names[rows[0]]] for rows in alike.values()]
     units_of = [[unit for line in of_task for unit in line.apart()] for of_task in firsts]
     found = {}

@@ -67,7 +67,7 @@ def test_archive_outdated(small: SmallRun) -> None:
     assert len(states) == 3 and sum(state.startswith("archived") for state in states) == 1
 
 
-@pytest.mark.parametrize("suite", [LOOP, SEEDS])
+@pytest.mark.parametrize("suite", [LOOP, SEEDS, "runtime/core"])
 def test_results_without_texts(small: SmallRun, suite: str) -> None:
     """What is kept of a verified file gives the same scores and holds no text; its receipt says from what."""
     code, said = small.says("results", "compact", "--suites", suite)

@@ -6,16 +6,27 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from support.site import build_small, page_text, small_results
+from triathlon_runner import catalogue
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
-from triathlon_runner.records import MEASURED_HERE, LoopRecord, RecordedLine, RecordedManifest, RecordedTask
+from triathlon_runner.records import (
+    MEASURED_HERE,
+    LoopRecord,
+    RecordedLine,
+    RecordedManifest,
+    RecordedTask,
+    RuntimeRecord,
+)
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, frames, gather
 from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS
+from triathlon_site.load._aggregate import parts, unit_frame
 from triathlon_site.models import ModelInfo, recorded_infos
 from triathlon_site.pages.model import beside_recordings
 
@@ -227,6 +238,28 @@ def test_what_recorded_units_keep(tmp_path: Path) -> None:
     units = frames(results).units["loop/core"]
     assert PARENTS not in units.columns
     assert set(units["model"]) == {"strong", "middle", "weak", "other"}
+
+
+def test_outcomes_of_answers_count_as_the_answers_did(tmp_path: Path) -> None:
+    """A runtime suite without texts has each metric, by unit and by program, that its whole file has."""
+    results = small_results(tmp_path)
+    whole = list(read_records(results / "runs/middle/runtime/core.jsonl", RuntimeRecord))
+    manifest = json.loads((results / "runs/middle/runtime/core.manifest.json").read_text())
+    kept = ("suite", "model", "served_model", "protocol", "settings", "data", "tasks_in_suite", "outcomes")
+    recorded = RecordedManifest.model_validate(
+        {name: manifest[name] for name in (*kept, "tasks_planned")} | {"receipt": RECEIPT}
+    )
+    outcomes = [recorded.unit(RecordedLine.of(unit, "").model_dump_json().encode()) for unit in whole]
+    (suite,) = catalogue.select(["runtime/core"])
+    by_unit = [unit_frame(suite.metrics, records) for records in (whole, outcomes)]
+    metrics = [metric.id for metric in suite.metrics]
+    pd.testing.assert_frame_equal(by_unit[0][metrics], by_unit[1][metrics])
+    of_whole, of_outcomes = (parts(suite.metrics, records) for records in (whole, outcomes))
+    for metric, one in of_whole.items():
+        other = of_outcomes[metric]
+        assert one.clusters == other.clusters
+        assert np.array_equal(one.numerators, other.numerators), metric
+        assert np.array_equal(one.denominators, other.denominators), metric
 
 
 ANSWERS = "runtime/cruxeval-output"
