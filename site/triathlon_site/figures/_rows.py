@@ -122,7 +122,8 @@ def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) ->
         groups.append((row.name, middle, heights))
         if last is not None:
             crossing.append((middle, _height(last)))
-    starts = accumulate((28 + 6.4 * len(name) for name in series), initial=BARS_LEFT)
+    names = (*series, ink)
+    *starts, end = accumulate((28 + 6.4 * len(name) for name in names), initial=BARS_LEFT)
     parts = {
         "ticks": quarter_ticks(_height(0), _height(100)),
         "left": BARS_LEFT,
@@ -131,9 +132,9 @@ def bars(title: str, series: Sequence[str], ink: str, rows: Sequence[DotRow]) ->
         "groups": groups,
         "crossing": crossing,
         "bar": bar - 1,
-        "legend": list(zip((*series, ink), starts, strict=True)),
+        "legend": list(zip(names, starts, strict=True)),
     }
-    return draw("bars", title, max(width, 420), BARS_TOP + PLOT + FOOT, **parts)
+    return draw("bars", title, max(width, end), BARS_TOP + PLOT + FOOT, **parts)
 
 
 def _height(share: float) -> float:
