@@ -190,6 +190,10 @@ async def _run(session: Session, log_json: Path | None, *, estimates: bool) -> i
                 " `key_env` are --model, --base-url and --key-env; for others write it into models.yaml"
                 " (README, 'Add a model')"
             )
+        if plan.work and not (summary.finished or summary.exit_code or summary.other_protocol):
+            summary.notes.append(
+                "all units had been measured before; another --results folder has them asked anew"
+            )
         if log is not None:
             log.end(
                 runner.control.accounts,
