@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby, repeat
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field
 
@@ -200,6 +200,9 @@ def _hash(text: str) -> str:
 class RecordedUnit(UnitRecord):
     """A recorded line, or one sample of a line that holds a task, as metrics read it: no texts."""
 
+    task_is_cluster: ClassVar[bool] = True
+    """Whether metrics count each task by itself; else several tasks share a program."""
+
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Of each sample that the line holds."""
@@ -261,6 +264,7 @@ class RecordedLoop(RecordedUnit, LoopRecord):
 class RecordedRuntime(RecordedUnit, RuntimeRecord):
     """A recorded line of a runtime suite: the outcome of each answer."""
 
+    task_is_cluster: ClassVar[bool] = False
     program: str = ""
     input: str = ""
 

@@ -23,7 +23,6 @@ from triathlon_runner.records import (
     RecordedManifest,
     RecordedSamples,
     RecordedUnit,
-    RuntimeRecord,
     UnitRecord,
     Usage,
 )
@@ -296,7 +295,7 @@ def repeats(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[st
 def parts(metrics: Sequence[Metric], records: Sequence[UnitRecord]) -> dict[str, Parts]:
     """By id of a metric, the contributions summed by cluster, in the order of the clusters' names."""
     recorded = [record for record in records if isinstance(record, RecordedUnit)]
-    if recorded and not isinstance(recorded[0], RuntimeRecord):  # whose cluster is the program, not the task
+    if recorded and recorded[0].task_is_cluster:
         return _recorded_parts(metrics, recorded)
     return {metric.id: _summed(metric.contributions(records)) for metric in metrics}
 
