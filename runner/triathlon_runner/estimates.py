@@ -14,6 +14,7 @@ from triathlon_runner.noise import Z_95
 from triathlon_runner.records import Manifest, Outcome, Reply, Usage
 from triathlon_runner.schedule import RunPlan, Work, spread
 from triathlon_runner.store import ResultsFolder
+from triathlon_runner.suites import UnitRun
 
 _PROBED_TASKS = 3
 
@@ -191,7 +192,7 @@ async def highest_cost(work: Work, grader: Grader) -> Cost:
     model = DryRunModel(work.row.id, work.row.kind)
     suite, tasks = work.built.suite, spread(work.built.chosen, _PROBED_TASKS)
     for task in tasks:
-        await suite.run(task.task_id, 0, model, grader, work.protocol, work.judge)
+        await suite.run(UnitRun(task.task_id, 0, model, grader, work.protocol, work.judge))
     if not model.requests:
         return Cost(0.0, 0.0, 0.0, "asks nothing")
     requests = work.built.entry.most_requests or model.requests / len(tasks)

@@ -97,6 +97,30 @@ def request_settings(kind: ModelKind, sampling: Sampling) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class UnitRun:
+    """One unit that is run: a sample of a task, who answers and grades it, and under which protocol."""
+
+    task_id: str
+    sample: int
+    """From 0."""
+    model: Model
+    grader: Grader
+    protocol: ProtocolHashes
+    judge: Model | None = None
+    """Without the LLM judge a suite that compares texts says less, never something else; others ignore it."""
+
+    def record_fields(self, suite_id: str) -> dict[str, Any]:
+        """Returns the fields of the unit's record that say which unit it is."""
+        return {
+            "suite": suite_id,
+            "model": self.model.id,
+            "task_id": self.task_id,
+            "sample": self.sample,
+            "protocol": self.protocol,
+        }
+
+
 class Suite(Protocol):
     """One data set with one set of settings. Building one reads its data; running one asks and executes."""
 
@@ -125,19 +149,8 @@ class Suite(Protocol):
         """
         ...
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        judge: Model | None = None,
-        /,
-    ) -> UnitRecord:
-        """Runs one unit to its end: a task of `tasks()`, and the sample's number from 0.
-
-        Without the LLM judge a suite that compares texts says less, never something else; others ignore it.
+    async def run(self, unit: UnitRun, /) -> UnitRecord:
+        """Runs one unit to its end: a task of `tasks()`.
 
         Raises:
             InfrastructureError: the unit stays open.

@@ -21,7 +21,7 @@ from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, Reply, UnitRecord
 from triathlon_runner.sandbox import Language, open_sandbox
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, UnitRun
 from triathlon_runner.translation._suite import program_in
 
 DATA = DataSetInfo("test", "1", "0" * 64)
@@ -50,7 +50,7 @@ async def feed(
     """A unit whose every question gets this reply; its record can be written down and read again."""
     model = FakeModel(lambda _: reply, kind=kind)
     task = suite.tasks()[0].task_id
-    record = await suite.run(task, 0, model, grader or FakeGrader(), hashes("hash"))
+    record = await suite.run(UnitRun(task, 0, model, grader or FakeGrader(), hashes("hash")))
     assert type(record).model_validate_json(record.model_dump_json()) == record
     return record
 

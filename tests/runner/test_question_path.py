@@ -39,7 +39,7 @@ from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS
 from triathlon_runner.runtime.prediction import Asked, PredictionSuite
 from triathlon_runner.sandbox import Execution, Job, Returned, Sent, open_sandbox
 from triathlon_runner.sandbox._worker import ChildEnd
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, UnitRun
 
 STAGES = (
     ProgramQuestions, InputQuestions, StatementQuestion, CruxevalTask, Chat, Completion, Reply, Answer,
@@ -141,7 +141,10 @@ async def test_the_documented_files_are_those_that_a_question_passes(grader: Gra
     for model_kind, (rule, score) in product(MODEL_KINDS, [(rightly, 100.0), (right_on(), 0.0)]):
         model = ScriptedModel(truths(questions, style), rule, style, model_kind)
         with follower:
-            records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
+            records = [
+                await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p")))
+                for task in suite.tasks()
+            ]
             scores = [metric.score(records) for metric in METRICS]
         assert scores[0] == score
     assert follower.files == documented(1, 2, 3, 4, 5, 6)
@@ -178,7 +181,9 @@ async def test_the_documented_files_are_those_that_a_prediction_passes(
     wrong = right.replace("['marked'", "['also', 'marked'")
     for model_kind, (answer, score) in product(MODEL_KINDS, [(right, 1.0), (wrong, 0.0)]):
         with follower:
-            record = await suite.run(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
+            record = await suite.run(
+                UnitRun(PREDICTED.task_id, 0, Predictor(answer, model_kind), grader, hashes("p"))
+            )
             scores = [metric.score([record]) for metric in PREDICTION_METRICS]
         assert scores[0] == score
     assert follower.files == documented(*((2, 4, 5, 7) if asked == "output" else (2, 5, 7)))

@@ -16,6 +16,7 @@ from triathlon_runner.records import Reply, Usage
 from triathlon_runner.runtime import write_questions
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import PROFILES, build_suite
+from triathlon_runner.suites import UnitRun
 
 SUITES: Final = (
     "loop/core",
@@ -47,7 +48,7 @@ async def first_unit(suite: str, kind: ModelKind, root: Path) -> tuple[Sampling,
         grader = ProgramGrader(sandbox, root / "keys")
         data = DataStore(cache=root / "data", fetch=False)
         built = await build_suite(entry, data, grader, PROFILES["standard"].with_own(limit=1))
-        await built.suite.run(built.chosen[0].task_id, 0, model, grader, hashes("hash"))
+        await built.suite.run(UnitRun(built.chosen[0].task_id, 0, model, grader, hashes("hash")))
     return entry.sampling_of(kind), model.asked
 
 

@@ -9,12 +9,13 @@ from triathlon_runner.datasets import DataStore
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, Message, Model, ModelKind, Sampling
 from triathlon_runner.models_yaml import ModelRow
-from triathlon_runner.records import Outcome, ProtocolHashes, Reply, UnitRecord, Usage
+from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
 from triathlon_runner.schedule import OpenModel
 from triathlon_runner.suites import (
     DataSetInfo,
     SuiteEntry,
     Task,
+    UnitRun,
     asked_settings,
     graded_settings,
     request_settings,
@@ -66,23 +67,11 @@ class FakeSuite:
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         return request_settings(kind, SAMPLING)
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> UnitRecord:
-        answer = await model.ask(Chat((Message("user", task_id),)), SAMPLING)
+    async def run(self, unit: UnitRun) -> UnitRecord:
+        answer = await unit.model.ask(Chat((Message("user", unit.task_id),)), SAMPLING)
         return UnitRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
-            outcome=Outcome.PASSED if answer.reply.text == task_id else Outcome.FAILED,
+            **unit.record_fields(self.id),
+            outcome=Outcome.PASSED if answer.reply.text == unit.task_id else Outcome.FAILED,
             usage=answer.usage,
         )
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from rich.console import Console
 
 from support.fake_suite import GRADER, FakeSuite, entry_of
-from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Chat, Message, Model, ReplyCache, Sampling
+from triathlon_runner.llm import Chat, Message, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitRecord, Usage
+from triathlon_runner.records import Manifest, Outcome, UnitRecord, Usage
 from triathlon_runner.schedule import (
     PROFILES,
     STOP_SECONDS,
@@ -27,7 +26,7 @@ from triathlon_runner.schedule import (
     work_for,
 )
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites import Task
+from triathlon_runner.suites import Task, UnitRun
 
 QUESTIONS = 19
 """Requests of a loop of ten that passes to its end."""
@@ -40,18 +39,10 @@ class LongSuite(FakeSuite):
         super().__init__(tasks=[Task(f"task {number}") for number in range(units)])
         self._at_once = at_once
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> UnitRecord:
+    async def run(self, unit: UnitRun) -> UnitRecord:
         async def ask(number: int) -> Usage:
-            question = Chat((Message("user", f"{task_id}, question {number}"),))
-            return (await model.ask(question, Sampling(max_tokens=5))).usage
+            question = Chat((Message("user", f"{unit.task_id}, question {number}"),))
+            return (await unit.model.ask(question, Sampling(max_tokens=5))).usage
 
         if self._at_once:
             async with asyncio.TaskGroup() as group:
@@ -60,10 +51,7 @@ class LongSuite(FakeSuite):
         else:
             usages = [await ask(number) for number in range(QUESTIONS)]
         return UnitRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            protocol=protocol,
+            **unit.record_fields(self.id),
             outcome=Outcome.PASSED,
             usage=sum(usages, Usage()),
         )

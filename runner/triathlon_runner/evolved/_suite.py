@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Chat, Completion, Message, Model, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Completion, Message, ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import EvolvedRecord, ProtocolHashes
+from triathlon_runner.records import EvolvedRecord
 from triathlon_runner.replies import extract
 from triathlon_runner.suites import (
     DataSetInfo,
     Task,
+    UnitRun,
     asked_settings,
     digest_of,
     graded_settings,
@@ -75,24 +75,16 @@ class EvolvedSuite:
             return "solve-pro"
         return "" if kind == "base" else "solve"
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> EvolvedRecord:
+    async def run(self, unit: UnitRun) -> EvolvedRecord:
         """Asks for one function and grades it.
 
         Raises:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
-        problem = self.problems[task_id]
+        problem, model = self.problems[unit.task_id], unit.model
         template, question = self._template(model.kind), self._question(problem, model.kind)
         asked = Completion(question) if model.kind == "base" else Chat((Message("user", question),))
-        answer = await model.ask(asked, self._sampling(model.kind), sample=sample)
+        answer = await model.ask(asked, self._sampling(model.kind), sample=unit.sample)
         taken = await extract(
             answer.reply,
             entry_point=problem.entry_point,
@@ -102,14 +94,10 @@ class EvolvedSuite:
         )
         outcome, verdict = taken.outcome, None
         if outcome is None:
-            verdict = await grader.grade(taken.program, problem, inputs=self.inputs)
+            verdict = await unit.grader.grade(taken.program, problem, inputs=self.inputs)
             outcome = verdict.outcome
         return EvolvedRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
+            **unit.record_fields(self.id),
             outcome=outcome,
             usage=answer.usage,
             seconds=answer.seconds,

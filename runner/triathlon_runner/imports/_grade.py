@@ -30,7 +30,7 @@ from triathlon_runner.records import (
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.schedule import Work
 from triathlon_runner.store import set_torn_line_aside
-from triathlon_runner.suites import Programs
+from triathlon_runner.suites import Programs, UnitRun
 from triathlon_runner.syntax import tree_text
 from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError, replayed
@@ -179,7 +179,7 @@ def _fenced(program: str) -> str:
 async def _answers(unit: ForeignAnswers, work: Work, grader: Grader) -> RuntimeRecord:
     """Returns the record of our questions about a unit, with the log's replies in the same order."""
     model = DryRunModel(work.row.id, work.row.kind)
-    questions = await work.built.suite.run(unit.task_id, 0, model, grader, work.protocol)
+    questions = await work.built.suite.run(UnitRun(unit.task_id, 0, model, grader, work.protocol))
     assert isinstance(questions, RuntimeRecord)
     *kinds, _ = QUESTIONS
     counts = {kind: len(unit.replies[kind]) for kind in kinds}

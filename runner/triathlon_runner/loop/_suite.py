@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from triathlon_runner.apart import apart
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Chat, Completion, Model, ModelKind, Sampling
+from triathlon_runner.llm import Chat, Completion, ModelKind, Sampling
 from triathlon_runner.loop import _judge
 from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, summary_in
 from triathlon_runner.loop._setting import Phrasing, Setting
@@ -19,7 +18,6 @@ from triathlon_runner.records import (
     LoopRecord,
     LoopStep,
     Outcome,
-    ProtocolHashes,
     Reply,
     Usage,
     Verdict,
@@ -28,6 +26,7 @@ from triathlon_runner.replies import extract
 from triathlon_runner.suites import (
     DataSetInfo,
     Task,
+    UnitRun,
     asked_settings,
     digest_of,
     graded_settings,
@@ -83,41 +82,29 @@ class LoopSuite:
             "judge": _judge.settings(judge, self.prompts) if judge and asks_judge else None,
         }
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        judge: Model | None = None,
-    ) -> LoopRecord:
+    async def run(self, unit: UnitRun) -> LoopRecord:
         """Runs one task to its end.
 
         Raises:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        problem = self._by_id[task_id]
-        phrasing = Phrasing(model.kind, self.prompts, self.setting)
-        unit = _LoopUnit(problem, phrasing, model, grader, sample)
-        await unit.run(first_prompt(problem, self.setting.attack, self.prompts))
+        problem = self._by_id[unit.task_id]
+        phrasing = Phrasing(unit.model.kind, self.prompts, self.setting)
+        loops = _Loops(unit, problem, phrasing)
+        await loops.run(first_prompt(problem, self.setting.attack, self.prompts))
         judgement = _judge.Judgement()
-        if judge is not None and 1 <= unit.sustained < len(unit.steps):
+        if unit.judge is not None and 1 <= loops.sustained < len(loops.steps):
             # Only a failure after a passed loop has prompts on both its sides.
-            judgement = await _judge.compare_prompts(judge, self.prompts, *unit.steps[-2:])
+            judgement = await _judge.compare_prompts(unit.judge, self.prompts, *loops.steps[-2:])
         return LoopRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
-            outcome=unit.outcome,
-            usage=unit.usage,
+            **unit.record_fields(self.id),
+            outcome=loops.outcome,
+            usage=loops.usage,
             seconds=time.monotonic() - begin,
             max_loops=self.setting.max_loops,
-            sustained_loops=unit.sustained,
-            loops=tuple(unit.steps),
+            sustained_loops=loops.sustained,
+            loops=tuple(loops.steps),
             similarity=judgement.similarity,
             judge_replies=judgement.replies,
             judge_usage=judgement.usage,
@@ -129,14 +116,12 @@ class LoopSuite:
 
 
 @dataclass(slots=True)
-class _LoopUnit:
+class _Loops:
     """A task on its way through the loops, with one model."""
 
+    unit: UnitRun
     problem: FunctionProblem
     phrasing: Phrasing
-    model: Model
-    grader: Grader
-    sample: int
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -211,10 +196,10 @@ class _LoopUnit:
     async def _grade(self, program: str) -> Verdict:
         tree = tree_text(program)
         if tree not in self._verdicts:
-            self._verdicts[tree] = await self.grader.grade(program, self.problem)
+            self._verdicts[tree] = await self.unit.grader.grade(program, self.problem)
         return self._verdicts[tree]
 
     async def _ask(self, question: Chat | Completion, sampling: Sampling) -> Reply:
-        answer = await self.model.ask(question, sampling, sample=self.sample)
+        answer = await self.unit.model.ask(question, sampling, sample=self.unit.sample)
         self.usage += answer.usage
         return answer.reply

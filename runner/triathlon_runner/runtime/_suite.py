@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Answer, Model, ModelKind, ModelUnavailableError
+from triathlon_runner.llm import Answer, ModelKind, ModelUnavailableError
 from triathlon_runner.records import (
     AnswerRecord,
     Outcome,
-    ProtocolHashes,
     RuntimeRecord,
     StatementRecord,
     Usage,
@@ -35,7 +34,14 @@ from triathlon_runner.runtime._questions import (
 )
 from triathlon_runner.runtime._states import grade_state
 from triathlon_runner.runtime._trace import REVAL_RULES
-from triathlon_runner.suites import Task, asked_settings, digest_of, graded_settings, request_settings
+from triathlon_runner.suites import (
+    Task,
+    UnitRun,
+    asked_settings,
+    digest_of,
+    graded_settings,
+    request_settings,
+)
 
 
 class RuntimeSuite:
@@ -125,23 +131,15 @@ class RuntimeSuite:
             },
         }
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> RuntimeRecord:
+    async def run(self, unit: UnitRun) -> RuntimeRecord:
         """Asks and grades all questions about one input, all at once.
 
         Raises:
             InfrastructureError: no reply to one of them, or the sandbox failed; the unit stays open.
         """
-        program, asked = self._units[task_id]
+        program, asked = self._units[unit.task_id]
         kinds: tuple[QuestionKind, ...] = ("coverage", "state", "path")
-        ask = partial(self._ask, program, asked, model, sample, grader)
+        ask = partial(self._ask, unit, program, asked)
         try:
             async with asyncio.TaskGroup() as group:
                 output_task = group.create_task(ask("output"))
@@ -156,16 +154,12 @@ class RuntimeSuite:
         answered = [*chain.from_iterable(statements), output]
         if self._authors_rule:
             text = output.record.answer or ""
-            by_authors = await passes_by_authors(grader.sandbox, program, asked, text)
+            by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, text)
             if self._source.truths == "reval":
                 output = output._replace(record=by_authors_rule(output.record, right=by_authors))
                 answered[-1] = output
         return RuntimeRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
+            **unit.record_fields(self.id),
             outcome=Outcome.PASSED if all(one.record.correct for one in answered) else Outcome.FAILED,
             usage=sum((one.answer.usage for one in answered), Usage()),
             seconds=max(one.answer.seconds for one in answered),
@@ -191,21 +185,19 @@ class RuntimeSuite:
 
     async def _ask(
         self,
+        unit: UnitRun,
         program: ProgramQuestions,
         asked: InputQuestions,
-        model: Model,
-        sample: int,
-        grader: Grader,
         kind: QuestionKind,
         statement: StatementQuestion | None = None,
     ) -> "_Answered":
         question = self._asker.question(kind, program, asked, statement)
-        prompt = self._asker.prompt(kind, question, completes=model.kind == "base")
-        answer = await model.ask(prompt, self._sampling, sample=sample)
+        prompt = self._asker.prompt(kind, question, completes=unit.model.kind == "base")
+        answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
 
         async def grade(answer: str) -> Graded:
             if statement is None:
-                return await grade_output(grader.sandbox, program, asked, answer)
+                return await grade_output(unit.grader.sandbox, program, asked, answer)
             if kind == "path":
                 return grade_path(program.program, statement, answer)
             return (grade_state if kind == "state" else grade_coverage)(statement, answer)

@@ -14,11 +14,10 @@ from typing import Any, Final, Literal, get_args
 
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.datasets.official import CruxevalTask
-from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Model, ModelKind
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.metrics import pass_at_k_metric
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import PredictionRecord, ProtocolHashes
+from triathlon_runner.records import PredictionRecord
 from triathlon_runner.runtime._asking import STYLES, Asker, Style, sampling
 from triathlon_runner.runtime._assertions import Filled, reading
 from triathlon_runner.runtime._expressions import (
@@ -37,6 +36,7 @@ from triathlon_runner.suites import (
     DataSetInfo,
     SuiteEntry,
     Task,
+    UnitRun,
     asked_settings,
     graded_settings,
     request_settings,
@@ -214,40 +214,28 @@ class PredictionSuite:
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         return request_settings(kind, sampling(self.asker.style, _TEMPERATURE))
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> PredictionRecord:
+    async def run(self, unit: UnitRun) -> PredictionRecord:
         """Asks for one prediction and grades it.
 
         Raises:
             InfrastructureError: no reply, or the sandbox failed; the unit stays open.
         """
-        task, kind, style = self.programs[task_id], f"predict-{self.asked}", self.asker.style
+        task, kind, style = self.programs[unit.task_id], f"predict-{self.asked}", self.asker.style
         masked = masked_assertion(task, self.asked)
         question = self.asker.prompts.render(
             f"{kind}-question", program=task.program.strip("\n"), assertion=masked
         )
-        prompt = self.asker.prompt(kind, question, completes=model.kind == "base")
-        answer = await model.ask(prompt, sampling(style, _TEMPERATURE), sample=sample)
+        prompt = self.asker.prompt(kind, question, completes=unit.model.kind == "base")
+        answer = await unit.model.ask(prompt, sampling(style, _TEMPERATURE), sample=unit.sample)
         prediction = await answer_record(
             answer.reply,
             style,
-            partial(grade_prediction, grader.sandbox, task, self.asked),
+            partial(grade_prediction, unit.grader.sandbox, task, self.asked),
             question=question,
             expected=(f"assert {_FUNCTION}({task.input}) == {task.output}",),
         )
         return PredictionRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
+            **unit.record_fields(self.id),
             outcome=prediction.outcome,
             usage=answer.usage,
             seconds=answer.seconds,

@@ -26,7 +26,7 @@ from triathlon_runner.store import (
     archive,
     usable_units,
 )
-from triathlon_runner.suites import Programs
+from triathlon_runner.suites import Programs, UnitRun
 from triathlon_runner.terminal import counted, shortened
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class SuiteRun:
         record = None
         try:
             suite = work.built.suite
-            record = await suite.run(*unit, model, runner.grader, work.protocol, work.judge)
+            record = await suite.run(UnitRun(*unit, model, runner.grader, work.protocol, work.judge))
             record = _scrubbed(record, opened.scrub_evidence)
             self.file.append(record)
         except Exception as error:

@@ -9,11 +9,18 @@ from typing import Any, Final
 from triathlon_runner import loop
 from triathlon_runner.apart import apart
 from triathlon_runner.grading import Grader
-from triathlon_runner.llm import Model, ModelKind, Sampling
+from triathlon_runner.llm import ModelKind, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import LoopRecord, LoopStep, Outcome, ProtocolHashes, Reply, Usage
+from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import DataSetInfo, Task, asked_settings, graded_settings, request_settings
+from triathlon_runner.suites import (
+    DataSetInfo,
+    Task,
+    UnitRun,
+    asked_settings,
+    graded_settings,
+    request_settings,
+)
 from triathlon_runner.translation._languages import (
     CHAIN,
     END_OF_EXAMPLE,
@@ -83,29 +90,22 @@ class TranslationSuite:
     def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
         return request_settings(kind, sampling_for(kind))
 
-    async def run(
-        self,
-        task_id: str,
-        sample: int,
-        model: Model,
-        grader: Grader,
-        protocol: ProtocolHashes,
-        _judge: Model | None = None,
-    ) -> LoopRecord:
+    async def run(self, unit: UnitRun) -> LoopRecord:
         """Runs one task through the chain, to the first failure.
 
         Raises:
             InfrastructureError: the unit stays open.
         """
         begin = time.monotonic()
-        task, sampling = self._tasks[task_id], sampling_for(model.kind)
+        task, model = self._tasks[unit.task_id], unit.model
+        sampling = sampling_for(model.kind)
         code, usage, steps = task.start, Usage(), list[LoopStep]()
         for step, (source, target) in enumerate(pairwise(CHAIN), 1):
             question = loop.question(model.kind, self._question(model.kind, code, source, target, task), step)
-            answer = await model.ask(question, sampling, sample=sample)
+            answer = await model.ask(question, sampling, sample=unit.sample)
             usage += answer.usage
             program, missing = await program_in(answer.reply, model.kind, target, task)
-            verdict = None if missing else await task.grade(program, target, grader.sandbox)
+            verdict = None if missing else await task.grade(program, target, unit.grader.sandbox)
             outcome = verdict.outcome if verdict else missing or Outcome.NO_ANSWER
             steps.append(
                 LoopStep(
@@ -123,11 +123,7 @@ class TranslationSuite:
             code = program
         sustained = sum(each.outcome is Outcome.PASSED for each in steps)
         return LoopRecord(
-            suite=self.id,
-            model=model.id,
-            task_id=task_id,
-            sample=sample,
-            protocol=protocol,
+            **unit.record_fields(self.id),
             outcome=steps[-1].outcome,
             usage=usage,
             seconds=time.monotonic() - begin,

@@ -8,6 +8,7 @@ from triathlon_runner.llm import Answer, Chat, Completion, ModelKind, ModelUnava
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import Manifest, Reply, UnitRecord, Usage, asks_base_model, sampling_of
 from triathlon_runner.schedule import BuiltSuite, Work, all_settings, at_temperature
+from triathlon_runner.suites import UnitRun
 
 
 class NotInEvidenceError(InfrastructureError):
@@ -84,7 +85,7 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
     model = ReplayModel(record, work.row.kind)
     judge = ReplayJudge(work.judge.id, record) if work.judge is not None else None
     suite = work.built.suite
-    return await suite.run(record.task_id, record.sample, model, grader, work.protocol, judge)
+    return await suite.run(UnitRun(record.task_id, record.sample, model, grader, work.protocol, judge))
 
 
 def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:

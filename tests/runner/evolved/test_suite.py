@@ -15,7 +15,7 @@ from triathlon_runner.llm import Chat, Completion, EndpointError, ModelKind
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Verdict
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo, SuiteEntry
+from triathlon_runner.suites import DataSetInfo, SuiteEntry, UnitRun
 
 PROBLEM = Problem(
     task_id="set/double",
@@ -56,7 +56,7 @@ def _model(said: str | Reply | EndpointError, kind: ModelKind = "instruct") -> F
 
 
 async def _run(model: FakeModel, grader: _Grader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
-    return await (suite or _suite()).run("set/double", 3, model, grader, hashes("hash"))
+    return await (suite or _suite()).run(UnitRun("set/double", 3, model, grader, hashes("hash")))
 
 
 async def test_instruct_model() -> None:
@@ -206,7 +206,7 @@ def suite() -> EvolvedSuite:
 async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outcome) -> None:
     """A program passes where all assertions hold; an object that equals everything is reduced to its data."""
     model = FakeModel(lambda _: f"```python\n{program}```")
-    record = await suite().run("own/1", 0, model, grader, hashes("hash"))
+    record = await suite().run(UnitRun("own/1", 0, model, grader, hashes("hash")))
     assert record.outcome is outcome
     assert record.parents == ("own/base",)
 
@@ -214,7 +214,7 @@ async def test_judged_by_assertions(grader: Grader, program: str, outcome: Outco
 async def test_instruction_names_the_tested_function(grader: Grader) -> None:
     """Both problems and the name that the tests call are in the question, as some prompts lack that name."""
     model = FakeModel(lambda _: f"```python\n{BOTH}```")
-    await suite().run("own/1", 0, model, grader, hashes("hash"))
+    await suite().run(UnitRun("own/1", 0, model, grader, hashes("hash")))
     ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Chat)
     text = asked.messages[-1].content
@@ -226,7 +226,7 @@ async def test_instruction_names_the_tested_function(grader: Grader) -> None:
 async def test_base_model_continues_an_open_code_block(grader: Grader) -> None:
     """A base model goes on behind the instruction and an opened code block, up to the end of that block."""
     model = FakeModel(lambda _: BOTH, kind="base")
-    record = await suite().run("own/1", 0, model, grader, hashes("hash"))
+    record = await suite().run(UnitRun("own/1", 0, model, grader, hashes("hash")))
     ((asked, sampling, _),) = model.asked
     assert isinstance(asked, Completion)
     assert asked.text.endswith("\n\n```python\n")

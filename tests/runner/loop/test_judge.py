@@ -10,7 +10,7 @@ from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, UnitRun
 
 
 def suite(setting: Setting | None = None) -> LoopSuite:
@@ -18,7 +18,7 @@ def suite(setting: Setting | None = None) -> LoopSuite:
     return LoopSuite("loop/test", data, [ADD], load_prompts("loop"), setting or Setting())
 
 
-def stops_after(sustained: int, summary: str = "Write a Python function to add.") -> FakeModel:
+def stops_after(sustained: int, summary: str) -> FakeModel:
     programs = 0
 
     def say(text: str) -> str:
@@ -31,8 +31,9 @@ def stops_after(sustained: int, summary: str = "Write a Python function to add."
     return FakeModel(say)
 
 
-async def judged(judge: FakeModel | None, sustained: int = 3) -> LoopRecord:
-    return await suite().run("t/add", 0, stops_after(sustained), FakeGrader(), hashes("hash"), judge)
+async def judged(judge: FakeModel | None, sustained: int = 3, summary: str = "Write it.") -> LoopRecord:
+    model = stops_after(sustained, summary)
+    return await suite().run(UnitRun("t/add", 0, model, FakeGrader(), hashes("hash"), judge))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained:
 async def test_without_a_next_prompt_nobody_is_asked() -> None:
     """Where the summary could not be had, there is nothing to compare with: unknown."""
     judge = FakeModel(lambda text: "0.5")
-    record = await suite().run("t/add", 0, stops_after(3, summary=""), FakeGrader(), hashes("hash"), judge)
+    record = await judged(judge, summary="")
     assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
 
 

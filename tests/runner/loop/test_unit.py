@@ -12,7 +12,7 @@ from triathlon_runner.llm import Chat, Completion, EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, UnitRun
 
 SENTENCE = "Write a Python function to add two numbers."
 
@@ -26,7 +26,7 @@ async def run(
     model: FakeModel, setting: Setting | None = None, problem: Problem = ADD, grader: FakeGrader | None = None
 ) -> LoopRecord:
     return await suite(setting, problem).run(
-        problem.task_id, 0, model, grader or FakeGrader(), hashes("hash")
+        UnitRun(problem.task_id, 0, model, grader or FakeGrader(), hashes("hash"))
     )
 
 
@@ -224,7 +224,7 @@ async def test_a_signature_prompt_is_completed() -> None:
 async def test_samples_and_identity_stand_in_the_record() -> None:
     """The record names its suite, model, task, sample and protocol as it was told."""
     model = FakeModel(failing_in(1))
-    record = await suite().run("t/add", 3, model, FakeGrader(), hashes("hash"))
+    record = await suite().run(UnitRun("t/add", 3, model, FakeGrader(), hashes("hash")))
     assert (record.suite, record.model, record.task_id, record.sample, record.protocol) == (
         "loop/test",
         "fake",

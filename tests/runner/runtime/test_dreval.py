@@ -35,6 +35,7 @@ from triathlon_runner.runtime._outputs import masked_test
 from triathlon_runner.runtime._programs import dreval_programs
 from triathlon_runner.runtime._questions import FilterReport
 from triathlon_runner.sandbox import Call, Job, Limits, Raised, Sandbox, open_sandbox
+from triathlon_runner.suites import UnitRun
 from triathlon_runner.syntax import parse_expression
 
 pytestmark = [pytest.mark.official, pytest.mark.slow]
@@ -234,7 +235,7 @@ async def test_a_model_that_is_right_on_all_of_dreval(
     expected |= {"path_accuracy": path, "average_accuracy": (3 + path) / 4, "ic": 100 * path}
     async with open_sandbox() as sandbox:
         grader, model = ProgramGrader(sandbox, tmp_path), ScriptedModel(truth, all_right)
-        tasks = [suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
+        tasks = [suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()]
         records = await asyncio.gather(*tasks)
     scores = {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}
     assert scores == pytest.approx(expected)

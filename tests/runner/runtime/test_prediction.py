@@ -27,7 +27,7 @@ from triathlon_runner.runtime.prediction import (
     masked_assertion,
 )
 from triathlon_runner.sandbox import Sandbox
-from triathlon_runner.suites import DataSetInfo
+from triathlon_runner.suites import DataSetInfo, UnitRun
 
 TASKS = (
     CruxevalTask("own_1", "def f(n):\n    return n * '?'\n", "2", "'??'"),
@@ -76,7 +76,9 @@ async def records(
     one: PredictionSuite, model: RuleModel, grader: Grader, samples: int = 1
 ) -> list[PredictionRecord]:
     units = [(task.task_id, sample) for task in one.tasks() for sample in range(samples)]
-    return list(await asyncio.gather(*(one.run(*unit, model, grader, hashes("hash")) for unit in units)))
+    return list(
+        await asyncio.gather(*(one.run(UnitRun(*unit, model, grader, hashes("hash"))) for unit in units))
+    )
 
 
 @pytest.mark.parametrize("asked", ["output", "input"])
@@ -127,7 +129,9 @@ async def test_the_data_sets_own_answers_are_right(grader: Grader, suite_id: str
     chosen = {f"sample_{number}" for number in (*range(0, 800, 10), 152, 239, 258, 344, 364, 378, 522, 770)}
     tasks = {name: task for name, task in one.programs.items() if name in chosen}
     model = RuleModel(right(tasks))
-    found = await asyncio.gather(*(one.run(name, 0, model, grader, hashes("hash")) for name in tasks))
+    found = await asyncio.gather(
+        *(one.run(UnitRun(name, 0, model, grader, hashes("hash"))) for name in tasks)
+    )
     assert [record.task_id for record in found if record.outcome is not Outcome.PASSED] == []
 
 

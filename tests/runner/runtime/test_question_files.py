@@ -20,6 +20,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.runtime import DATASETS, METRICS, RuntimeSuite, read_questions, write_questions
 from triathlon_runner.sandbox import open_sandbox
+from triathlon_runner.suites import UnitRun
 
 add_commands()
 
@@ -79,7 +80,9 @@ async def test_a_question_file_is_asked_by_its_name(file: Path, tmp_path: Path) 
     model = ScriptedModel(truths(suite.questions), all_right)
     async with open_sandbox() as sandbox:
         grader = ProgramGrader(sandbox, tmp_path)
-        records = [await suite.run(task.task_id, 0, model, grader, hashes("p")) for task in suite.tasks()]
+        records = [
+            await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()
+        ]
     assert {record.suite for record in records} == {"runtime/mine"}
     assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
 

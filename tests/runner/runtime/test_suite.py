@@ -21,7 +21,7 @@ from triathlon_runner.runtime._asking import Asker, QuestionKind
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._programs import class_program, function_program
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.suites import DataSetInfo, Preparable, Suite
+from triathlon_runner.suites import DataSetInfo, Preparable, Suite, UnitRun
 
 COUNT = Problem(
     task_id="t/count",
@@ -105,7 +105,7 @@ async def built(grader: ProgramGrader) -> RuntimeSuite:
 
 
 async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
-    tasks = [built.run(task.task_id, 0, model, grader, hashes("p")) for task in built.tasks()]
+    tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
     return list(await asyncio.gather(*tasks))
 
 
@@ -197,7 +197,7 @@ async def test_scores_of_rules(built: RuntimeSuite, grader: ProgramGrader) -> No
 async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: ProgramGrader) -> None:
     """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
-    record = await built.run("t/queue#1", 3, model, grader, hashes("hash"))
+    record = await built.run(UnitRun("t/queue#1", 3, model, grader, hashes("hash")))
     assert (record.program_id, record.style, record.sample) == ("t/queue", "direct", 3)
     assert record.protocol == hashes("hash")
     assert record.setup == "self.queue = Queue(1)"
@@ -236,7 +236,7 @@ async def test_an_endpoint_that_fails_leaves_the_unit_open(
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
-        await built.run("t/count#0", 0, model, grader, hashes("p"))
+        await built.run(UnitRun("t/count#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
 
@@ -252,7 +252,7 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
 
     async with asyncio.timeout(30):
         record = await built.run(
-            "t/count#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p")
+            UnitRun("t/count#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p"))
         )
     assert record.outcome is Outcome.PASSED
 

@@ -17,7 +17,7 @@ from triathlon_runner.llm import EndpointError
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.sandbox import Language, Sandbox
-from triathlon_runner.suites import DataSetInfo, Preparable
+from triathlon_runner.suites import DataSetInfo, Preparable, UnitRun
 
 ENTRIES = {entry.id: entry for entry in translation.catalogue()}
 
@@ -29,7 +29,7 @@ async def run(model: FakeModel, grader: Grader) -> LoopRecord:
     data = DataSetInfo("test", "1", "0" * 64)
     suite = translation.TranslationSuite("translation/test", data, load_prompts("translation"), read)
     await suite.prepare(grader)
-    return await suite.run(TASK.task_id, 0, model, grader, hashes("hash"))
+    return await suite.run(UnitRun(TASK.task_id, 0, model, grader, hashes("hash")))
 
 
 async def test_a_model_that_knows_every_language_sustains_five(grader: Grader) -> None:
