@@ -27,9 +27,8 @@ SOURCES = (
     "runtime/_states.py",
     "runtime/prediction.py",
     "syntax.py",
-    "translation/_extract.py",
+    "translation/_languages.py",
     "translation/_task.py",
-    "translation/_values.py",
 )
 """What takes answers out of replies and grades them."""
 

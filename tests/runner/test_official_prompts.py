@@ -11,7 +11,6 @@ from triathlon_runner.datasets import DataStore, DataUnavailableError, official
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.loop import LoopSuite
 from triathlon_runner.loop._prompt import with_official
-from triathlon_runner.loop._setting import Phrasing, Setting
 from triathlon_runner.prompts import load_prompts, template_of
 from triathlon_runner.runtime._asking import QuestionKind, official_asker
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
@@ -113,9 +112,8 @@ def test_official_suites_ask_with_the_authors_files() -> None:
     suite = entry.build(store)
     assert isinstance(suite, LoopSuite)
     texts = official.loop_prompts(store)
-    question = Phrasing("instruct", suite.prompts, Setting()).generation(ADD.prompt, 1)
-    assert isinstance(question, Chat)
-    assert question.messages[0].content == texts["generate"].replace("{description}", ADD.prompt)
+    asked = suite.prompts.render("generate", task=ADD.prompt)
+    assert asked == texts["generate"].replace("{description}", ADD.prompt)
     ours = load_prompts("loop")
     assert suite.prompts.templates["base-generate"] == ours.templates["base-generate"]
     judged = suite.prompts.render(

@@ -13,8 +13,13 @@ from typing import Final
 from triathlon_runner.datasets import DataFile, DataStore, FunctionProblem, core, official
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, check_examples
 from triathlon_runner.loop._metrics import metrics
-from triathlon_runner.loop._prompt import with_official
-from triathlon_runner.loop._setting import BASE_STOPS, Attack, Setting, Summary
+from triathlon_runner.loop._prompt import (
+    BASE_STOPS,
+    Attack,
+    Setting,
+    Summary,
+    with_official,
+)
 from triathlon_runner.loop._suite import LoopSuite
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import LoopRecord

@@ -8,7 +8,7 @@ from typing import Any
 
 from triathlon_runner.apart import apart
 from triathlon_runner.llm import Model, ModelUnavailableError, Sampling
-from triathlon_runner.loop._setting import MAX_TOKENS, question
+from triathlon_runner.loop._prompt import MAX_TOKENS, question
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import Finish, LoopStep, Reply, Usage
 from triathlon_runner.replies import final_answer, visible_text

@@ -8,10 +8,17 @@ from typing import Any, Literal
 
 from triathlon_runner.apart import apart
 from triathlon_runner.datasets import FunctionProblem
-from triathlon_runner.llm import Chat, Completion, ModelKind, Sampling
+from triathlon_runner.llm import ModelKind
 from triathlon_runner.loop import _judge
-from triathlon_runner.loop._prompt import first_prompt, next_prompt, program_part, summary_in
-from triathlon_runner.loop._setting import Phrasing, Setting
+from triathlon_runner.loop._prompt import (
+    BASE_STOPS,
+    Setting,
+    first_prompt,
+    next_prompt,
+    program_part,
+    question,
+    summary_in,
+)
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import (
     Finish,
@@ -78,7 +85,7 @@ class LoopSuite:
         """Returns how a model of this kind is asked, and the judge."""
         asks_judge = judge and self.setting.max_loops > 1
         return {
-            **request_settings(kind, Phrasing(kind, self.prompts, self.setting).generation_sampling),
+            **request_settings(kind, self.setting.sampling(*(BASE_STOPS if kind == "base" else ()))),
             "judge": _judge.settings(judge, self.prompts) if judge and asks_judge else None,
         }
 
@@ -90,8 +97,7 @@ class LoopSuite:
         """
         begin = time.monotonic()
         problem = self._by_id[unit.task_id]
-        phrasing = Phrasing(unit.model.kind, self.prompts, self.setting)
-        loops = _Loops(unit, problem, phrasing)
+        loops = _Loops(unit, problem, self.prompts, self.setting)
         await loops.run(first_prompt(problem, self.setting.attack, self.prompts))
         judgement = _judge.Judgement()
         if unit.judge is not None and 1 <= loops.sustained < len(loops.steps):
@@ -121,15 +127,17 @@ class _Loops:
 
     unit: UnitRun
     problem: FunctionProblem
-    phrasing: Phrasing
+    prompts: PromptSet
+    setting: Setting
     steps: list[LoopStep] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     """By syntax tree: a model that has reached its fixed point writes one program again and again."""
 
     @property
-    def max_loops(self) -> int:
-        return self.phrasing.setting.max_loops
+    def completes(self) -> bool:
+        """Whether a reply continues the prompt instead of answering it."""
+        return self.unit.model.kind == "base"
 
     @property
     def sustained(self) -> int:
@@ -140,7 +148,7 @@ class _Loops:
     def outcome(self) -> Outcome:
         """`passed` where loop M passed, else how the program, or the summary in front of it, failed."""
         last = self.steps[-1]
-        if last.outcome is not Outcome.PASSED or last.loop == self.max_loops or last.summary_reply is None:
+        if last.outcome is not Outcome.PASSED or last.summary_reply is None:
             return last.outcome
         return last.summary_reply.finish.outcome_without_answer
 
@@ -150,27 +158,25 @@ class _Loops:
         Raises:
             InfrastructureError: an endpoint or the sandbox failed.
         """
-        for loop in range(1, self.max_loops + 1):
+        for loop in range(1, self.setting.max_loops + 1):
             step = await self._turn(loop, prompt)
             self.steps.append(step)
             if step.summary is None:
                 return
-            prompt = next_prompt(
-                step.summary, self.problem.assertion, as_written=self.phrasing.setting.as_written
-            )
+            prompt = next_prompt(step.summary, self.problem.assertion, as_written=self.setting.as_written)
 
     async def _turn(self, loop: int, prompt: str) -> LoopStep:
-        reply = await self._ask(self.phrasing.generation(prompt, loop), self.phrasing.generation_sampling)
+        reply = await self._ask("generate", loop, BASE_STOPS, task=prompt)
         extraction = await extract(
             reply,
             entry_point=self.problem.entry_point,
             prompt=program_part(prompt) if loop == 1 else "",
-            completes=self.phrasing.completes,
-            as_written=self.phrasing.setting.as_written,
+            completes=self.completes,
+            as_written=self.setting.as_written,
         )
         verdict = None if extraction.outcome else await self._grade(extraction.program)
         outcome = verdict.outcome if verdict else extraction.outcome or Outcome.NO_ANSWER
-        goes_on = outcome is Outcome.PASSED and loop < self.max_loops
+        goes_on = outcome is Outcome.PASSED and loop < self.setting.max_loops
         step = LoopStep(
             loop=loop,
             prompt=prompt,
@@ -184,11 +190,11 @@ class _Loops:
 
     async def _summarised(self, step: LoopStep, code: str) -> LoopStep:
         """The step with its summary; that a program stands in its place ends the loop on our own problems."""
-        reply = await self._ask(self.phrasing.summary(code, step.loop), self.phrasing.summary_sampling)
-        as_written = self.phrasing.setting.as_written
-        options = {"completes": self.phrasing.completes, "as_written": as_written}
+        reply = await self._ask(self.setting.summary_template, step.loop, ("\n",), code=code)
+        as_written = self.setting.as_written
+        options = {"completes": self.completes, "as_written": as_written}
         sentence, is_code = await apart(len(reply.text), summary_in, reply.text, **options)
-        whole = reply.finish is Finish.STOP or (self.phrasing.completes and "\n" in reply.text.strip())
+        whole = reply.finish is Finish.STOP or (self.completes and "\n" in reply.text.strip())
         counts = whole and (as_written or (bool(sentence) and not is_code))
         summary = {"summary_reply": reply, "summary": sentence if counts else None}
         return step.model_copy(update={**summary, "summary_is_program": is_code})
@@ -199,7 +205,11 @@ class _Loops:
             self._verdicts[tree] = await self.unit.grader.grade(program, self.problem)
         return self._verdicts[tree]
 
-    async def _ask(self, question: Chat | Completion, sampling: Sampling) -> Reply:
-        answer = await self.unit.model.ask(question, sampling, sample=self.unit.sample)
+    async def _ask(self, template: str, turn: int, base_stops: tuple[str, ...], **values: str) -> Reply:
+        """Asks for a program or for a sentence; a base model completes two worked examples and the task."""
+        text = self.prompts.render(f"base-{template}" if self.completes else template, **values)
+        sampling = self.setting.sampling(*(base_stops if self.completes else ()))
+        model = self.unit.model
+        answer = await model.ask(question(model.kind, text, turn), sampling, sample=self.unit.sample)
         self.usage += answer.usage
         return answer.reply

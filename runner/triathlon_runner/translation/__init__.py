@@ -1,6 +1,5 @@
 """The translation loop (EVALOOOP, section 5): Python, PHP, Ruby, JavaScript, Perl and back to Python."""
 
-from triathlon_runner.translation._catalogue import DISCIPLINE, catalogue
 from triathlon_runner.translation._languages import CHAIN, STEPS, TARGETS, TITLES
 from triathlon_runner.translation._mbxp import (
     LanguageCheck,
@@ -10,7 +9,7 @@ from triathlon_runner.translation._mbxp import (
     read_mbxp,
     report,
 )
-from triathlon_runner.translation._suite import TranslationSuite
+from triathlon_runner.translation._suite import DISCIPLINE, TranslationSuite, catalogue
 from triathlon_runner.translation._task import CoreTask, core_task, core_tasks
 
 __all__ = [

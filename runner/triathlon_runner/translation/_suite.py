@@ -1,20 +1,26 @@
-"""A translation suite: the loop whose steps are languages (EVALOOOP, section 5)."""
+"""The translation suites: the loop whose steps are languages (EVALOOOP, section 5)."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner import loop
 from triathlon_runner.apart import apart
+from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind, Sampling
-from triathlon_runner.prompts import PromptSet
+from triathlon_runner.metrics import Metric
+from triathlon_runner.prompts import PromptSet, load_prompts
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
 from triathlon_runner.suites import (
     DataSetInfo,
+    DisciplineEntry,
+    SuiteEntry,
     Task,
     UnitRun,
     asked_settings,
@@ -25,12 +31,13 @@ from triathlon_runner.translation._languages import (
     CHAIN,
     END_OF_EXAMPLE,
     STEPS,
+    TARGETS,
     TITLES,
     continued,
     translated,
 )
-from triathlon_runner.translation._mbxp import MbxpTask
-from triathlon_runner.translation._task import CoreTask
+from triathlon_runner.translation._mbxp import MbxpTask, mbxp_tasks
+from triathlon_runner.translation._task import CoreTask, core_tasks
 
 SAMPLING: Final = Sampling(max_tokens=1024)
 """As for either step of the loop (EVALOOOP, section 3.6)."""
@@ -152,3 +159,59 @@ class TranslationSuite:
             for role, language in (("source", source), ("target", target))
         }
         return self.prompts.render("base-translate", **values, **examples) + "\n"
+
+
+# The catalogue
+
+
+def metrics() -> tuple[Metric, ...]:
+    """The loop's, with ASL as one number: similarities are 1 here (EVALOOOP, section 5)."""
+    low, _high, *without_asl = loop.metrics(STEPS)
+    asl = replace(low, id="asl", title="ASL", source="EVALOOOP, section 5", upper="", column="")
+    return (asl, *without_asl)
+
+
+def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
+    """Returns both suites; nothing is read for this. `prompts` is `--prompts`."""
+
+    def our_own(_store: DataStore) -> TranslationSuite:
+        data = DataSetInfo("core/seeds", core.VERSION, core.sha256("seeds"))
+        return TranslationSuite("translation/core", data, load_prompts("translation", prompts), core_tasks)
+
+    def mbxp(store: DataStore) -> TranslationSuite:
+        tasks = mbxp_tasks(store)
+
+        async def read(_sandbox: Sandbox) -> Sequence[MbxpTask]:
+            return tasks
+
+        data = DataSetInfo.of(*(official.MBXP[each] for each in official.MBXP_LANGUAGES), name="mbxp")
+        return TranslationSuite("translation/mbxp", data, load_prompts("translation", prompts), read)
+
+    return (
+        _entry("core", "Translation loop on our own problems", our_own, core=True),
+        _entry("mbxp", "Translation loop on MBXP", mbxp),
+    )
+
+
+def _entry(
+    name: str, title: str, build: Callable[[DataStore], TranslationSuite], *, core: bool = False
+) -> SuiteEntry:
+    return SuiteEntry(
+        id=f"translation/{name}",
+        title=title,
+        discipline="translation",
+        metrics=metrics(),
+        record=LoopRecord,
+        build=build,
+        sampling=SAMPLING,
+        base_stop=BASE_STOP,
+        most_requests=STEPS,
+        in_quick=False,
+        core=core,
+        languages=tuple(language for language in TARGETS if language is not Language.PYTHON),
+    )
+
+
+DISCIPLINE: Final = DisciplineEntry(
+    "translation", catalogue, partial(load_prompts, "translation"), kind_of="loop"
+)

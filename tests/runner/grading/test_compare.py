@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.grading._compare import _ORACLES, SPECIAL, agree, shown, special
 from triathlon_runner.sandbox import Language, Opaque, Tagged
-from triathlon_runner.translation._values import crosses, plain, same
+from triathlon_runner.translation._task import crosses, plain, same
 
 NAN = math.nan
 

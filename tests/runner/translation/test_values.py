@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from triathlon_runner.sandbox import Language, Opaque
-from triathlon_runner.translation._values import crosses, plain, same
+from triathlon_runner.translation._task import crosses, plain, same
 
 PYTHON, PHP, RUBY, JAVASCRIPT, PERL = Language
 
