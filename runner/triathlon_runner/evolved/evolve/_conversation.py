@@ -9,7 +9,7 @@ from triathlon_runner.evolved.evolve._draft import Draft, UnusableReplyError, pa
 from triathlon_runner.grading import agree
 from triathlon_runner.llm import Chat, Message, Model, Sampling
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Reply, Strict, Usage
+from triathlon_runner.records import Reply, Usage
 from triathlon_runner.replies import extract
 from triathlon_runner.sandbox import Call, Ended, Job, Limits, Opaque, Raised, Sandbox, Source
 from triathlon_runner.terminal import shortened
@@ -64,7 +64,8 @@ def differing(
     return [(text, first, second) for text, first, second in rows if not same(first, second)]
 
 
-class Step(Strict):
+@dataclass(slots=True)
+class Step:
     """One question to the model and its reply, or one result of executing programs."""
 
     kind: str
@@ -157,4 +158,4 @@ class Conversation:
 
     def set_result(self, text: str) -> None:
         """Records the result of the last step."""
-        self.steps[-1] = self.steps[-1].model_copy(update={"found": text})
+        self.steps[-1].found = text

@@ -1,11 +1,13 @@
 """One job: from its seeds to problems on which two solutions agree (EvoEval, section 2), or to a reason."""
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from triathlon_runner.datasets import Problem
+from triathlon_runner.datasets.user import Transformation
 from triathlon_runner.evolved.evolve._conversation import Conversation, Result, differing, same
 from triathlon_runner.evolved.evolve._draft import (
     Draft,
@@ -19,10 +21,11 @@ from triathlon_runner.evolved.evolve._draft import (
     with_docstring,
     without_examples,
 )
-from triathlon_runner.evolved.evolve._job import PRESERVING, Job
 from triathlon_runner.replies import extract
 from triathlon_runner.syntax import call_text
 
+PRESERVING: Final = frozenset({"verbose", "concise"})
+"""The meaning stays: reference and inputs are the seed's own."""
 MIN_INPUTS: Final = 3
 ASKED_INPUTS: Final = 10
 MORE_INPUTS: Final = 20
@@ -31,6 +34,23 @@ MAX_ROUNDS: Final = 3
 """Attempts at making two solutions agree before the problem is dropped."""
 MAX_REPAIRS: Final = 2
 """How often a reply that cannot be used is returned to the model with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One transformation of one seed, or for combine of two."""
+
+    transformation: Transformation
+    parents: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
+        return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
+
+
+def _slug(task_id: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", task_id).strip("-.") or "seed"
 
 
 class DroppedError(Exception):

@@ -1,28 +1,34 @@
-"""Carries out jobs, several at a time, and writes what they give; what is on disk is not done again."""
+"""Which jobs there are; carries them out, several at a time, and writes what they give.
 
+What is on disk is not done again.
+"""
+
+import ast
 import asyncio
+import hashlib
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, get_args
 
-from pydantic import Field
-
-from triathlon_runner.datasets.user import ACCEPTED
+from triathlon_runner.datasets import FunctionProblem, Problem
+from triathlon_runner.datasets.user import ACCEPTED, Transformation, with_inputs
 from triathlon_runner.errors import InfrastructureError, UserError
-from triathlon_runner.evolved.evolve._conversation import Conversation, Step
-from triathlon_runner.evolved.evolve._job import Job
-from triathlon_runner.evolved.evolve._pipeline import DroppedError, Written, evolve
+from triathlon_runner.evolved.evolve._conversation import Conversation
+from triathlon_runner.evolved.evolve._draft import functions_in
+from triathlon_runner.evolved.evolve._pipeline import DroppedError, Job, Written, evolve
 from triathlon_runner.llm import CHARACTERS_A_TOKEN, Model
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import PromptSet
-from triathlon_runner.records import Strict, Usage
+from triathlon_runner.records import Usage
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.store import replace_file
 from triathlon_runner.syntax import call_text
+from triathlon_runner.terminal import shortened
 
+TRANSFORMATIONS: Final[tuple[Transformation, ...]] = get_args(Transformation)
 MAX_JOBS: Final = 8
 """Jobs in flight; the endpoint and the sandbox have limits of their own."""
 _REQUESTS: Final = {"verbose": 2, "concise": 2, "decompose": 12}
@@ -33,26 +39,84 @@ _PROMPT_CHARACTERS: Final = 1200
 _TOKENS_A_REPLY: Final = 450
 
 
-class History(Strict):
-    """All steps of one job, for the person who decides about its problem."""
+# Jobs
 
-    schema_version: Literal[2] = Field(default=2, alias="schema")
-    job: str
-    transformation: str
-    parents: tuple[str, ...]
-    model: str
-    served_model: str = ""
-    prompts: str
-    """Hash of the prompts that were used."""
-    status: Literal["finished", "dropped"]
-    reason: str = ""
-    """Why it was dropped."""
-    rounds: int = 0
-    steps: tuple[Step, ...]
-    usage: Usage
-    cost_usd: float | None = None
-    disputed: tuple[str, ...] = ()
-    """Inputs on which the two solutions differ, found after they had agreed: a reader should look at them."""
+_NO_FUNCTION: Final = (
+    "the prompt has no function with parameters to rewrite; write the problem in the format of HumanEval or"
+    " EvalPlus"
+)
+_NO_INPUTS: Final = "the tests call it with no plain values to run the reference on; add them as base_input"
+
+
+def choose_seeds(functions: Iterable[FunctionProblem]) -> tuple[list[Problem], list[str]]:
+    """The problems that can be evolved, and a line for each reason why others cannot.
+
+    Inputs come from the problem or from the calls in its tests.
+    """
+    seeds: list[Problem] = []
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for problem in map(with_inputs, functions):
+        if not parameter_types(problem):
+            left_out[_NO_FUNCTION].append(problem.task_id)
+        elif not problem.inputs:
+            left_out[_NO_INPUTS].append(problem.task_id)
+        else:
+            seeds.append(problem)
+    return seeds, [f"left out: {shortened(', '.join(ids), 200)}: {why}" for why, ids in left_out.items()]
+
+
+def make_jobs(
+    seeds: Sequence[Problem], transformations: Iterable[str], limit: int | None = None
+) -> tuple[Job, ...]:
+    """Every transformation of every seed, or of the first `limit` of them.
+
+    Raises:
+        UserError: an unknown transformation, or seeds of which no two can be combined.
+    """
+    jobs: list[Job] = []
+    for name in transformations:
+        if name not in TRANSFORMATIONS:
+            raise UserError(f"unknown transformation {name!r}; there are {', '.join(TRANSFORMATIONS)}")
+        families = _pairs(seeds) if name == "combine" else [(seed,) for seed in seeds]
+        if name == "combine" and not families:
+            raise UserError("combine needs two seeds whose parameters have the same types; there are none")
+        jobs += [Job(name, family) for family in families[:limit]]
+    return tuple(jobs)
+
+
+def _pairs(seeds: Sequence[Problem]) -> list[tuple[Problem, ...]]:
+    """Each seed with another one whose parameters have the same types, as EvoEval chooses what to combine."""
+    groups: dict[tuple[str, ...], list[Problem]] = defaultdict(list)
+    for seed in seeds:
+        groups[parameter_types(seed)].append(seed)
+    pairs: list[tuple[Problem, ...]] = []
+    for seed in seeds:
+        group = groups[parameter_types(seed)]
+        if len(group) > 1:
+            # The partner is drawn by hash: neighbours in a set are often alike.
+            partners = (partner for partner in group if partner is not seed)
+            pairs.append((seed, min(partners, key=lambda partner: _pair_hash(seed, partner))))
+    unique = {frozenset(problem.task_id for problem in pair): pair for pair in pairs}
+    return list(unique.values())
+
+
+def parameter_types(problem: Problem) -> tuple[str, ...]:
+    """The annotations of the parameters as text; empty where there is none."""
+    for function in functions_in(problem.prompt):
+        if function.name == problem.entry_point:
+            return tuple(ast.unparse(arg.annotation) if arg.annotation else "" for arg in function.args.args)
+    return ()
+
+
+def _pair_hash(seed: Problem, partner: Problem) -> bytes:
+    names = sorted((seed.task_id, partner.task_id))
+    return hashlib.sha256("+".join(names).encode()).digest()
+
+
+# Files
+
+History = dict[str, Any]
+"""All steps of one job, for the person who decides about its problem; see `Evolver`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +140,7 @@ class Workspace:
             new = [json.dumps(row) for row in _rows_of(job, problems) if row["task_id"] not in known]
             replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
         self.history(job).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(self.history(job), history.model_dump_json(by_alias=True, indent=1) + "\n")
+        replace_file(self.history(job), json.dumps(history, indent=1, ensure_ascii=False) + "\n")
 
     def check(self) -> None:
         """Checks that results can be written there, before a model is paid.
@@ -107,7 +171,7 @@ class Workspace:
     def histories(self) -> list[History]:
         """Of all jobs that ended, in the order of their ids."""
         paths = sorted(self.root.glob("history/*/*.json"))
-        return [History.model_validate_json(path.read_bytes()) for path in paths]
+        return [json.loads(path.read_bytes()) for path in paths]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -144,7 +208,7 @@ def _rows_of(job: Job, problems: Sequence[Written]) -> list[dict[str, Any]]:
 
 def summary(histories: Sequence[History]) -> str:
     """How many jobs gave a problem, and why the others did not."""
-    reasons = Counter(history.reason for history in histories if history.status == "dropped")
+    reasons = Counter(history["reason"] for history in histories if history["status"] == "dropped")
     finished = len(histories) - reasons.total()
     lines = [f"{finished} of {len(histories)} jobs gave a problem"]
     return "\n".join([*lines, *(f"dropped {count}: {reason}" for reason, count in reasons.most_common())])
@@ -223,19 +287,21 @@ class Evolver:
             return
         progress.finished += bool(problems)
         progress.dropped += not problems
-        history = History(
-            job=job.id,
-            transformation=job.transformation,
-            parents=tuple(parent.task_id for parent in job.parents),
-            model=self.model.id,
-            served_model=conversation.served_model,
-            prompts=self.prompts.sha256,
-            status="finished" if problems else "dropped",
-            reason=reason,
-            rounds=conversation.round,
-            steps=tuple(conversation.steps),
-            usage=conversation.usage,
-            cost_usd=self.price.cost_of(conversation.usage) if self.price else None,
-            disputed=tuple(text for written in problems for text in written.disputed),
-        )
+        history = {
+            "schema": 2,
+            "job": job.id,
+            "transformation": job.transformation,
+            "parents": [parent.task_id for parent in job.parents],
+            "model": self.model.id,
+            "served_model": conversation.served_model,
+            "prompts": self.prompts.sha256,  # those that were used
+            "status": "finished" if problems else "dropped",
+            "reason": reason,
+            "rounds": conversation.round,
+            "steps": [asdict(step) for step in conversation.steps],
+            "usage": conversation.usage.model_dump(mode="json"),
+            "cost_usd": self.price.cost_of(conversation.usage) if self.price else None,
+            # Inputs on which solutions that had agreed differ after all: a reader should look at them.
+            "disputed": [text for written in problems for text in written.disputed],
+        }
         self.workspace.write(job, problems, history)
