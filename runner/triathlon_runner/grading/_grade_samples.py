@@ -6,19 +6,18 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from triathlon_runner.concurrency import OnProgress, show_nothing
-from triathlon_runner.datasets import AnyProblem, ClassProblem, Problem
+from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
+from triathlon_runner.datasets import AnyProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading._answer_keys import ReferenceFailedError
-from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
@@ -55,7 +54,7 @@ class _LineFields(BaseModel):
 class GradeReport:
     """The verdicts, and what is missing."""
 
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[str, ...]
     """task_ids of all problems."""
     inputs: Literal["base", "all"] = "all"
     """Which of the problems' inputs the programs were graded on."""
@@ -151,43 +150,31 @@ async def grade_samples(
     known = {problem.task_id: problem for problem in problems}
     wanted, broken = read_samples(samples, problems)
     keys = {name: memo_key("graded line", problem, options.inputs) for name, problem in known.items()}
-    heads = [_head(sample, keys) for sample in wanted]
     earlier = _earlier_lines(options.out)
     by_key = {_key(line): line for line in earlier}
     model = {"model": options.model} if options.model else {}
-    lines: list[Line | None] = [None] * len(wanted)
-    report = GradeReport(
-        tasks=tuple(known),
-        inputs=options.inputs,
-        splits=options.inputs == "all"
-        and any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems),
-        broken=broken,
-    )
+    has_both = any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems)
+    report = GradeReport(tuple(known), options.inputs, options.inputs == "all" and has_both, broken=broken)
+    done = itertools.count(1)
     async with open_sandbox(jobs=options.jobs) as sandbox:
         report.level = sandbox.level
-        functions, classes = ProgramGrader(sandbox, options.keys), ClassGrader(sandbox)
+        grader = ProgramGrader(sandbox, options.keys)
+        slots = asyncio.Semaphore(options.jobs or len(os.sched_getaffinity(0)))
 
-        async def grade(program: str, problem: AnyProblem) -> Verdict:
-            if isinstance(problem, ClassProblem):
-                return await classes.grade(program, problem)
-            return await functions.grade(program, problem, inputs=options.inputs)
-
-        waiting = iter(enumerate(zip(wanted, heads, strict=True)))
-        done = itertools.count(1)
-
-        async def grade_some() -> None:
-            for position, (sample, head) in waiting:
-                if line := by_key.get(_key(head)):
+        async def graded(sample: Sample) -> Line | None:
+            async with slots:
+                head = _head(sample, keys)
+                line = by_key.get(_key(head))
+                if line:
                     report.reused += 1
-                    lines[position] = {**line, **model}
-                elif fields := await _verdict_fields(sample, known.get(sample.task_id), grade, report):
-                    lines[position] = line = {**head, **model, **fields}
+                    line = {**line, **model}
+                elif fields := await _verdict_fields(sample, known.get(sample.task_id), grader, report):
+                    line = {**head, **model, **fields}
                     _append(options.out, line)
                 on_progress(next(done), len(wanted))
+                return line
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(options.jobs or len(os.sched_getaffinity(0))):
-                group.create_task(grade_some())
+        lines = await run_all(map(graded, wanted))
     report.lines = [line for line in lines if line is not None]
     _compare(wanted, lines, report)
     if options.out is not None:
@@ -219,10 +206,7 @@ def _lines_that_stay(earlier: Sequence[Line], lines: Sequence[Line], model: str)
 
 
 async def _verdict_fields(
-    sample: Sample,
-    problem: AnyProblem | None,
-    grade: Callable[[str, AnyProblem], Awaitable[Verdict]],
-    report: GradeReport,
+    sample: Sample, problem: AnyProblem | None, grader: ProgramGrader, report: GradeReport
 ) -> Line | None:
     """What a sample's line says of its outcome; None where our machinery failed, which the report says."""
     if problem is None:
@@ -230,7 +214,7 @@ async def _verdict_fields(
     if sample.fault:
         return {"outcome": str(Outcome.NO_ANSWER), "detail": sample.fault}
     try:
-        verdict = await grade(sample.program, problem)
+        verdict = await grader.grade(sample.program, problem, inputs=report.inputs)
     except (UngradableError, ReferenceFailedError) as error:
         report.refused[sample.task_id] = str(error)
         return None

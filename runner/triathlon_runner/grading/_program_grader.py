@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from triathlon_runner.datasets import FunctionProblem, Problem, TestedProblem
+from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
+from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
@@ -94,12 +95,16 @@ class ProgramGrader:
         self.sandbox = sandbox
         self._keys = AnswerKeys(sandbox, keys)
         self._code_tests = CodeTestGrader(sandbox)
+        self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
         self._wall_seconds = wall_seconds
 
     async def grade(
-        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
+        self, program: str, problem: AnyProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
+        """As `Grader.grade`; classes are graded by their tests, too."""
+        if isinstance(problem, ClassProblem):
+            return await self._classes.grade(program, problem)
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
         key = await self._keys.of(problem)
