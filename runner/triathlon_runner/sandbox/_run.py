@@ -22,10 +22,11 @@ from triathlon_runner.sandbox._api import (
     Sent,
     malformed,
 )
+from triathlon_runner.sandbox._exchange import Exchange
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._inside.confine import SCRATCH_BYTES
 from triathlon_runner.sandbox._wire import JsonWire, PythonWire
-from triathlon_runner.sandbox._worker import ChildEnd, Exchange, Worker
+from triathlon_runner.sandbox._worker import ChildEnd, Worker
 
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
 """Makes a call for the child in another process; None where that process has ended."""

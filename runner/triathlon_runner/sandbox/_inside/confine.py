@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import namespaces, syscalls, system
+from . import syscalls, system
 
 FILE_BYTES = 16 << 20
 """The largest file that a child may write."""
@@ -76,17 +76,17 @@ class Confinement:
             )
         user = None  # where everyone is the same unprivileged user
         if in_namespaces:
-            namespaces.enter(directory, visible, hidden, outer)
-            user = None if outer is None else namespaces.CHILD_ID
+            system.enter_namespaces(directory, visible, hidden, outer)
+            user = None if outer is None else system.CHILD_ID
         elif outer is not None:
             user = _mapped(outer)
             os.chown(directory, user, user)
-        self.scratch: str = namespaces.SCRATCH if in_namespaces else directory
+        self.scratch: str = system.SCRATCH if in_namespaces else directory
         """The only directory that a child may write to; also its working directory."""
         system.take([system.NO_NEW_PRIVILEGES])
         # In namespaces, an empty directory is mounted over what is hidden.
         rules = [*_read_rules(visible, () if in_namespaces else hidden, runnable), (self.scratch, _MAY_WRITE)]
-        ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in namespaces.DEVICES)])
+        ruleset = _ruleset([*rules, *((path, _MAY_USE_DEVICE) for path in system.DEVICES)])
         if ruleset is not None:
             os.dup2(ruleset, RULESET)
             os.close(ruleset)

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from . import child, confine, messages, namespaces
+from . import child, confine, messages, system
 from .usage import CpuClock, ScratchFolder
 
 STANDARD = "bisect collections.abc copy functools heapq itertools math operator re string typing"
@@ -52,7 +52,7 @@ def main(control: int, configuration: str) -> None:
         _warm(settings)
         os.environ.clear()  # not before: it keeps some libraries from starting threads
         if len(os.listdir("/proc/self/task")) > 1:  # namespaces need one thread, as a fork has
-            namespaces.go_on_in_a_fork()
+            system.go_on_in_a_fork()
         watch = settings["level"] != "namespaces"
         Server(channel, confine.Confinement(settings), settings["command"], watch=watch).serve()
     except (OSError, ImportError, KeyError) as error:
