@@ -49,6 +49,7 @@ class FakeGrader:
     """Passes every program that does not hold the word `wrong`."""
 
     judged: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -58,6 +59,7 @@ class FakeGrader:
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
         self.judged.append(program)
+        self.inputs.append(inputs)
         failed = "wrong" in program
         return Verdict(
             outcome=Outcome.FAILED if failed else Outcome.PASSED, passed=0 if failed else 1, total=1

@@ -5,7 +5,7 @@ from typing import Literal, cast
 import pytest
 
 from support.hashes import hashes
-from support.loop_fakes import FakeModel
+from support.loop_fakes import FakeGrader, FakeModel
 from support.official_data import official_store
 from triathlon_runner import evolved
 from triathlon_runner.datasets import DataStore, FunctionProblem, Problem, TestedProblem
@@ -13,8 +13,7 @@ from triathlon_runner.evolved import STOP_SELF_INVOKING, EvolvedSuite
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Chat, Completion, EndpointError, ModelKind
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply, Verdict
-from triathlon_runner.sandbox import Sandbox
+from triathlon_runner.records import EvolvedRecord, Finish, Outcome, Reply
 from triathlon_runner.suites import DataSetInfo, SuiteEntry, UnitRun
 
 PROBLEM = Problem(
@@ -30,22 +29,6 @@ PROBLEM = Problem(
 SOLUTION = "def double(n):\n    return n + n\n"
 
 
-class _Grader:
-    """Passes whatever it gets and remembers it."""
-
-    sandbox = cast(Sandbox, None)
-
-    def __init__(self, outcome: Outcome = Outcome.PASSED) -> None:
-        self.outcome = outcome
-        self.judged: list[tuple[str, str]] = []
-
-    async def grade(
-        self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
-    ) -> Verdict:
-        self.judged.append((program, inputs))
-        return Verdict(outcome=self.outcome, passed=0, total=2)
-
-
 def _suite(inputs: Literal["base", "all"] = "all") -> EvolvedSuite:
     data = DataSetInfo("a set", "1", "0" * 64)
     return EvolvedSuite("evolved/a", data, {PROBLEM.task_id: PROBLEM}, inputs, load_prompts("evolved"))
@@ -55,19 +38,19 @@ def _model(said: str | Reply | EndpointError, kind: ModelKind = "instruct") -> F
     return FakeModel(lambda _: said, kind=kind)
 
 
-async def _run(model: FakeModel, grader: _Grader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
+async def _run(model: FakeModel, grader: FakeGrader, suite: EvolvedSuite | None = None) -> EvolvedRecord:
     return await (suite or _suite()).run(UnitRun("set/double", 3, model, grader, hashes("hash")))
 
 
 async def test_instruct_model() -> None:
     """An instruct model gets an instruction around the whole prompt and its code block is executed."""
-    model, grader = _model(f"Sure:\n```python\n{SOLUTION}```"), _Grader()
+    model, grader = _model(f"Sure:\n```python\n{SOLUTION}```"), FakeGrader()
     record = await _run(model, grader, _suite("base"))
     (asked, sampling, sample) = model.asked[0]
     assert isinstance(asked, Chat)
     assert PROBLEM.prompt.strip() in asked.messages[0].content
     assert (sampling.temperature, sampling.stop, sample) == (0.0, (), 3)
-    assert grader.judged == [(SOLUTION, "base")]
+    assert (grader.judged, grader.inputs) == ([SOLUTION], ["base"])
     assert record.outcome is Outcome.PASSED
     assert (record.sample, record.protocol, record.parents) == (3, hashes("hash"), ("seeds/same",))
     assert record.prompt == asked.messages[0].content
@@ -75,14 +58,14 @@ async def test_instruct_model() -> None:
 
 async def test_base_model() -> None:
     """A base model completes signature and docstring, and stops where the function ends."""
-    model, grader = _model("    return n + n\n\nx = 1\n", "base"), _Grader()
+    model, grader = _model("    return n + n\n\nx = 1\n", "base"), FakeGrader()
     record = await _run(model, grader)
     (asked, sampling, _) = model.asked[0]
     assert asked == Completion('def double(n: int) -> int:\n    """Return twice n."""\n')
     assert sampling.stop == evolved.STOP
     assert record.program == 'def double(n: int) -> int:\n    """Return twice n."""\n    return n + n\n'
     assert record.changes == ("cut off what follows the function",)
-    assert grader.judged == [(record.program, "all")]
+    assert (grader.judged, grader.inputs) == ([record.program], ["all"])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +78,7 @@ async def test_base_model() -> None:
 )
 async def test_no_program(reply: Reply, outcome: Outcome) -> None:
     """Where there is no program nothing is executed, and the outcome says why."""
-    grader = _Grader()
+    grader = FakeGrader()
     record = await _run(_model(reply), grader)
     assert (record.outcome, record.verdict, record.program) == (outcome, None, "")
     assert grader.judged == []
@@ -103,15 +86,15 @@ async def test_no_program(reply: Reply, outcome: Outcome) -> None:
 
 async def test_outcome_is_the_verdicts() -> None:
     """What the execution showed is the unit's outcome."""
-    record = await _run(_model(SOLUTION), _Grader(Outcome.TIMED_OUT))
-    assert record.outcome is Outcome.TIMED_OUT
+    record = await _run(_model(SOLUTION + "# wrong\n"), FakeGrader())
+    assert record.outcome is Outcome.FAILED
     assert record.verdict is not None
 
 
 async def test_endpoint_failure_is_no_record() -> None:
     """A failing endpoint leaves the unit open instead of recording an answer."""
     with pytest.raises(EndpointError):
-        await _run(_model(EndpointError("503")), _Grader())
+        await _run(_model(EndpointError("503")), FakeGrader())
 
 
 def test_protocol_covers_what_shapes_a_result() -> None:

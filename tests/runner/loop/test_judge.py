@@ -9,7 +9,7 @@ from triathlon_runner.llm import EndpointError
 from triathlon_runner.loop import LoopSuite, Setting
 from triathlon_runner.loop._judge import similarity_in
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import Finish, LoopRecord, Outcome, Reply
+from triathlon_runner.records import Finish, LoopRecord, Reply
 from triathlon_runner.suites import DataSetInfo, UnitRun
 
 
@@ -36,41 +36,20 @@ async def judged(judge: FakeModel | None, sustained: int = 3, summary: str = "Wr
     return await suite().run(UnitRun("t/add", 0, model, FakeGrader(), hashes("hash"), judge))
 
 
+SCORES: dict[float | None, tuple[str, ...]] = {
+    0.8: ("0.8", "0.8..", "**0.8**.", "0.8 0.9", "The similarity is 0.8", "0.8 because both add"),
+    0.75: ("**Score:** 0.75", "*Score: 0.75.*"),
+    0.9: ("<think>0.1 or 0.9?</think>\n0.9",),
+    1.0: (" 1\n", "1.00", "1.", "1.2"),
+    0.5: (".5",),
+    0.1: ("1e-1",),
+    0.0: ("0", "0*8", "-0.1", "80%", "0,8", "between 0 and 1"),
+    None: ("nan", "", "Error: 0.5", "very similar"),
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("0.8", 0.8),
-        (" 1\n", 1.0),
-        ("0", 0.0),
-        ("1.0", 1.0),
-        ("1.00", 1.0),
-        (".5", 0.5),
-        ("0.8.", 0.8),
-        ("1.", 1.0),
-        ("**0.8**", 0.8),
-        ("**0.8**.", 0.8),
-        ("**Score:** 0.75", 0.75),
-        ("*Score: 0.75.*", 0.75),
-        ("`0.4`", 0.4),
-        ("0.8..", 0.8),
-        ("**0.8** **0.9**", 0.8),
-        ("0*8", 0.0),
-        ("Score: 0.75", 0.75),
-        ("<think>0.1 or 0.9?</think>\n0.9", 0.9),
-        ("1.2", 1.0),
-        ("-0.1", 0.0),
-        ("80%", 0.0),
-        ("0,8", 0.0),
-        ("0.8 0.9", 0.8),
-        ("The similarity is 0.8", 0.8),
-        ("0.8 because both add", 0.8),
-        ("between 0 and 1", 0.0),
-        ("nan", None),
-        ("1e-1", 0.1),
-        ("", None),
-        ("Error: 0.5", None),
-        ("very similar", None),
-    ],
+    ("text", "number"), [(text, number) for number, texts in SCORES.items() for text in texts]
 )
 def test_a_score_is_read_as_the_authors_read_it(text: str, number: float | None) -> None:
     """A bare number, else the first text that looks like a score; beyond 0 and 1 it is the nearer of them."""
@@ -94,23 +73,21 @@ async def test_the_judge_sees_both_sides_of_the_failure() -> None:
     assert record.judge_usage.requests == 1
 
 
-async def test_a_bad_answer_is_asked_again_once() -> None:
-    """The second question is a new one to the cache; a good second answer counts."""
-    answers = iter(["about a half", "0.5"])
+@pytest.mark.parametrize(("second", "similarity"), [("0.5", 0.5), ("very similar", None)])
+async def test_a_bad_answer_is_asked_again_once(second: str, similarity: float | None) -> None:
+    """The second question is a new one to the cache; two bad answers leave the similarity unknown.
+
+    Unknown is not 1: ASL is then the interval that 0 and 1 span.
+    """
+    answers = iter(["about a half", second])
     judge = FakeModel(lambda text: next(answers))
     record = await judged(judge)
-    assert record.similarity == 0.5
-    assert [reply.text for reply in record.judge_replies] == ["about a half", "0.5"]
+    assert record.similarity == similarity
+    assert [reply.text for reply in record.judge_replies] == ["about a half", second]
     assert len({prompt for prompt, _, _ in judge.asked}) == 2
-
-
-async def test_two_bad_answers_leave_the_similarity_unknown() -> None:
-    """Unknown is not 1: ASL is then the interval that 0 and 1 span."""
-    judge = FakeModel(lambda text: "very similar")
-    record = await judged(judge)
-    assert (record.similarity, len(judge.asked)) == (None, 2)
-    span = asl([record])
-    assert (span.low, span.high) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
+    if similarity is None:
+        span = asl([record])
+        assert (span.low, span.high) == pytest.approx((9 * (2 / 3) / 10, 9 / 10))
 
 
 async def test_a_judge_that_cannot_be_reached_leaves_the_unit_open() -> None:
@@ -119,20 +96,13 @@ async def test_a_judge_that_cannot_be_reached_leaves_the_unit_open() -> None:
         await judged(FakeModel(lambda text: EndpointError("refused")))
 
 
-@pytest.mark.parametrize("sustained", [0, 10])
-async def test_without_a_failure_behind_a_passed_loop_nobody_is_asked(sustained: int) -> None:
-    """L = 0 adds nothing and l = M has similarity 1 by definition."""
+@pytest.mark.parametrize(("sustained", "summary"), [(0, "Write it."), (10, "Write it."), (3, "")])
+async def test_without_two_prompts_to_compare_nobody_is_asked(sustained: int, summary: str) -> None:
+    """L = 0 adds nothing, l = M has similarity 1 by definition; without a summary it is unknown."""
     judge = FakeModel(lambda text: "0.5")
-    record = await judged(judge, sustained)
+    record = await judged(judge, sustained, summary)
     assert (record.similarity, judge.asked) == (None, [])
-    assert asl([record]).low == asl([record]).high
-
-
-async def test_without_a_next_prompt_nobody_is_asked() -> None:
-    """Where the summary could not be had, there is nothing to compare with: unknown."""
-    judge = FakeModel(lambda text: "0.5")
-    record = await judged(judge, summary="")
-    assert (record.outcome, record.similarity, judge.asked) == (Outcome.NO_ANSWER, None, [])
+    assert (asl([record]).low == asl([record]).high) == bool(summary)
 
 
 async def test_without_a_judge_the_similarity_is_unknown() -> None:

@@ -1,134 +1,24 @@
-"""Stored runs of real models, replayed through the real runner; recordings as odd as others make them."""
+"""Stored runs of real models, replayed through the real runner."""
 
 import csv
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from support.asl import Interval, asl
-from support.loop_fakes import ADD
 from support.loop_run import LoopRun
 from support.model_server import ModelServer
 from support.official_data import official_store
 from support.replay_loop import LoopReplay, recording, recordings
 from triathlon_runner import loop
 from triathlon_runner.datasets import official
-from triathlon_runner.loop._prompt import first_prompt, next_prompt, sentence_of
+from triathlon_runner.loop._prompt import first_prompt, next_prompt
 from triathlon_runner.prompts import load_prompts
-from triathlon_runner.records import LoopRecord, Outcome, Reply
-from triathlon_runner.replies import extract_program
-
-ASSERTION = ADD.assertion
-RIGHT = "def add(a, b):\n    return a + b"
-WRONG = "def add(a, b):\n    return None"
-
-Steps = list[tuple[str, str]]
-"""(program, sentence) of each recorded loop."""
-
-
-def prompt_of(words: str) -> str:
-    return f'"""\n{words}\n{ASSERTION}\n"""\n' if words else f'"""\n{ASSERTION}\n"""\n'
-
-
-def recorded(task_id: str, steps: Steps) -> dict[str, Any]:
-    """A task as recordings hold it."""
-    return {
-        "task_id": task_id,
-        "initial_prompt": prompt_of(f"Write a function for {task_id}."),
-        "cycles": [{"code_output": program, "summary_output": prompt_of(words)} for program, words in steps],
-    }
-
-
-async def replay(root: Path, tasks: dict[str, Steps]) -> dict[str, LoopRecord]:
-    """Runs the tasks against their recording."""
-    kept = [recorded(task_id, steps) for task_id, steps in tasks.items()]
-    problems = [
-        replace(ADD, task_id=task_id, prompt=prompt_of(f"Write a function for {task_id}."))
-        for task_id in tasks
-    ]
-    async with ModelServer(LoopReplay(kept)) as server:
-        run = LoopRun(root, server.base_url, problems=problems)
-        assert (await run()).exit_code == 0
-    return {record.task_id: record for record in run.records()}
-
-
-def ends(records: dict[str, LoopRecord]) -> dict[str, tuple[int, Outcome]]:
-    return {task: (record.sustained_loops, record.outcome) for task, record in records.items()}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Write it.\n\nIt adds:\n\n```python\ndef add(x, y):\n    ...\n```",
-        'Write a function with the docstring """Adds.""" and nothing else.',
-        "Write a Python function to add {{ numbers }} {% raw %}.",
-        "Schreibe eine Funktion, die addiert – «schön» 🎉.",
-        "x" * 5000,
-    ],
-)
-async def test_sentences_of_any_kind_come_back_word_for_word(words: str, tmp_path: Path) -> None:
-    """Fences, quotes, template signs, other scripts and great length are the model's words like any other."""
-    records = await replay(tmp_path, {"t/1": [(RIGHT, words), (RIGHT, "Write it."), (WRONG, "Write it.")]})
-    assert ends(records) == {"t/1": (2, Outcome.FAILED)}
-    assert records["t/1"].loops[1].prompt == prompt_of(words)
-
-
-STYLES = {
-    "as it is": "{}",
-    "fenced": "```python\n{}\n```",
-    "without a label": "```\n{}\n```",
-    "in prose": "Here is the function:\n\n```python\n{}\n```\n\nIt does what you asked, with `x` in mind.",
-    "tildes": "~~~py\n{}\n~~~",
-    "thought about": "<think>\n```python\ndef wrong(): ...\n```\n</think>\n```python\n{}\n```",
-}
-RECORDINGS = ("loop-claude-haiku-3.5", "loop-deepseek-coder-7b-instruct-v1.5", "loop-gpt-3.5-turbo")
-
-
-@pytest.mark.official
-@pytest.mark.slow
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_recorded_programs_are_found_however_they_are_said(name: str) -> None:
-    """7,708 recorded programs, each said in six ways: what is summarised is what the model wrote.
-
-    One is a whole reply itself, with a block of its own, which ends the block around it.
-    """
-    names = {problem.task_id: problem.entry_point for problem in official.mbpp_plus(official_store())}
-    lost = set()
-    for task in recording(name):
-        for cycle in task["cycles"]:
-            program = cycle["code_output"].strip()
-            for style in STYLES.values():
-                found = extract_program(
-                    Reply(text=style.replace("{}", program)),
-                    entry_point=names[task["task_id"]],
-                    prompt="",
-                    completes=False,
-                    as_written=True,
-                )
-                if found.written.strip() != program:
-                    lost.add(program)
-    assert len(lost) == (1 if "deepseek" in name else 0)
-
-
-@pytest.mark.official
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_recorded_sentences_are_found_however_they_are_said(name: str) -> None:
-    """The sentence alone, with its assertion, or as the whole docstring: the next prompt is as recorded."""
-    for task in recording(name):
-        prompt = task["initial_prompt"]
-        assertion = "\n".join(line for line in prompt.split("\n") if line.startswith("assert"))
-        for cycle in task["cycles"]:
-            following = cycle["summary_output"]
-            words = (
-                following.removeprefix('"""\n').removesuffix('\n"""\n').removesuffix(assertion).rstrip("\n")
-            )
-            for said in (words, f"{words}\n{assertion}", following):
-                assert next_prompt(sentence_of(said, completes=False), assertion) == following
+from triathlon_runner.records import LoopRecord
 
 
 @pytest.mark.official
@@ -153,18 +43,6 @@ def test_prompts_are_wrapped_as_in_the_recordings() -> None:
                 assert before == after
                 steps += 1
     assert steps == 202_348
-
-
-async def test_official_suites_execute_what_was_written(tmp_path: Path) -> None:
-    """A wrong test behind a right function ends the task there, and an empty summary goes on."""
-    steps = [(f"{RIGHT}\n\nassert add(1, 2) == 3", ""), (f"{RIGHT}\n\nassert add(1, 2) == 4", "Write it.")]
-    kept = [recorded("t/1", steps)]
-    async with ModelServer(LoopReplay(kept)) as server:
-        problem = replace(ADD, task_id="t/1", prompt=prompt_of("Write a function for t/1."))
-        run = LoopRun(tmp_path, server.base_url, problems=[problem], suite="loop/mbpp-plus")
-        assert (await run()).exit_code == 0
-    assert ends({record.task_id: record for record in run.records()}) == {"t/1": (1, Outcome.FAILED)}
-    assert run.records()[0].loops[1].prompt == f'"""\n\n{ASSERTION}\n"""\n'
 
 
 ASL_TOLERANCE = 0.02
@@ -251,15 +129,6 @@ async def test_recorded_runs_come_out_as_published(name: str, tmp_path: Path, ke
     assert span.high == pytest.approx(own.high, abs=ASL_TOLERANCE)
     if name not in OTHER_RUN:
         assert span.low - ASL_TOLERANCE < published_asl(PUBLISHED[name]) < span.high + ASL_TOLERANCE
-
-
-@pytest.mark.official
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_only_some_recordings_are_the_published_run(name: str) -> None:
-    """Where a recording's own counts exclude the published ASL, no replay of it can give that number."""
-    span = span_of({task["task_id"]: task["successful_cycles"] for task in recording(name)})
-    near = span.low - ASL_TOLERANCE < published_asl(PUBLISHED[name]) < span.high + ASL_TOLERANCE
-    assert near is (name not in OTHER_RUN)
 
 
 def span_of(sustained: dict[str, int]) -> Interval:

@@ -50,7 +50,7 @@ def failing_in(loop: int, how: str | Reply = WRONG, *, summary: str | Reply = SE
 AS_WRITTEN = Setting(as_written=True)
 WORDS = [
     "",
-    "Write a function. It adds.\n\nIt takes two numbers.",
+    "Write a function. It adds.\n\nIt takes {{ two }} numbers {% raw %} – «schön» 🎉.",
     '"Write a function to add."',
     "```\nWrite a function to add.\n```",
     f"Write a function to add.\n{ADD.assertion}",

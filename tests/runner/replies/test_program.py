@@ -22,6 +22,7 @@ STUB = "def add(a, b):\n    pass  # your implementation here\n"
 PROMPT = 'def add(a, b):\n    """Sum of both.\n\n    >>> add(1, 2)\n    3\n    """\n'
 MBPP_PROMPT = '"""\nWrite a function to add two numbers.\nassert add(1, 2) == 3\n"""\n'
 OPEN_PROMPT = 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Adds."""\n'
+COMPLETES = {"prompt": OPEN_PROMPT, "completes": True}
 
 
 def extract(text: str, **options: Any) -> Extraction:
@@ -57,41 +58,35 @@ def in_json(code: str) -> str:
     return repr(code).replace("'", '"')
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        f"```python\n{ADD}```",
-        f"```\n{ADD}```",
-        f"```Python3\n{ADD}```",
-        f"``` py\n{ADD}```",
-        f'```python title="add.py"\n{ADD}```',
-        f"````python\n{ADD}````",
-        f"````python\n{ADD}```\nThat is all.",
-        f"Plan:\n    `````python\n    # Step 1\n    ```\n\nNow:\n\n````python\n{ADD}```\nIt adds.",
-        f"~~~python\n{ADD}~~~",
-        f"```java\n{ADD}```",
-        f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
-        f"Here is the code: ```python\n{ADD}```",
-        "```python\ndef add(a, b):\n    return a + b```",
-        "```python def add(a, b): return a + b```",
-        "```def add(a, b): return a + b```",
-        "```python def add(a, b):\n    return a + b\n```",
-        f"```python\n{ADD}",
-        f"```python\n{ADD}\nI hope it helps!",
-        f"```python\n{ADD}```python\n",
-        f"```python\r\n{ADD.replace(chr(10), chr(13) + chr(10))}```\r\n",
-        f"\ufeff```python\n{ADD}```",
-        "```python\ndef add(a, b):\n\u00a0\u00a0\u00a0\u00a0return a + b\n```",
-        "```python\n>>> def add(a, b):\n...     return a + b\n...\n>>> add(1, 2)\n3\n```",
-        f"{ADD}```\nDone.",
-        f"Here it is:\n\n{ADD}```\n\nIt adds.",
-    ],
-)
-def test_fences_of_any_kind_are_opened(reply: str) -> None:
-    """A program in a fence is found whatever the fence, its label, its indentation or its missing end."""
-    assert is_right(extract(reply))
-
-
+FENCED = [
+    f"```python\n{ADD}```",
+    f"```\n{ADD}```",
+    f"``` py\n{ADD}```",
+    f'```python title="add.py"\n{ADD}```',
+    f"````python\n{ADD}````",
+    f"````python\n{ADD}```\nThat is all.",
+    f"Plan:\n    `````python\n    # Step 1\n    ```\n\nNow:\n\n````python\n{ADD}```\nIt adds.",
+    f"~~~python\n{ADD}~~~",
+    f"```java\n{ADD}```",
+    f"1. First:\n\n   ```python\n   {ADD.strip().replace(chr(10), chr(10) + '   ')}\n   ```\n",
+    f"Here is the code: ```python\n{ADD}```",
+    "```python\ndef add(a, b):\n    return a + b```",
+    "```python def add(a, b): return a + b```",
+    "```def add(a, b): return a + b```",
+    "```python def add(a, b):\n    return a + b\n```",
+    f"```python\n{ADD}",
+    f"```python\n{ADD}\nI hope it helps!",
+    f"```\nPython\n\n{ADD}```",
+    f"```python\npy3\n\n{ADD}```",
+    f"```python\n{ADD}```python\n",
+    f"```python\r\n{ADD.replace(chr(10), chr(13) + chr(10))}```\r\n",
+    f"\ufeff```python\n{ADD}```",
+    "```python\ndef add(a, b):\n\u00a0\u00a0\u00a0\u00a0return a + b\n```",
+    "```python\n>>> def add(a, b):\n...     return a + b\n...\n>>> add(1, 2)\n3\n```",
+    f"{ADD}```\nDone.",
+    f"Here it is:\n\n{ADD}```\n\nIt adds.",
+]
+"""One program, whatever the fence, its label, its indentation or its missing end."""
 RIGHT = {
     "one block": fenced(GOOD),
     "a polite block": f"Certainly! Here it is:\n\n{fenced(GOOD)}\nLet me know if you have questions.",
@@ -227,10 +222,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
-def test_a_right_answer_is_found(name: str) -> None:
+@pytest.mark.parametrize("reply", [*FENCED, *RIGHT.values()])
+def test_a_right_answer_is_found(reply: str) -> None:
     """However a model packs a right program, it is the one that is executed."""
-    extraction = extract(RIGHT[name], prompt=PROMPT)
+    extraction = extract(reply, prompt=PROMPT)
     assert is_right(extraction), extraction
 
 
@@ -280,6 +275,7 @@ def test_as_written_takes_the_first_block_or_the_whole_reply() -> None:
     assert extract(reply, as_written=True).program == reply
     assert extract("It is linear.", as_written=True).outcome is Outcome.NO_ANSWER
     assert "assert" not in extract(reply).program
+    assert extract(f"```\npy\n\n{ADD}```", as_written=True).program == ADD
     written = "Here is the code:\n\nadd = lambda a, b: a\n"
     assert extract(fenced(written), as_written=True).program == written
 
@@ -315,16 +311,16 @@ def test_another_name_can_be_refused() -> None:
 
 
 def test_examples_that_run_are_left_out() -> None:
-    """Prints, asserts, input and a main part behind the function do not run with it."""
+    """Prints, asserts, input, exits, a main part and what follows from an example do not run with it."""
     tail = (
         "assert add(1, 2) == 4\nn = int(input())\nprint(add(n, 1))\nfor x in [1]:\n    print(add(x, x))\n"
-        "result = add(5, 5)\nif __name__ == '__main__':\n    unittest.main()\n"
-        "import unittest\nunittest.main()\n"
+        "result = add(5, 5)\ntotal = result + nothing\nif __name__ == '__main__':\n    unittest.main()\n"
+        "import unittest\nunittest.main()\nexit()\nquit()\nsys.exit(0)\nraise SystemExit\n"
+        "m = int(sys.argv[1])\n"
     )
-    result = extract(f"```python\nb = int(input())\n{ADD}{tail}```")
-    assert call(result) == 3
-    assert "input" not in result.program
-    assert result.changes == ("left out 8 statement(s) that only run examples",)
+    result = extract(f"```python\nb = int(input())\nimport sys\n{ADD}{tail}```")
+    assert result.program == f"import sys\n{ADD}import unittest\n"
+    assert result.changes == ("left out 14 statement(s) that only run examples",)
 
 
 def test_the_models_own_code_is_kept_beside_the_program() -> None:
@@ -350,36 +346,30 @@ def test_set_up_is_kept() -> None:
     assert result.changes == ()
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "",
-        "  \n\n",
-        "I cannot write that function.",
-        "The function adds two numbers and returns their sum.",
-        "```\n```",
-        "```bash\npip install numpy\n```",
-        "Note: importing math would help. For example: 3.",
-        "import antigravity",
-    ],
-)
-def test_prose_is_no_answer(reply: str) -> None:
-    """What holds no function is `no_answer`, not an empty program that crashes."""
-    result = extract(reply)
-    assert result == Extraction("", (), Outcome.NO_ANSWER)
+NOTHING = [
+    *("", "  \n\n", "I cannot write that function.", "The function adds two numbers and returns their sum."),
+    *("```\n```", "```bash\npip install numpy\n```", "Note: importing math would help. For example: 3."),
+    "import antigravity",
+]
+STOPPED = "```python\ndef add(a, b):\n    ret"
 
 
 @pytest.mark.parametrize(
-    ("finish", "outcome"),
+    ("text", "options", "outcome"),
     [
-        (Finish.LENGTH, Outcome.TRUNCATED),
-        (Finish.REFUSED, Outcome.REFUSED),
-        (Finish.CONTEXT_OVERFLOW, Outcome.CONTEXT_OVERFLOW),
+        *((text, {}, Outcome.NO_ANSWER) for text in NOTHING),
+        (STOPPED, {"finish": Finish.LENGTH}, Outcome.TRUNCATED),
+        (STOPPED, {"finish": Finish.REFUSED}, Outcome.REFUSED),
+        (STOPPED, {"finish": Finish.CONTEXT_OVERFLOW}, Outcome.CONTEXT_OVERFLOW),
+        *((text, COMPLETES, Outcome.NO_ANSWER) for text in ("", "    # think about it\n", "\n\nprint(1)\n")),
     ],
 )
-def test_a_reply_that_was_stopped_has_its_own_outcome(finish: Finish, outcome: Outcome) -> None:
-    """What could be taken out of such a reply is no answer, unless a program was whole before the cut."""
-    assert extract("```python\ndef add(a, b):\n    ret", finish=finish) == Extraction("", (), outcome)
+def test_without_a_program_the_outcome_says_why(text: str, options: dict[str, Any], outcome: Outcome) -> None:
+    """Prose is no empty program that crashes, nor is a docstring alone one that returns None.
+
+    What could be taken out of a reply that was stopped is no answer, unless it was whole before the cut.
+    """
+    assert extract(text, **options) == Extraction("", (), outcome)
 
 
 CUT = {
@@ -392,16 +382,16 @@ CUT = {
     "no fence": f"{ADD}\nprint(add(1,",
     "a second block": f"```python\n{ADD}```\nUsage:\n```python\nfor x in [1, 2]:\n    print(add(x, x",
 }
-CUT_DEFINITIONS = {
-    "in the function": "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
-    "the function may go on": f"```python\n{ADD}",
-    "in a helper": f"```python\n{ADD}\ndef helper(x):\n    ret",
-    "in a decorator": f"```python\n{ADD}\n@cache",
-    "in the corrected version": f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
-    "in a class": "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
-    "in prose": "The function adds",
-    "in a body": "```python\n    return a",
-}
+CUT_DEFINITIONS = [
+    "```python\ndef add(a, b):\n    if a == 1:\n        return 1 + b\n    ret",
+    f"```python\n{ADD}",
+    f"```python\n{ADD}\ndef helper(x):\n    ret",
+    f"```python\n{ADD}\n@cache",
+    f"```python\n{ADD}```\nBetter:\n```python\ndef add(a, b):\n    ret",
+    "```python\nclass Solution:\n    def add(self, a, b):\n        return a",
+    "The function adds",
+    "```python\n    return a",
+]
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -414,10 +404,10 @@ def test_a_program_that_was_whole_before_the_cut_counts(name: str) -> None:
     assert is_noted == (name not in ("prose behind a block", "a second block"))
 
 
-@pytest.mark.parametrize("name", CUT_DEFINITIONS)
-def test_a_definition_that_was_cut_is_truncated(name: str) -> None:
+@pytest.mark.parametrize("reply", CUT_DEFINITIONS)
+def test_a_definition_that_was_cut_is_truncated(reply: str) -> None:
     """Nobody knows how it would have gone on."""
-    assert extract(CUT_DEFINITIONS[name], finish=Finish.LENGTH).outcome is Outcome.TRUNCATED
+    assert extract(reply, finish=Finish.LENGTH).outcome is Outcome.TRUNCATED
 
 
 def test_an_answer_that_ended_before_the_limit_is_whole() -> None:
@@ -458,25 +448,6 @@ def test_an_example_that_does_not_parse_is_left_out(example: str) -> None:
         compile(broken.program, "p", "exec")
 
 
-@pytest.mark.parametrize("name", ["python", "Python", "py", "python3", "py3"])
-@pytest.mark.parametrize("label", ["", "python"])
-def test_the_languages_name_in_a_block_is_no_code(name: str, label: str) -> None:
-    """Some models write it below the fence; by the paper's rule, too, it is none."""
-    for as_written in (False, True):
-        result = extract(f"```{label}\n{name}\n\n{ADD}```", as_written=as_written)
-        assert result.program == ADD
-
-
-@pytest.mark.parametrize(
-    "end", ["exit()", "quit()", "sys.exit(0)", "raise SystemExit", "n = int(sys.argv[1])\nprint(add(n, n))",
-            "result = add(1, 2)\ntotal = result + nothing"],
-)  # fmt: skip
-def test_nothing_behind_the_function_ends_the_program(end: str) -> None:
-    """Exits are left out as prints are, and what follows from an example with it."""
-    result = extract(f"```python\nimport sys\n{ADD}\n{end}\n```")
-    assert result.program == f"import sys\n{ADD}"
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -498,32 +469,27 @@ def test_a_body_stands_at_one_depth(body: str) -> None:
     compile(result.program, "p", "exec")
 
 
-def test_a_body_that_cannot_be_joined_is_code() -> None:
-    """There is no signature to put it under: it is executed, and crashes."""
-    result = extract("```python\nreturn a + b\n```")
-    assert (result.outcome, result.program) == (None, "return a + b")
-
-
 def test_functions_in_functions_are_read_at_any_depth() -> None:
     """As deep as Python parses them."""
     assert extract(f"```python\n{ADD}\nx = {'lambda: ' * 2_000}1\n```").program.startswith("def add")
 
 
 @pytest.mark.parametrize(
-    "broken",
+    ("broken", "options"),
     [
-        "```python\ndef add(a, b)\n    return a + b\n```",
-        "def add(a, b)\n    return a + b",
-        "def add(a, b):\nreturn a + b",
-        'def add(a, b):\n    """Sum of',
-        "```python\ndef add(a, b):\n    return (a + b\n```",
+        ("```python\ndef add(a, b)\n    return a + b\n```", {}),
+        ("def add(a, b)\n    return a + b", {}),
+        ("def add(a, b):\nreturn a + b", {}),
+        ('def add(a, b):\n    """Sum of', {}),
+        ("```python\ndef add(a, b):\n    return (a + b\n```", {}),
+        ("```python\nreturn a + b\n```", {}),  # a body, without a signature to put it under
+        ("    return a +\n", COMPLETES),
     ],
 )
-def test_a_program_that_does_not_parse_is_still_the_answer(broken: str) -> None:
-    """Broken code is handed on, so that its verdict says how it crashed."""
-    result = extract(broken)
+def test_a_program_that_does_not_compile_is_still_the_answer(broken: str, options: dict[str, Any]) -> None:
+    """Broken code is handed on, so that its verdict says how it crashed; it is not called no answer."""
+    result = extract(broken, **options)
     assert result.outcome is None
-    assert "def add(a, b)" in result.program
     with pytest.raises(SyntaxError):
         compile(result.program, "p", "exec")
 
@@ -563,32 +529,11 @@ def test_completions_end_where_they_leave_the_function(prompt: str, text: str) -
 
 def test_a_completion_that_ran_on_is_whole_when_the_limit_comes() -> None:
     """The limit cuts a base model always; only one that was still in the function is truncated."""
-    done = extract(
-        "    return a + b\n\ndef sub(a, b):\n    ret",
-        prompt=OPEN_PROMPT,
-        completes=True,
-        finish=Finish.LENGTH,
-    )
+    done = extract("    return a + b\n\ndef sub(a, b):\n    ret", finish=Finish.LENGTH, **COMPLETES)
     assert call(done) == 3
     assert done.changes == ("cut off what follows the function",)
-    cut = extract("    total = a\n    total +=", prompt=OPEN_PROMPT, completes=True, finish=Finish.LENGTH)
-    assert cut.outcome is Outcome.TRUNCATED
-    no_end = extract("    return a + b", prompt=OPEN_PROMPT, completes=True, finish=Finish.LENGTH)
-    assert no_end.outcome is Outcome.TRUNCATED
-
-
-def test_a_completion_that_does_not_parse_is_code() -> None:
-    """It is executed, and crashes; it is not called no answer."""
-    result = extract("    return a +\n", prompt=OPEN_PROMPT, completes=True)
-    assert result.outcome is None
-    with pytest.raises(SyntaxError):
-        compile(result.program, "p", "exec")
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "    # think about it\n", "\n\nprint(1)\n"])
-def test_a_completion_without_a_body_is_no_answer(text: str) -> None:
-    """A docstring alone would make a function that returns None: that is not what the model wrote."""
-    assert extract(text, prompt=OPEN_PROMPT, completes=True).outcome is Outcome.NO_ANSWER
+    for cut in ("    total = a\n    total +=", "    return a + b"):
+        assert extract(cut, finish=Finish.LENGTH, **COMPLETES).outcome is Outcome.TRUNCATED
 
 
 @pytest.mark.parametrize(
