@@ -1,4 +1,4 @@
-"""A recorded model gets exactly the official verdicts, graded as samples and replayed through a server."""
+"""A recorded model gets exactly the official verdicts: all graded as samples, some replayed by a server."""
 
 import json
 import os
@@ -93,15 +93,6 @@ def test_a_few_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = _official("evolved/combine")
     assert len(outcomes) == 12
     assert outcomes == {task_id: expected[task_id] for task_id in outcomes}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("name", PASSED)
-def test_every_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """A whole run of each suite."""
-    monkeypatch.setenv(SUBSET, "")
-    _check(name, _run(tmp_path, f"evolved/{name}", "--profile", "full"))
 
 
 @pytest.mark.slow

@@ -79,13 +79,6 @@ async def test_plain_data_is_judged_outside(grader: ClassGrader) -> None:
     assert verdict.judged == "outside"
 
 
-async def test_a_test_that_needs_an_object_is_refused(grader: ClassGrader) -> None:
-    """What the reference itself cannot pass from another process judges nobody, and the reason says so."""
-    problem = ClassProblem("test/twins", "Tally", TALLY, TEST + TWIN_TEST)
-    with pytest.raises(UngradableError, match=r"1 of 4 test methods .* another process, TwinTest.test_twin"):
-        await grader.grade(TALLY, problem)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "outcome", "passed"),
     [
@@ -111,27 +104,25 @@ async def test_outcomes(grader: ClassGrader, old: str, new: str, outcome: Outcom
     assert verdict.failing is not None and verdict.failing.index == passed
 
 
-async def test_tests_that_do_nothing(grader: ClassGrader) -> None:
-    """A unittest module that never touches the class is refused."""
-    tests = (
-        "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
-    )
-    with pytest.raises(UngradableError, match=r"the tests of test/idle prove nothing: .*'Tally'"):
-        await grader.grade(TALLY, ClassProblem("test/idle", "Tally", TALLY, tests))
+IDLE = "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)\n"
 
 
-@pytest.mark.parametrize(("reference", "tests"), [("class Tally\n", TEST), (TALLY, "def check(:")])
-async def test_a_problem_that_is_no_python(grader: ClassGrader, reference: str, tests: str) -> None:
-    """A reference or tests that do not parse are the problem's fault, said with its id."""
-    with pytest.raises(UngradableError, match=r"test/none can't be graded: .* no Python"):
-        await grader.grade(TALLY, ClassProblem("test/none", "Tally", reference, tests))
-
-
-async def test_a_reference_that_fails_is_our_fault(grader: ClassGrader) -> None:
-    """Tests that the reference does not pass judge nobody."""
-    broken = ClassProblem("test/broken", "Tally", TALLY.replace("2 * x", "x"), TEST)
-    with pytest.raises(UngradableError, match=r"test/broken can't be graded: its own reference fails 1 of 3"):
-        await grader.grade(TALLY, broken)
+@pytest.mark.parametrize(
+    ("reference", "tests", "reason"),
+    [
+        (TALLY, TEST + TWIN_TEST, r"1 of 4 test methods .* another process, TwinTest.test_twin"),
+        (TALLY.replace("2 * x", "x"), TEST, r"test/odd can't be graded: its own reference fails 1 of 3"),
+        (TALLY, IDLE, r"the tests of test/odd prove nothing: .*'Tally'"),
+        ("class Tally\n", TEST, r"test/odd can't be graded: .* no Python"),
+        (TALLY, "def check(:", r"test/odd can't be graded: .* no Python"),
+    ],
+)
+async def test_what_cannot_grade_is_refused(
+    grader: ClassGrader, reference: str, tests: str, reason: str
+) -> None:
+    """Tests that need an object or never touch the class, that the reference fails, or that are no Python."""
+    with pytest.raises(UngradableError, match=reason):
+        await grader.grade(TALLY, ClassProblem("test/odd", "Tally", reference, tests))
 
 
 @pytest.mark.parametrize("value", ["10**400", "-10**400", "10**5000", "float('nan')", "'3'", "[]", "self"])

@@ -1,6 +1,5 @@
 """Grading samples that were made elsewhere."""
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 
 from triathlon_runner.datasets import Problem, TestedProblem
-from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import UNKNOWN_TASK, GradeOptions, grade_samples
 
@@ -92,33 +90,3 @@ async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:
     for out in (tmp_path, tmp_path / "other.txt" / "graded.jsonl"):
         with pytest.raises(UserError, match="--out expects a file that can be written"):
             await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out))
-
-
-def test_problem_files_in_three_formats(tmp_path: Path) -> None:
-    """HumanEval's, EvalPlus' and EvoEval's rows are told apart by their fields."""
-    common = {
-        "entry_point": "f",
-        "prompt": 'def f(x):\n    """Adds."""\n',
-        "canonical_solution": "    return x\n",
-    }
-    rows = [
-        {
-            **common,
-            "task_id": "HumanEval/900",
-            "test": "def check(candidate):\n    assert candidate(1) == 1\n",
-        },
-        {**common, "task_id": "HumanEval/901", "base_input": [[1]], "plus_input": [[2], [3]], "test": ""},
-        {**common, "task_id": "EvoEval/902", "inputs": ["1", "2, 3"], "parent": "HumanEval/1"},
-    ]
-    path = tmp_path / "problems.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    first, second, third = problem_file(path)
-    assert isinstance(first, TestedProblem)
-    assert isinstance(second, Problem) and second.inputs == ("(1,)", "(2,)", "(3,)")
-    assert isinstance(third, Problem) and third.comparison.oracle == "typed"
-    path.write_text('{"task_id": "x"}')
-    with pytest.raises(UserError, match="line 1"):
-        problem_file(path)
-    path.write_text(f"{json.dumps(rows[0])}\n{json.dumps(rows[0])}\n")
-    with pytest.raises(UserError, match="line 2: expected a task_id of its own, got 'HumanEval/900', which "):
-        problem_file(path)
