@@ -46,21 +46,21 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A protocol setting that differs, with the name behind the suite's `@`."""
+    """A protocol setting that differs, with the name behind the suite's `@`; no name is the paper's own."""
 
-    name: str
-    title: str
-    kind: str
-    setting: Setting
+    name: str = ""
+    title: str = ""
+    kind: str = ""
+    setting: Setting = Setting()
     own_prompts: bool = False
     """Whether our prompts are asked in place of the authors'."""
 
     def with_own_prompts(self) -> "Variant":
         """The same variant asked with our prompts; the settings of a variant stand in one order."""
         return Variant(
-            f"{OWN_PROMPTS.name}+{self.name}",
-            f"{OWN_PROMPTS.title}, {self.title}",
-            f"{OWN_PROMPTS.kind}+{self.kind}",
+            f"own-prompts+{self.name}".removesuffix("+"),
+            f"our prompts, {self.title}".removesuffix(", "),
+            f"own-prompts+{self.kind}".removesuffix("+"),
             self.setting,
             own_prompts=True,
         )
@@ -82,8 +82,6 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         for name in ATTACKS
     ),
 )
-OWN_PROMPTS: Final = Variant("own-prompts", "our prompts", "own-prompts", Setting(), own_prompts=True)
-"""Our prompts in place of the authors'."""
 REPEATED: Final = {"temperature-0.8": 5}
 """By variant, the samples a task of EVALOOOP's figure 3, which names no temperature: we take the highest of
 RQ3."""
@@ -108,25 +106,26 @@ def suites_of_user(data: UserDataSet, prompts: Path | None = None) -> tuple[Suit
 
 
 def _entries(source: _Source, prompts: Path | None) -> Iterator[SuiteEntry]:
-    ours = (OWN_PROMPTS, *(variant.with_own_prompts() for variant in VARIANTS)) if source.official else ()
-    for variant in (None, *VARIANTS, *ours):
+    variants = (Variant(), *VARIANTS)
+    ours = [variant.with_own_prompts() for variant in variants] if source.official else []
+    for variant in (*variants, *ours):
         yield _entry(source, prompts, variant)
 
 
-def _entry(source: _Source, prompts: Path | None, variant: Variant | None) -> SuiteEntry:
-    setting = replace(variant.setting if variant else Setting(), as_written=source.official)
-    suite_id = f"{source.id}@{variant.name}" if variant else source.id
+def _entry(source: _Source, prompts: Path | None, variant: Variant) -> SuiteEntry:
+    setting = replace(variant.setting, as_written=source.official)
+    suite_id = f"{source.id}@{variant.name}" if variant.name else source.id
 
     def build(store: DataStore) -> LoopSuite:
         problems, data = source.read(store)
         templates = load_prompts("loop", prompts)
-        if source.official and not (variant and variant.own_prompts):
+        if source.official and not variant.own_prompts:
             templates = with_official(templates, official.loop_prompts(store))
         return LoopSuite(suite_id, data, problems, templates, setting)
 
     return SuiteEntry(
         id=suite_id,
-        title=f"{source.title} ({variant.title})" if variant else source.title,
+        title=f"{source.title} ({variant.title})" if variant.name else source.title,
         discipline="loop",
         metrics=metrics(setting.max_loops),
         record=LoopRecord,
@@ -137,9 +136,9 @@ def _entry(source: _Source, prompts: Path | None, variant: Variant | None) -> Su
         quick_tasks=5,
         core=source.core,
         user_data=source.user_data,
-        variant_of=source.id if variant else None,
-        variant_kind=variant.kind if variant else None,
-        default_samples=REPEATED.get(variant.name, 1) if variant and source.official else 1,
+        variant_of=source.id if variant.name else None,
+        variant_kind=variant.kind or None,
+        default_samples=REPEATED.get(variant.name, 1) if source.official else 1,
     )
 
 
