@@ -5,7 +5,7 @@ listings 3.1 and 3.2, of which there is no file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -51,7 +51,7 @@ class Variant:
     name: str = ""
     title: str = ""
     kind: str = ""
-    setting: Setting = Setting()
+    setting: Setting = field(default_factory=Setting)
     own_prompts: bool = False
     """Whether our prompts are asked in place of the authors'."""
 
