@@ -13,7 +13,7 @@ from triathlon_runner.cli._options import catalogue_beside, data_store
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem, TestedProblem
 from triathlon_runner.datasets.user import problem_file
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import GradeOptions, GradeReport, grade_samples
+from triathlon_runner.grading import GradeReport, grade_samples
 from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import ProgressLines, console, counted, first_of, table
 
@@ -62,8 +62,12 @@ def grade(
         grade_samples(
             samples,
             functions,
-            GradeOptions(out, model, "base" if base_only else inputs, jobs, cache_folder() / "keys"),
-            ProgressLines("triathlon grade", "sample").show,
+            out=out,
+            model=model,
+            inputs="base" if base_only else inputs,
+            jobs=jobs,
+            keys=cache_folder() / "keys",
+            on_progress=ProgressLines("triathlon grade", "sample").show,
         )
     )
     whole = report.whole(partial=partial)

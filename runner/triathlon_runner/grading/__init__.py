@@ -6,7 +6,6 @@ from triathlon_runner.grading._code_tests import TEST_LIMITS, CodeTestGrader, Un
 from triathlon_runner.grading._compare import agree, shown
 from triathlon_runner.grading._grade_samples import (
     UNKNOWN_TASK,
-    GradeOptions,
     GradeReport,
     base_outcome,
     grade_samples,
@@ -33,7 +32,6 @@ __all__ = [
     "CodeTestGrader",
     "Comparison",
     "Fault",
-    "GradeOptions",
     "GradeReport",
     "Grader",
     "ProgramGrader",

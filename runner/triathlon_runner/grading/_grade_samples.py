@@ -116,32 +116,31 @@ class GradeReport:
         return not faults and (partial or not self.missing)
 
 
-@dataclass(frozen=True, slots=True)
-class GradeOptions:
-    """How samples are graded, and where the lines go."""
-
-    out: Path | None = None
-    """The file of lines; verdicts in it stay if problem, program, tests and grader are the same."""
-    model: str = ""
-    """Name of the model; part of every line."""
-    inputs: Literal["base", "all"] = "all"
-    jobs: int | None = None
-    """Programs at once; None: as many as cores."""
-    keys: Path | None = None
-    """Folder of answer keys; None: they are made anew."""
-
-
 async def grade_samples(
     samples: Path,
     problems: Sequence[AnyProblem],
-    options: GradeOptions = GradeOptions(),
+    *,
+    out: Path | None = None,
+    model: str = "",
+    inputs: Literal["base", "all"] = "all",
+    jobs: int | None = None,
+    keys: Path | None = None,
     on_progress: OnProgress = show_nothing,
 ) -> GradeReport:
     """Grades every sample and appends its line to `out` at once; at the end `out` is in the samples' order.
 
     Lines of other samples, from earlier calls, stay behind those; so do earlier lines of samples that get no
-    verdict now, because their problem is refused or the sandbox failed. `on_progress` is called after each
-    sample with the number of those that are done, and of all.
+    verdict now, because their problem is refused or the sandbox failed.
+
+    Args:
+        samples: A folder or file of samples (`_samples`).
+        problems: What they solve.
+        out: The file of lines; verdicts in it stay if problem, program, tests and grader are the same.
+        model: Name of the model; part of every line.
+        inputs: Which of the problems' inputs the programs are graded on.
+        jobs: Programs at once; None: as many as cores.
+        keys: Folder of answer keys; None: they are made anew.
+        on_progress: Called after each sample with the number of those that are done, and of all.
 
     Raises:
         UserError: samples or `out` can't be used.
@@ -149,37 +148,37 @@ async def grade_samples(
     """
     known = {problem.task_id: problem for problem in problems}
     wanted, broken = read_samples(samples, problems)
-    keys = {name: memo_key("graded line", problem, options.inputs) for name, problem in known.items()}
-    earlier = _earlier_lines(options.out)
+    graded_on = {name: memo_key("graded line", problem, inputs) for name, problem in known.items()}
+    earlier = _earlier_lines(out)
     by_key = {_key(line): line for line in earlier}
-    model = {"model": options.model} if options.model else {}
+    of_model = {"model": model} if model else {}
     has_both = any(isinstance(p, Problem) and 0 < (p.base_inputs or 0) < len(p.inputs) for p in problems)
-    report = GradeReport(tuple(known), options.inputs, options.inputs == "all" and has_both, broken=broken)
+    report = GradeReport(tuple(known), inputs, inputs == "all" and has_both, broken=broken)
     done = itertools.count(1)
-    async with open_sandbox(jobs=options.jobs) as sandbox:
+    async with open_sandbox(jobs=jobs) as sandbox:
         report.level = sandbox.level
-        grader = ProgramGrader(sandbox, options.keys)
-        slots = asyncio.Semaphore(options.jobs or len(os.sched_getaffinity(0)))
+        grader = ProgramGrader(sandbox, keys)
+        slots = asyncio.Semaphore(jobs or len(os.sched_getaffinity(0)))
 
         async def graded(sample: Sample) -> Line | None:
             async with slots:
-                head = _head(sample, keys)
+                head = _head(sample, graded_on)
                 line = by_key.get(_key(head))
                 if line:
                     report.reused += 1
-                    line = {**line, **model}
+                    line = {**line, **of_model}
                 elif fields := await _verdict_fields(sample, known.get(sample.task_id), grader, report):
-                    line = {**head, **model, **fields}
-                    _append(options.out, line)
+                    line = {**head, **of_model, **fields}
+                    _append(out, line)
                 on_progress(next(done), len(wanted))
                 return line
 
         lines = await run_all(map(graded, wanted))
     report.lines = [line for line in lines if line is not None]
     _compare(wanted, lines, report)
-    if options.out is not None:
-        stay = _lines_that_stay(earlier, report.lines, options.model)
-        replace_file(options.out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
+    if out is not None:
+        stay = _lines_that_stay(earlier, report.lines, model)
+        replace_file(out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
 
 
@@ -233,14 +232,14 @@ def base_outcome(verdict: Verdict, problem: AnyProblem) -> str:
     return str(Outcome.PASSED if past_base else verdict.outcome)
 
 
-def _head(sample: Sample, keys: Mapping[str, str]) -> Line:
+def _head(sample: Sample, graded_on: Mapping[str, str]) -> Line:
     """The fields that identify a line and what its verdict depends on."""
     program = (sample.program or sample.fault).encode("utf-8", "surrogatepass")
     return {
         "task_id": sample.task_id,
         "sample": sample.number,
         "program_sha256": hashlib.sha256(program).hexdigest(),
-        "graded_on": keys.get(sample.task_id),
+        "graded_on": graded_on.get(sample.task_id),
         "engine_version": ENGINE_VERSION,
         "python": python_version(),
     }

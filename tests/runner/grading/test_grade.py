@@ -8,7 +8,7 @@ import pytest
 
 from triathlon_runner.datasets import Problem, TestedProblem
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import UNKNOWN_TASK, GradeOptions, grade_samples
+from triathlon_runner.grading import UNKNOWN_TASK, grade_samples
 
 PROBLEM = Problem(
     "Test/0", "f", "def f(x):\n", "def f(x):\n    return x + 1\n", ("(1,)", "(2,)"), base_inputs=1
@@ -49,9 +49,7 @@ async def test_every_sample_has_an_outcome(tmp_path: Path) -> None:
     """Odd samples are outcomes; the file has one line a sample, in their order. Broken lines are named."""
     write(tmp_path / "samples.jsonl")
     out = tmp_path / "out.jsonl"
-    report = await grade_samples(
-        tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out, model="m", jobs=2)
-    )
+    report = await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out, model="m", jobs=2)
     assert [line["outcome"] for line in report.lines] == [outcome for _, outcome in SAMPLES]
     assert [json.loads(line) for line in out.read_text().splitlines()] == report.lines
     assert report.open == [] and {line["model"] for line in report.lines} == {"m"}
@@ -70,7 +68,7 @@ async def test_a_folder_of_samples(tmp_path: Path) -> None:
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
-    report = await grade_samples(tmp_path, PROBLEMS, GradeOptions(jobs=1))
+    report = await grade_samples(tmp_path, PROBLEMS, jobs=1)
     found = [(line["task_id"], line["sample"], line["outcome"]) for line in report.lines]
     outcomes = ("passed", "crashed", "crashed", "no_answer")
     assert found == [("Nobody_1", 0, UNKNOWN_TASK), *(("Test/0", n, each) for n, each in enumerate(outcomes))]
@@ -85,8 +83,8 @@ async def test_a_users_mistakes_are_named(tmp_path: Path) -> None:
     write(tmp_path / "samples.jsonl")
     (tmp_path / "other.txt").write_text("my notes\n")
     with pytest.raises(UserError, match="expected a graded sample"):
-        await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=tmp_path / "other.txt"))
+        await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=tmp_path / "other.txt")
     assert (tmp_path / "other.txt").read_text() == "my notes\n"
     for out in (tmp_path, tmp_path / "other.txt" / "graded.jsonl"):
         with pytest.raises(UserError, match="--out expects a file that can be written"):
-            await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, GradeOptions(out=out))
+            await grade_samples(tmp_path / "samples.jsonl", PROBLEMS, out=out)
