@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from triathlon_runner.datasets import Problem
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Sampling
 from triathlon_runner.records import Reply, Usage
 
 Said = str | Callable[[str], str]
 """What is said to a question: a text, or something that makes one of the question."""
+Says = Said | list[Said]
+"""What is said to the questions of one kind, one after the other."""
 
 _KINDS: Mapping[str, str] = {
     "fix": "This cannot be used:",
@@ -31,7 +34,7 @@ def kind_of(question: str) -> str:
 class ScriptedEvolver:
     """Says the next reply of its kind; the last one again once they are used up."""
 
-    script: Mapping[str, Said | list[Said]]
+    script: Mapping[str, Says]
     id: str = "scripted-evolver"
     kind: Literal["instruct", "base"] = "instruct"
     fails: bool = False
@@ -60,3 +63,33 @@ def fenced(code: str) -> str:
 def same_problem(question: str) -> str:
     """The last block of the question again: the problem, unchanged."""
     return fenced(re.findall(r"```python\n(.*?)```", question, re.DOTALL)[0])
+
+
+SEED = Problem(
+    task_id="core/seeds/add-up",
+    entry_point="add_up",
+    prompt=(
+        'def add_up(numbers: list[int]) -> int:\n    """Return the sum of all the numbers.\n\n'
+        '    >>> add_up([1, 2])\n    3\n    """\n'
+    ),
+    reference="def add_up(numbers):\n    return sum(numbers)\n",
+    inputs=("([1, 2],)", "([],)", "([-1],)", "([5, 5, 5],)"),
+    level=2,
+    topics=("lists",),
+)
+EVEN = '''def add_even(numbers: list[int]) -> int:
+    """Return the sum of the even numbers only, counting each of them once.
+
+    >>> add_even([1, 2])
+    99
+    """
+'''
+SOLUTION = "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0)\n"
+INPUTS = "```\nadd_even([1, 2])\nadd_even([])\nadd_even([2, 2, 4])\nadd_even([7])\nadd_even([-2, 3])\n```"
+GOOD: Mapping[str, Says] = {
+    "transform": fenced(EVEN),
+    "solve": fenced(SOLUTION),
+    "inputs": lambda question: "add_even([8, 9, 8, 6])" if "known already" in question else INPUTS,
+    "examples": same_problem,
+}
+"""A script that leads to a good problem at once."""

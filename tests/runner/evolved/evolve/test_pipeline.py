@@ -1,10 +1,21 @@
 """The pipeline against a scripted evolver: good problems, broken ones, every reason to drop one; inputs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
+from support.scripted_evolver import (
+    EVEN,
+    GOOD,
+    SEED,
+    SOLUTION,
+    Said,
+    Says,
+    ScriptedEvolver,
+    fenced,
+    same_problem,
+)
 from triathlon_runner.datasets import Comparison, Problem
 from triathlon_runner.datasets.user import Transformation
 from triathlon_runner.evolved.evolve import Job
@@ -14,18 +25,6 @@ from triathlon_runner.evolved.evolve._pipeline import DroppedError, Written, evo
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox
 
-SEED = Problem(
-    task_id="core/seeds/add-up",
-    entry_point="add_up",
-    prompt=(
-        'def add_up(numbers: list[int]) -> int:\n    """Return the sum of all the numbers.\n\n'
-        '    >>> add_up([1, 2])\n    3\n    """\n'
-    ),
-    reference="def add_up(numbers):\n    return sum(numbers)\n",
-    inputs=("([1, 2],)", "([],)", "([-1],)", "([5, 5, 5],)"),
-    level=2,
-    topics=("lists",),
-)
 OTHER = Problem(
     task_id="core/seeds/largest",
     entry_point="largest",
@@ -35,26 +34,10 @@ OTHER = Problem(
     level=3,
     topics=("lists", "numbers"),
 )
-EVEN = '''def add_even(numbers: list[int]) -> int:
-    """Return the sum of the even numbers only, counting each of them once.
-
-    >>> add_even([1, 2])
-    99
-    """
-'''
-SOLUTION = "def add_even(numbers):\n    return sum(n for n in set(numbers) if n % 2 == 0)\n"
-INPUTS = "```\nadd_even([1, 2])\nadd_even([])\nadd_even([2, 2, 4])\nadd_even([7])\nadd_even([-2, 3])\n```"
-Says = Said | list[Said]
-GOOD: dict[str, Says] = {
-    "transform": fenced(EVEN),
-    "solve": fenced(SOLUTION),
-    "inputs": lambda question: "add_even([8, 9, 8, 6])" if "known already" in question else INPUTS,
-    "examples": same_problem,
-}
 
 
 async def _evolve(
-    script: dict[str, Says],
+    script: Mapping[str, Says],
     sandbox: Sandbox,
     transformation: Transformation = "difficult",
     parents: tuple[Problem, ...] = (SEED,),
@@ -64,7 +47,7 @@ async def _evolve(
     return await evolve(Job(transformation, parents), conversation), model, conversation
 
 
-async def _reason(script: dict[str, Says], sandbox: Sandbox, **more: object) -> str:
+async def _reason(script: Mapping[str, Says], sandbox: Sandbox, **more: object) -> str:
     with pytest.raises(DroppedError) as caught:
         await _evolve(script, sandbox, **more)  # type: ignore[arg-type]
     return str(caught.value)

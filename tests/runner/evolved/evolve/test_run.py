@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.scripted_evolver import Said, ScriptedEvolver, fenced, same_problem
+from support.scripted_evolver import GOOD, SEED, ScriptedEvolver
 from triathlon_runner.datasets import Problem
 from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
@@ -25,22 +25,6 @@ from triathlon_runner.models_yaml import Price
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import Sandbox
 
-SEED = Problem(
-    task_id="core/seeds/add-up",
-    entry_point="add_up",
-    prompt='def add_up(numbers: list[int]) -> int:\n    """Return the sum of all the numbers."""\n',
-    reference="def add_up(numbers):\n    return sum(numbers)\n",
-    inputs=("([1, 2],)", "([],)", "([-1],)"),
-    level=2,
-    topics=("lists",),
-)
-EVEN = 'def add_even(numbers: list[int]) -> int:\n    """Return the sum of <b>even</b> numbers only."""\n'
-SCRIPT: dict[str, Said | list[Said]] = {
-    "transform": fenced(EVEN),
-    "solve": fenced("def add_even(numbers):\n    return sum(n for n in numbers if n % 2 == 0)\n"),
-    "inputs": "add_even([1, 2])\nadd_even([])\nadd_even([2, 2, 4])\nadd_even([7])",
-    "examples": same_problem,
-}
 PRICE = Price(input=10, output=30)
 
 
@@ -51,7 +35,7 @@ def _evolver(root: Path, sandbox: Sandbox, model: ScriptedEvolver, stopped: str 
 async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> None:
     """A finished job leaves a problem that nobody has accepted yet, and its whole history."""
     seen: list[Progress] = []
-    evolver = _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT))
+    evolver = _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD))
     progress = await evolver.run(make_jobs([SEED], ["difficult"]), seen.append)
     assert (progress.finished, progress.dropped, progress.open) == (1, 0, {})
     assert len(seen) == 1
@@ -68,11 +52,11 @@ async def test_problem_file_and_history(tmp_path: Path, sandbox: Sandbox) -> Non
 async def test_resumes(tmp_path: Path, sandbox: Sandbox) -> None:
     """What is on disk is not done again; a job whose model failed stays open and is done by the next run."""
     jobs = make_jobs([SEED], ["difficult"])
-    failing = await _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT, fails=True)).run(jobs)
+    failing = await _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD, fails=True)).run(jobs)
     assert list(failing.open) == ["difficult/core-seeds-add-up"]
     assert list(tmp_path.rglob("*.json")) == []
-    await _evolver(tmp_path, sandbox, ScriptedEvolver(SCRIPT)).run(jobs)
-    model = ScriptedEvolver(SCRIPT)
+    await _evolver(tmp_path, sandbox, ScriptedEvolver(GOOD)).run(jobs)
+    model = ScriptedEvolver(GOOD)
     again = await _evolver(tmp_path, sandbox, model).run(jobs)
     assert (again.done_before, again.finished, model.asked) == (1, 0, [])
 
@@ -90,7 +74,7 @@ async def test_dropped_job_keeps_its_history(tmp_path: Path, sandbox: Sandbox) -
 
 async def test_stopped(tmp_path: Path, sandbox: Sandbox) -> None:
     """No job begins once the run is to stop, as where the budget is spent; it stays open with the reason."""
-    model = ScriptedEvolver(SCRIPT)
+    model = ScriptedEvolver(GOOD)
     evolver = _evolver(tmp_path, sandbox, model, stopped="the budget is spent")
     progress = await evolver.run(make_jobs([SEED], ["difficult"]))
     assert model.asked == []
