@@ -1,17 +1,15 @@
-"""What is refused where the kernel lacks a layer; how much memory is left; which servers are kept."""
+"""What is refused where the kernel lacks a layer; how much memory is left."""
 
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.sandbox import Language, SandboxError, _machine, open_sandbox
+from triathlon_runner.sandbox import SandboxError, _machine, open_sandbox
 from triathlon_runner.sandbox._inside import system
-from triathlon_runner.sandbox._local import LocalSandbox
 
 WITHOUT_LANDLOCK = """
     import sys, tempfile
@@ -101,26 +99,3 @@ def test_memory_that_is_left(
     monkeypatch.setattr(_machine, "_OWN_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(_machine, "_GROUPS", tmp_path / "groups")
     assert _machine.available_bytes() == left
-
-
-class _Idle:
-    """Stands in for a server; while it is closed, a program of a new kind comes."""
-
-    def __init__(self, sandbox: LocalSandbox) -> None:
-        self._sandbox = sandbox
-        self.closed = False
-
-    async def close(self) -> None:
-        self._sandbox._idle.setdefault((Language.PYTHON, frozenset({f"new{id(self)}"})), [])
-        self.closed = True
-
-
-async def test_servers_are_retired_while_new_kinds_come() -> None:
-    """A place keeps two idle servers and two more; those beyond are closed, whatever happens meanwhile."""
-    sandbox = LocalSandbox("lite", jobs=1)
-    servers = [_Idle(sandbox) for _ in range(7)]
-    for number, server in enumerate(servers):
-        sandbox._idle[Language.PYTHON, frozenset({f"library{number}"})] = cast(Any, [server])
-    await sandbox._retire_surplus((Language.PYTHON, frozenset({"library0"})))
-    assert not servers[0].closed
-    assert sum(server.closed for server in servers) == 3
