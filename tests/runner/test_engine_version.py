@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "ecd5321e669bddcba500abfe052fa86fde38c4c1b088d4196373fe3a9f1af885")
+DECIDED = (2, "a88ec22d8e9aaf6ba1422bbc91d5a82a33726bbb28efcd1c9aee6c1925f6cfa9")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",
