@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "a88ec22d8e9aaf6ba1422bbc91d5a82a33726bbb28efcd1c9aee6c1925f6cfa9")
+DECIDED = (2, "49772bad04c18c91ddd1fd6b8cbaacc8aa069efd1fc1cd675388528fc1be8766")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

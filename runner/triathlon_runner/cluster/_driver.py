@@ -23,10 +23,10 @@ from triathlon_runner.sandbox import (
     Examination,
     Execution,
     Job,
-    Results,
     Sandbox,
     SandboxError,
-    StoredResults,
+    TakeResult,
+    take_stored,
 )
 
 _CONNECT_SECONDS: Final = 10.0
@@ -142,11 +142,9 @@ class ClusterGrader:
         """Executes one job."""
         return cast(Execution, await self._call("run", job))
 
-    @asynccontextmanager
-    async def stream(self, job: Job) -> AsyncIterator[Results]:
+    async def stream(self, job: Job, take: TakeResult) -> Execution:
         """Executes one job to its end and then hands on its results."""
-        async with StoredResults(*await self._call("stream", job)) as stored:
-            yield stored
+        return take_stored(*await self._call("stream", job), take)
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Executes tests that are code against a program."""

@@ -47,9 +47,13 @@ def _methods(keys: Path | None) -> dict[str, Callable[..., Any]]:
         return await grader.grade(program, problem, inputs=inputs)
 
     async def stream(job: Job) -> tuple[Execution, list[Sent | Raised]]:
-        async with sandbox.stream(job) as results:
-            sent = [result async for _, result in results]
-        return results.execution, sent
+        sent: list[Sent | Raised] = []
+
+        def take(_index: int, result: Sent | Raised) -> bool:
+            sent.append(result)
+            return True
+
+        return await sandbox.stream(job, take), sent
 
     async def check() -> None:
         """Nothing to do: the sandbox is open."""

@@ -201,21 +201,23 @@ async def write_key(sandbox: Sandbox, problem: Problem, file: IO[bytes]) -> None
     raised: list[Raised] = []
     calls = tuple(_call(problem, text) for text in problem.inputs)
     job = Job(problem.reference, calls, limits=REFERENCE_LIMITS, libraries=problem.libraries)
-    async with sandbox.stream(job) as results:
-        async for position, result in results:
-            if isinstance(result, Raised):
-                raised.append(result)
+
+    def take(position: int, result: Sent | Raised) -> bool:
+        if isinstance(result, Raised):
+            raised.append(result)
+            odd.add(position)
+            file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
+        elif isinstance(result.payload, Hashed):
+            hashed[position] = result.size
+            file.write(result.payload.sha256)
+        else:
+            if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
                 odd.add(position)
-                file.write(encode(Tagged(RAISED, result.type), _INDEX_BYTES))
-            elif isinstance(result.payload, Hashed):
-                hashed[position] = result.size
-                file.write(result.payload.sha256)
-            else:
-                if len(result.payload) <= MAX_EXAMINED_BYTES and not is_plain(result.value()):
-                    odd.add(position)
-                file.write(result.payload)
-            ends.append(file.tell())
-    execution = results.execution
+            file.write(result.payload)
+        ends.append(file.tell())
+        return True
+
+    execution = await sandbox.stream(job, take)
     whole = execution.ended is Ended.FINISHED and len(ends) == len(calls)
     if not whole or len(raised) == len(calls):
         raise ReferenceFailedError(problem.task_id, _failure_reason(problem, execution, raised))

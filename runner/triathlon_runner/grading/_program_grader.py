@@ -157,14 +157,17 @@ async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -
     Raises:
         SandboxError: our machinery failed.
     """
-    passed, fault = 0, None
-    async with sandbox.stream(job) as results:
-        async for index, result in results:
-            fault = expected.fault(index, result)
-            if fault is not None:
-                break
-            passed += 1
-    return _verdict(results.execution, expected, passed, len(job.calls), fault)
+    passed = 0
+    fault: Fault | None = None
+
+    def take(index: int, result: Sent | Raised) -> bool:
+        nonlocal passed, fault
+        fault = expected.fault(index, result)
+        passed += fault is None
+        return fault is None
+
+    execution = await sandbox.stream(job, take)
+    return _verdict(execution, expected, passed, len(job.calls), fault)
 
 
 def _verdict(

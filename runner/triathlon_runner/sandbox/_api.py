@@ -3,12 +3,10 @@
 Expected values and comparisons never reach the process of the program; what it returns is never executed.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from triathlon_runner.errors import InfrastructureError
@@ -151,8 +149,8 @@ class Sent:
         """The value.
 
         Raises:
-            MalformedError: the child sent something else, or too much to be decoded. Inside the block of
-                `Sandbox.stream` it need not be caught: the block ends, and the job as `DIED`.
+            MalformedError: the child sent something else, or too much to be decoded. Where `Sandbox.stream`
+                hands on the result it need not be caught: the job ends as `DIED`.
         """
         if isinstance(self.payload, Hashed):
             raise MalformedError(f"a value of {self.size} bytes, which is too large to be read")
@@ -207,44 +205,17 @@ class Examination:
     """What the program returned to the tests, in order."""
 
 
-class Results(Protocol):
-    """The results of one job as they come: `async for index, result in results`."""
-
-    def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]: ...
-
-    @property
-    def execution(self) -> Execution:
-        """How the job ended, once the block of `Sandbox.stream` was left.
-
-        Its `results` are empty, or hold the one exception that loading the program raised.
-        """
-        ...
+TakeResult = Callable[[int, Sent | Raised], bool]
+"""Gets the results of one job as they come, with their number; after False the child is stopped."""
 
 
-class StoredResults:
-    """Results of a job that has ended on another machine, in the form of those of a running job."""
-
-    def __init__(self, execution: Execution, results: Sequence[Sent | Raised]) -> None:
-        self.execution = execution
-        self._results = results
-        self._exhausted = False
-
-    async def __aenter__(self) -> "StoredResults":
-        return self
-
-    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
-        for item in enumerate(self._results):
-            yield item
-        self._exhausted = True
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> bool:
-        if isinstance(error, MalformedError):
-            self.execution = replace(self.execution, ended=Ended.DIED, detail=malformed(error))
-        elif not self._exhausted:
-            self.execution = replace(self.execution, ended=Ended.STOPPED, detail="")
-        return isinstance(error, MalformedError)
+def take_stored(execution: Execution, results: Sequence[Sent | Raised], take: TakeResult) -> Execution:
+    """Hands on the results of a job that ended on another machine; returns how it ended for their taker."""
+    try:
+        whole = all(take(index, result) for index, result in enumerate(results))
+    except MalformedError as error:
+        return replace(execution, ended=Ended.DIED, detail=malformed(error))
+    return execution if whole else replace(execution, ended=Ended.STOPPED, detail="")
 
 
 def malformed(error: MalformedError) -> str:
@@ -268,13 +239,10 @@ class Sandbox(Protocol):
         """
         ...
 
-    def stream(self, job: Job) -> AbstractAsyncContextManager[Results]:
-        """Executes one job and hands on its results as they come; leaving the block stops the child.
+    async def stream(self, job: Job, take: TakeResult) -> Execution:
+        """Executes one job and hands on its results as they come.
 
-            async with sandbox.stream(job) as results:
-                async for index, result in results:
-                    ...
-            results.execution
+        The execution's `results` are empty, or hold the one exception that loading the program raised.
 
         Raises:
             SandboxError: our machinery failed.

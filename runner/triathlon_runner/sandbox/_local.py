@@ -16,9 +16,9 @@ from triathlon_runner.sandbox._api import (
     Execution,
     Job,
     Raised,
-    Results,
     Returned,
     SandboxError,
+    TakeResult,
 )
 from triathlon_runner.sandbox._machine import available_bytes
 from triathlon_runner.sandbox._run import Run
@@ -61,10 +61,12 @@ class LocalSandbox:
             results = await run.results()
         return replace(run.execution, results=results)
 
-    @asynccontextmanager
-    async def stream(self, job: Job) -> AsyncIterator[Results]:
+    async def stream(self, job: Job, take: TakeResult) -> Execution:
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
-            yield run
+            async for index, result in run:
+                if not take(index, result):
+                    break
+        return run.execution
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Both children share one slot, since one of them always waits for the other.

@@ -42,7 +42,7 @@ _SCRATCH_FULL = f"wrote more than {SCRATCH_BYTES >> 20} MiB of files, or too man
 
 
 class Run:
-    """One job's results as an async iterator (`sandbox.Results`); leaving its block ends the child."""
+    """One job's results as an async iterator; leaving its block ends the child."""
 
     def __init__(
         self, job: Job, worker: Worker, *, relay: Relay | None = None, interactive: bool = False

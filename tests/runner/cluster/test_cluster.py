@@ -111,10 +111,7 @@ async def test_a_node_that_cannot_execute(cluster: Any, monkeypatch: pytest.Monk
 
 async def _first_result(sandbox: Sandbox, job: Job) -> Execution:
     """How a job ends of which only the first result is read."""
-    async with sandbox.stream(job) as results:
-        async for _ in results:
-            break
-    return results.execution
+    return await sandbox.stream(job, lambda _index, _result: False)
 
 
 async def test_jobs_are_executed_there(cluster: Any) -> None:
@@ -126,8 +123,13 @@ async def test_jobs_are_executed_there(cluster: Any) -> None:
         assert [getattr(one, "value", "raised") for one in whole.results] == [2, 5, "raised", 10]
         first = await _first_result(sandbox, job)
         assert first.ended is Ended.STOPPED
-        async with sandbox.stream(job) as results:
-            seen = [one.value() if isinstance(one, Sent) else one.type async for _, one in results]
+        seen = []
+
+        def take(_index: int, one: Sent | Raised) -> bool:
+            seen.append(one.value() if isinstance(one, Sent) else one.type)
+            return True
+
+        await sandbox.stream(job, take)
         assert seen == [2, 5, "ZeroDivisionError", 10]
     async with open_sandbox(jobs=1) as alone:
         assert (await alone.run(job)).results == whole.results

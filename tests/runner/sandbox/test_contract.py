@@ -159,11 +159,15 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
     """A child that waits for its results to be read has not done nothing: the runner has."""
     calls = tuple(Call("f", ()) for _ in range(5))
     job = Job("def f():\n    return 'x' * 200_000\n", calls, limits=Limits(wall_seconds=0.5))
-    async with sandbox.stream(job) as results:
-        async for index, _ in results:
-            if index == 0:
-                time.sleep(1.5)  # noqa: ASYNC251 (the whole runner stands still, as if it was stopped)
-    assert results.execution.ended is Ended.FINISHED and index == 4
+    numbers = []
+
+    def take(index: int, _result: Sent | Raised) -> bool:
+        numbers.append(index)
+        time.sleep(0 if index else 1.5)  # the whole runner stands still, as if it was stopped
+        return True
+
+    assert (await sandbox.stream(job, take)).ended is Ended.FINISHED
+    assert numbers == list(range(5))
 
 
 async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
@@ -180,14 +184,11 @@ async def test_a_result_beyond_its_limit_is_not_sent(sandbox: Sandbox) -> None:
 
 
 async def test_the_caller_may_stop(sandbox: Sandbox) -> None:
-    """Leaving the block before the last result ends the program, and the execution says so."""
+    """Who takes no more results ends the program, and the execution says so."""
     program = "def f(x):\n    return x\n"
     calls = tuple(Call("f", (number,)) for number in range(100))
-    async with sandbox.stream(Job(program, calls)) as results:
-        async for index, _ in results:
-            if index == 1:
-                break
-    assert results.execution.ended is Ended.STOPPED
+    execution = await sandbox.stream(Job(program, calls), lambda index, _result: index < 1)
+    assert execution.ended is Ended.STOPPED
 
 
 async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: Sandbox) -> None:
@@ -198,10 +199,12 @@ async def test_an_error_of_the_callers_own_does_not_harm_the_next_job(sandbox: S
     with pytest.raises(asyncio.CancelledError):
         await endless
     job = one("def f(x):\n    return x\n", 1)
+
+    def take(_index: int, _result: Sent | Raised) -> bool:
+        raise LookupError("mine")
+
     with pytest.raises(LookupError, match="mine"):
-        async with sandbox.stream(job) as results:
-            async for _ in results:
-                raise LookupError("mine")
+        await sandbox.stream(job, take)
     assert (await sandbox.run(job)).results == (Returned(1),)
 
 
@@ -274,18 +277,20 @@ async def test_libraries_are_there_only_when_named(sandbox: Sandbox) -> None:
 
 
 async def test_streamed_values_are_decoded_on_demand(sandbox: Sandbox) -> None:
-    """Each result is handed on and not kept; a payload that does not decode ends block and job."""
-    async with sandbox.stream(one("def f(x):\n    return [x] * 5\n", 3)) as results:
-        values = [result.value() async for _, result in results if isinstance(result, Sent)]
-    assert values == [[3] * 5]
-    assert results.execution.results == () and results.execution.ended is Ended.FINISHED
+    """Each result is handed on and not kept; a payload that does not decode ends the job."""
+    values = []
+
+    def take(_index: int, result: Sent | Raised) -> bool:
+        assert isinstance(result, Sent)
+        values.append(result.value())
+        return True
+
+    execution = await sandbox.stream(one("def f(x):\n    return [x] * 5\n", 3), take)
+    assert (values, execution.results, execution.ended) == ([[3] * 5], (), Ended.FINISHED)
     forged = "import os\nos.write(4, b'L' + bytes(4) + b'V' + (3).to_bytes(4, 'little') + b'???')\n"
-    async with sandbox.stream(one(forged + "import time\ntime.sleep(60)\n")) as results:
-        async for _, result in results:
-            assert isinstance(result, Sent)
-            result.value()
-    assert results.execution.ended is Ended.DIED
-    assert results.execution.detail.startswith("sent a malformed value")
+    execution = await sandbox.stream(one(forged + "import time\ntime.sleep(60)\n"), take)
+    assert execution.ended is Ended.DIED
+    assert execution.detail.startswith("sent a malformed value")
 
 
 async def test_tests_run_away_from_the_program(sandbox: Sandbox) -> None:

@@ -23,6 +23,7 @@ from triathlon_runner.sandbox import (
     Returned,
     Sandbox,
     SandboxError,
+    Sent,
     limits_of_a_child,
 )
 
@@ -212,10 +213,12 @@ async def test_a_kill_from_outside_is_no_result(sandbox: Sandbox) -> None:
         "import time\ndef f(x):\n    time.sleep(x)\n    return x\n", (Call("f", (0,)), Call("f", (600,)))
     )
 
+    def kill(_index: int, _result: Sent | Raised) -> bool:
+        os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
+        return True
+
     with pytest.raises(SandboxError, match="out of memory"):
-        async with sandbox.stream(job) as results:
-            async for _ in results:
-                os.kill(descendants(os.getpid())[-1], signal.SIGKILL)
+        await sandbox.stream(job, kill)
     again = await sandbox.run(Job("def f():\n    return 1\n", (Call("f", ()),)))
     assert again.results == (Returned(1),)
 

@@ -5,8 +5,7 @@ this machine. They are one file each under `programs/`, with their purpose in th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,10 @@ from triathlon_runner.sandbox import (
     Job,
     Limits,
     Raised,
-    Results,
     Sandbox,
     SandboxError,
     Sent,
+    TakeResult,
     open_sandbox,
 )
 
@@ -226,29 +225,16 @@ class _Watching:
         self._note(examination.examiner, examination.candidate)
         return examination
 
-    @asynccontextmanager
-    async def stream(self, job: Job) -> AsyncIterator[Results]:
-        async with self._sandbox.stream(job) as stream:
-            watched = _WatchedResults(stream)
-            yield watched
-        self._note(stream.execution, sent=watched.sent)
+    async def stream(self, job: Job, take: TakeResult) -> Execution:
+        sent: list[Sent | Raised] = []
 
+        def noted(index: int, result: Sent | Raised) -> bool:
+            sent.append(result)
+            return take(index, result)
 
-class _WatchedResults:
-    """Results, with a list of those that were read."""
-
-    def __init__(self, results: Results) -> None:
-        self._results = results
-        self.sent: list[Sent | Raised] = []
-
-    @property
-    def execution(self) -> Execution:
-        return self._results.execution
-
-    async def __aiter__(self) -> AsyncIterator[tuple[int, Sent | Raised]]:
-        async for index, result in self._results:
-            self.sent.append(result)
-            yield index, result
+        execution = await self._sandbox.stream(job, noted)
+        self._note(execution, sent=sent)
+        return execution
 
 
 class _AttackRun:
