@@ -171,9 +171,8 @@ async def _machine(screen: Screen) -> bool:
     else:
         _say(screen, "verdicts", "every one is decided outside the process of the program that is graded")
         _say(screen, "isolation", sandbox.integrity(health.level))
-        for number, row in enumerate(sandbox.limits_of_a_child(TEST_LIMITS)):
-            heading = "" if number else "limits"
-            _say(screen, heading, f"{row.what}: {row.most} ({row.enforced_by})")
+        for number, (what, limit) in enumerate(sandbox.limits_of_a_child(TEST_LIMITS).items()):
+            _say(screen, "" if number else "limits", f"{what}: {limit}")
     for language in health.languages:
         _say(screen, language.language, language.version or language.fault)
     names = [f"{gpu.name} ({gpu.free} MiB free)" for gpu in await gpus()]

@@ -91,7 +91,7 @@ REACHED: dict[str, tuple[str, Check]] = {
 
 async def test_every_limit_has_a_program() -> None:
     """The table that `doctor` prints and the programs name the same limits."""
-    assert [row.what for row in limits_of_a_child(LIMITS)] == list(REACHED)
+    assert list(limits_of_a_child(LIMITS)) == list(REACHED)
 
 
 @pytest.mark.parametrize("what", REACHED)
