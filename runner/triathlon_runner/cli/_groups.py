@@ -120,9 +120,9 @@ def check(data: cli.Data = None) -> None:
     store, screen = data_store(data), console()
     tasks, lacking = translation.read_mbxp(store)
 
-    async def checks() -> list[translation.LanguageCheck]:
+    async def checks() -> dict[Language, translation.LanguageCheck]:
         async with open_sandbox() as sandbox:
-            return [await translation.check_references(tasks, sandbox, language) for language in Language]
+            return {each: await translation.check_references(tasks, sandbox, each) for each in Language}
 
     for line in translation.report(tasks, asyncio.run(checks()), lacking):
         screen.print_message(line)

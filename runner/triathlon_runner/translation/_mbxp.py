@@ -89,18 +89,8 @@ def mbxp_tasks(store: DataStore) -> Sequence[MbxpTask]:
     return [task for task in read_mbxp(store)[0] if task.number not in WRONG_START]
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageCheck:
-    """How many of the data set's programs in one language pass their own tests."""
-
-    language: Language
-    with_reference: int
-    failing: tuple[int, ...]
-    """Task numbers whose reference fails its own tests."""
-
-    @property
-    def passing(self) -> int:
-        return self.with_reference - len(self.failing)
+LanguageCheck = tuple[int, tuple[int, ...]]
+"""How many programs the data set has in a language, and the tasks whose program fails its own tests."""
 
 
 async def check_references(tasks: Sequence[MbxpTask], sandbox: Sandbox, language: Language) -> LanguageCheck:
@@ -111,23 +101,22 @@ async def check_references(tasks: Sequence[MbxpTask], sandbox: Sandbox, language
     """
     references = [(task, text) for task in tasks if (text := reference(task.rows[language]))]
     verdicts = await run_all(task.grade(text, language, sandbox) for task, text in references)
-    failing = [
-        task.number
-        for (task, _), verdict in zip(references, verdicts, strict=True)
-        if verdict.outcome is not Outcome.PASSED
-    ]
-    return LanguageCheck(language, len(references), tuple(failing))
+    judged = zip(references, verdicts, strict=True)
+    failing = (task.number for (task, _), verdict in judged if verdict.outcome is not Outcome.PASSED)
+    return len(references), tuple(failing)
 
 
 def report(
-    tasks: Sequence[MbxpTask], checks: Sequence[LanguageCheck], lacking: Mapping[int, Sequence[Language]]
+    tasks: Sequence[MbxpTask],
+    checks: Mapping[Language, LanguageCheck],
+    lacking: Mapping[int, Sequence[Language]],
 ) -> Iterator[str]:
     """The report as text, a line each; `lacking` are the tasks that some languages lack."""
     yield f"{len(tasks)} tasks have all {len(Language)} languages; {len(lacking)} others do not"
     for number, languages in lacking.items():
         yield f"  {number} lacks {', '.join(TITLES[language] for language in languages)}"
     yield f"{'language':<12}{'references':>12}{'passing':>9}"
-    for check in checks:
-        yield f"{TITLES[check.language]:<12}{check.with_reference:>12}{check.passing:>9}"
-        if check.language is Language.PYTHON and check.failing:
-            yield f"  without a correct Python program: {', '.join(map(str, check.failing))}"
+    for language, (count, failing) in checks.items():
+        yield f"{TITLES[language]:<12}{count:>12}{count - len(failing):>9}"
+        if language is Language.PYTHON and failing:
+            yield f"  without a correct Python program: {', '.join(map(str, failing))}"
