@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "49772bad04c18c91ddd1fd6b8cbaacc8aa069efd1fc1cd675388528fc1be8766")
+DECIDED = (2, "205112cc581b6d38396b9104cc34a436a55ef0a4d0bc0b34588255b49e1d330e")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from triathlon_runner.apart import apart
@@ -19,15 +18,6 @@ _ATTEMPTS = 2
 _SCORE = re.compile(r"0?\.\d+|1\.0|0|1")
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The judge's replies. `similarity` is None where none was a usable number: unknown, not 1."""
-
-    similarity: float | None = None
-    replies: tuple[Reply, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
 def settings(judge: str, prompts: PromptSet) -> Mapping[str, Any]:
     """Returns the judge's settings, which are part of a suite's."""
     return {
@@ -40,11 +30,12 @@ def settings(judge: str, prompts: PromptSet) -> Mapping[str, Any]:
 
 async def compare_prompts(
     judge: Model, prompts: PromptSet, last_passed: LoopStep, first_failed: LoopStep
-) -> Judgement:
-    """Asks for one number, a second time where the first reply holds none.
+) -> dict[str, Any]:
+    """Asks for one number, a second time where the first reply holds none; returns the record's fields.
 
-    A judge that cannot be asked any more (its quota is used up, its model or its server is gone) says
-    nothing: the similarity is unknown, and the unit is finished all the same.
+    The similarity is None where no reply was a usable number: unknown, not 1. A judge that cannot be asked any
+    more (its quota is used up, its model or its server is gone) says nothing: the similarity is unknown, and
+    the unit is finished all the same.
 
     Raises:
         EndpointError: no answer to this question, though the judge answers others; the unit stays open.
@@ -58,6 +49,7 @@ async def compare_prompts(
     )
     replies: list[Reply] = []
     usage = Usage()
+    number: float | None = None
     for attempt in range(_ATTEMPTS):
         try:
             answer = await judge.ask(question(judge.kind, text, attempt), _SAMPLING, sample=attempt)
@@ -67,8 +59,8 @@ async def compare_prompts(
         usage += answer.usage
         number = await apart(len(answer.reply.text), similarity_in, answer.reply)
         if number is not None:
-            return Judgement(number, tuple(replies), usage)
-    return Judgement(None, tuple(replies), usage)
+            break
+    return {"similarity": number, "judge_replies": tuple(replies), "judge_usage": usage}
 
 
 def similarity_in(reply: Reply) -> float | None:

@@ -99,7 +99,7 @@ class LoopSuite:
         problem = self._by_id[unit.task_id]
         loops = _Loops(unit, problem, self.prompts, self.setting)
         await loops.run(first_prompt(problem, self.setting.attack, self.prompts))
-        judgement = _judge.Judgement()
+        judgement: dict[str, Any] = {}
         if unit.judge is not None and 1 <= loops.sustained < len(loops.steps):
             # Only a failure after a passed loop has prompts on both its sides.
             judgement = await _judge.compare_prompts(unit.judge, self.prompts, *loops.steps[-2:])
@@ -111,9 +111,7 @@ class LoopSuite:
             max_loops=self.setting.max_loops,
             sustained_loops=loops.sustained,
             loops=tuple(loops.steps),
-            similarity=judgement.similarity,
-            judge_replies=judgement.replies,
-            judge_usage=judgement.usage,
+            **judgement,
         )
 
     @cached_property
