@@ -4,6 +4,7 @@ Results become a verdict in the same way in every language: each is compared as 
 that is wrong.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
@@ -118,7 +119,8 @@ class ProgramGrader:
             result_bytes=_RESULT_BYTES + _RESULT_FACTOR * key.largest,
         )
         job = Job(program, key.calls(count), limits=limits, libraries=libraries)
-        return await grade_results(self.sandbox, job, ReferenceResults(problem, key))
+        expected = ReferenceResults(problem, key)
+        return await grade_results(self.sandbox, job, expected.fault, expected.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +137,13 @@ class Fault:
         return cls(Outcome.CRASHED, str(raised))
 
 
-class ExpectedResults(Protocol):
-    """What a program has to return on each input."""
-
-    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        """What is wrong with the result on this input; None where it is right.
-
-        Raises:
-            MalformedError: the child sent no value.
-        """
-        ...
-
-    def texts(self, index: int) -> tuple[str, str]:
-        """This input and what it should give, for a reader."""
-        ...
+FaultOf = Callable[[int, Sent | Raised], Fault | None]
+"""What is wrong with the result on an input, None if it is right. MalformedError: the child sent no value."""
+TextsOf = Callable[[int], tuple[str, str]]
+"""An input and what it should give, for a reader."""
 
 
-async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -> Verdict:
+async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of: TextsOf) -> Verdict:
     """Executes a job and compares its results, up to the first that is wrong.
 
     Raises:
@@ -162,16 +154,16 @@ async def grade_results(sandbox: Sandbox, job: Job, expected: ExpectedResults) -
 
     def take(index: int, result: Sent | Raised) -> bool:
         nonlocal passed, fault
-        fault = expected.fault(index, result)
+        fault = fault_of(index, result)
         passed += fault is None
         return fault is None
 
     execution = await sandbox.stream(job, take)
-    return _verdict(execution, expected, passed, len(job.calls), fault)
+    return _verdict(execution, texts_of, passed, len(job.calls), fault)
 
 
 def _verdict(
-    execution: Execution, expected: ExpectedResults, passed: int, total: int, fault: Fault | None
+    execution: Execution, texts_of: TextsOf, passed: int, total: int, fault: Fault | None
 ) -> Verdict:
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
@@ -180,7 +172,7 @@ def _verdict(
         return Verdict(outcome=Outcome.PASSED, passed=total, total=total, detail=shorten(execution.detail))
     if fault is None:
         fault = Fault(outcome_of_ending(execution.ended), execution.detail)
-    input_text, expected_text = expected.texts(passed)
+    input_text, expected_text = texts_of(passed)
     streams = (("stdout", execution.stdout), ("stderr", execution.stderr))
     printed = "; ".join(f"{name}: …{text[-200:]}" for name, text in streams if text.strip())
     return Verdict(

@@ -33,9 +33,9 @@ async def compare_prompts(
 ) -> dict[str, Any]:
     """Asks for one number, a second time where the first reply holds none; returns the record's fields.
 
-    The similarity is None where no reply was a usable number: unknown, not 1. A judge that cannot be asked any
-    more (its quota is used up, its model or its server is gone) says nothing: the similarity is unknown, and
-    the unit is finished all the same.
+    The similarity is None where no reply was a usable number: unknown, not 1. A judge that cannot be asked
+    any more (its quota is used up, its model or its server is gone) says nothing: the similarity is unknown,
+    and the unit is finished all the same.
 
     Raises:
         EndpointError: no answer to this question, though the judge answers others; the unit stays open.

@@ -61,26 +61,19 @@ class CoreTask:
         """
         calls = tuple(Call(self.entry_point, arguments) for arguments, _ in self.cases)
         job = Job(program, calls, language, limits=TEST_LIMITS)
-        return await grade_results(sandbox, job, _CoreResults(self, language))
 
+        def fault(index: int, result: Sent | Raised) -> Fault | None:
+            if isinstance(result, Raised):
+                return Fault.exception(result)
+            expected, got = self.cases[index][1], result.value()
+            right = same(expected, got, language, self.tolerance)
+            return None if right else Fault(Outcome.FAILED, shown(got))
 
-@dataclass(frozen=True, slots=True)
-class _CoreResults:
-    """What a program in this language has to return: Python's values, as far as the language has them."""
+        def texts(index: int) -> tuple[str, str]:
+            arguments, expected = self.cases[index]
+            return ", ".join(map(shown, arguments)), shown(expected)
 
-    task: CoreTask
-    language: Language
-
-    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        if isinstance(result, Raised):
-            return Fault.exception(result)
-        expected, got = self.task.cases[index][1], result.value()
-        right = same(expected, got, self.language, self.task.tolerance)
-        return None if right else Fault(Outcome.FAILED, shown(got))
-
-    def texts(self, index: int) -> tuple[str, str]:
-        arguments, expected = self.task.cases[index]
-        return ", ".join(map(shown, arguments)), shown(expected)
+        return await grade_results(sandbox, job, fault, texts)
 
 
 async def core_tasks(sandbox: Sandbox) -> Sequence[CoreTask]:
