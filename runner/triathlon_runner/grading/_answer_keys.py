@@ -10,7 +10,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -128,39 +128,32 @@ _SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
 """Characters in the message about a reference that failed."""
 
 
-class AnswerKeys:
-    """Keys by content hash, under a folder or (None) for as long as this lives."""
+def answer_keys(sandbox: Sandbox, folder: Path | None) -> Once[Problem, AnswerKey]:
+    """Keys by content hash, under a folder or (None) for as long as the value lives.
 
-    def __init__(self, sandbox: Sandbox, folder: Path | None) -> None:
-        self._sandbox = sandbox
-        self._folder = folder
-        self._keys = Once(self._read_or_make)
+    A key comes from memory, disk or the reference itself; getting one raises SandboxError where the sandbox,
+    or the reference, failed.
+    """
+    return Once(partial(_read_or_make, sandbox, folder))
 
-    async def of(self, problem: Problem) -> AnswerKey:
-        """The key, from memory, disk or the reference itself.
 
-        Raises:
-            SandboxError: the sandbox, or the reference, failed.
-        """
-        return await self._keys.get(problem)
-
-    async def _read_or_make(self, problem: Problem) -> AnswerKey:
-        if self._folder is None:
-            with tempfile.TemporaryFile() as file:
-                await write_key(self._sandbox, problem, file)
-                return _open(file)
-        path = self._folder / memo_key(_KIND, problem)
-        if (key := _stored_key(path)) is not None:
-            return key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            try:
-                await write_key(self._sandbox, problem, file)
-            except BaseException:  # a half-written key never has the name
-                os.unlink(file.name)  # noqa: PTH108 (beside the rename)
-                raise
-            os.replace(file.name, path)  # noqa: PTH105
+async def _read_or_make(sandbox: Sandbox, folder: Path | None, problem: Problem) -> AnswerKey:
+    if folder is None:
+        with tempfile.TemporaryFile() as file:
+            await write_key(sandbox, problem, file)
             return _open(file)
+    path = folder / memo_key(_KIND, problem)
+    if (key := _stored_key(path)) is not None:
+        return key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        try:
+            await write_key(sandbox, problem, file)
+        except BaseException:  # a half-written key never has the name
+            os.unlink(file.name)  # noqa: PTH108 (beside the rename)
+            raise
+        os.replace(file.name, path)  # noqa: PTH105
+        return _open(file)
 
 
 def stored_cpu_seconds(folder: Path, problem: FunctionProblem) -> float:

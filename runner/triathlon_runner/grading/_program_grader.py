@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, AnswerKeys
+from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_keys
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
 from triathlon_runner.grading._compare import agree, shorten, shown, special
@@ -94,7 +94,7 @@ class ProgramGrader:
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
-        self._keys = AnswerKeys(sandbox, keys)
+        self._keys = answer_keys(sandbox, keys)
         self._code_tests = CodeTestGrader(sandbox)
         self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
@@ -108,7 +108,7 @@ class ProgramGrader:
             return await self._classes.grade(program, problem)
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
-        key = await self._keys.of(problem)
+        key = await self._keys.get(problem)
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = problem.libraries | chosen_libraries(program)
         if problem.comparison.oracle == "set":
