@@ -123,7 +123,7 @@ async def test_jobs_are_executed_there(cluster: Any) -> None:
         assert [getattr(one, "value", "raised") for one in whole.results] == [2, 5, "raised", 10]
         first = await _first_result(sandbox, job)
         assert first.ended is Ended.STOPPED
-        seen = []
+        seen: list[Any] = []
 
         def take(_index: int, one: Sent | Raised) -> bool:
             seen.append(one.value() if isinstance(one, Sent) else one.type)

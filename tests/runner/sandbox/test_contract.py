@@ -159,7 +159,7 @@ async def test_a_runner_that_is_slow_to_read_is_no_sleep_of_the_programs(sandbox
     """A child that waits for its results to be read has not done nothing: the runner has."""
     calls = tuple(Call("f", ()) for _ in range(5))
     job = Job("def f():\n    return 'x' * 200_000\n", calls, limits=Limits(wall_seconds=0.5))
-    numbers = []
+    numbers: list[int] = []
 
     def take(index: int, _result: Sent | Raised) -> bool:
         numbers.append(index)
@@ -278,7 +278,7 @@ async def test_libraries_are_there_only_when_named(sandbox: Sandbox) -> None:
 
 async def test_streamed_values_are_decoded_on_demand(sandbox: Sandbox) -> None:
     """Each result is handed on and not kept; a payload that does not decode ends the job."""
-    values = []
+    values: list[object] = []
 
     def take(_index: int, result: Sent | Raised) -> bool:
         assert isinstance(result, Sent)
