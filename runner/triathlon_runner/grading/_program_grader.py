@@ -6,6 +6,7 @@ that is wrong.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -119,8 +120,9 @@ class ProgramGrader:
             result_bytes=_RESULT_BYTES + _RESULT_FACTOR * key.largest,
         )
         job = Job(program, key.calls(count), limits=limits, libraries=libraries)
-        expected = ReferenceResults(problem, key)
-        return await grade_results(self.sandbox, job, expected.fault, expected.texts)
+        return await grade_results(
+            self.sandbox, job, partial(_fault, problem, key), partial(_texts, problem, key)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,45 +188,40 @@ def _verdict(
     )
 
 
-class ReferenceResults:
-    """The results in a problem's answer key."""
-
-    def __init__(self, problem: Problem, key: AnswerKey) -> None:
-        self._problem = problem
-        self._key = key
-        self._special = problem.comparison.oracle == "checker"
-
-    def fault(self, index: int, result: Sent | Raised) -> Fault | None:
-        key = self._key
-        # Equal encodings of plain data are equal values: most results are never decoded.
-        if isinstance(result, Sent) and not self._special and key.is_sent(index, result) and key.plain(index):
-            return None
-        length = result.size if isinstance(result, Sent) else 0
-        if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
-            if isinstance(result, Raised):
-                return Fault.exception(result)
-            return Fault(Outcome.FAILED, f"another value, of {length} bytes")
-        expected = key.expected(index)
-        if isinstance(expected, Tagged) and expected.type == RAISED:
-            return _exception_fault(expected.value, result)
+def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) -> Fault | None:
+    """What is wrong with a result, by the problem's answer key."""
+    is_special = problem.comparison.oracle == "checker"
+    # Equal encodings of plain data are equal values: most results are never decoded.
+    if isinstance(result, Sent) and not is_special and key.is_sent(index, result) and key.plain(index):
+        return None
+    length = result.size if isinstance(result, Sent) else 0
+    if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
         if isinstance(result, Raised):
             return Fault.exception(result)
-        comparison, got = self._problem.comparison, result.value()
-        if self._special:
-            arguments = key.arguments[index]
-            right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
-        else:
-            right = agree(comparison, expected, got)
-        return None if right else Fault(Outcome.FAILED, shown(got))
+        return Fault(Outcome.FAILED, f"another value, of {length} bytes")
+    expected = key.expected(index)
+    if isinstance(expected, Tagged) and expected.type == RAISED:
+        return _exception_fault(expected.value, result)
+    if isinstance(result, Raised):
+        return Fault.exception(result)
+    comparison, got = problem.comparison, result.value()
+    if is_special:
+        arguments = key.arguments[index]
+        right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
+    else:
+        right = agree(comparison, expected, got)
+    return None if right else Fault(Outcome.FAILED, shown(got))
 
-    def texts(self, index: int) -> tuple[str, str]:
-        text, length = self._problem.inputs[index], self._key.length(index)
-        if length > MAX_DECODED_BYTES:
-            return text, f"a value of {length} bytes"
-        expected = self._key.expected(index)
-        if isinstance(expected, Tagged) and expected.type == RAISED:
-            return text, f"raises {expected.value}"
-        return text, shown(expected)
+
+def _texts(problem: Problem, key: AnswerKey, index: int) -> tuple[str, str]:
+    """An input and the reference's output, for a reader."""
+    text, length = problem.inputs[index], key.length(index)
+    if length > MAX_DECODED_BYTES:
+        return text, f"a value of {length} bytes"
+    expected = key.expected(index)
+    if isinstance(expected, Tagged) and expected.type == RAISED:
+        return text, f"raises {expected.value}"
+    return text, shown(expected)
 
 
 def _exception_fault(expected: str, result: Sent | Raised) -> Fault | None:
