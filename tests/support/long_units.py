@@ -16,7 +16,6 @@ from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Manifest, Outcome, ProtocolHashes, UnitRecord, Usage
 from triathlon_runner.schedule import (
     PROFILES,
-    STOP_SECONDS,
     ConsoleProgress,
     Control,
     ModelOpener,
@@ -82,9 +81,7 @@ class LongRun:
     control: Control = field(default_factory=Control)
     """Of the last call, or the one under way."""
 
-    async def __call__(
-        self, base_url: str, control: Control | None = None, stop_seconds: float = STOP_SECONDS
-    ) -> Summary:
+    async def __call__(self, base_url: str, control: Control | None = None) -> Summary:
         row = ModelRow.model_validate(
             {
                 "id": "m",
@@ -104,9 +101,7 @@ class LongRun:
                 GRADER,
                 ModelOpener(registry, replies, self.root, self.said.append, control=self.control),
                 progress,
-                "standard",
                 self.control,
-                stop_seconds=stop_seconds,
             )
             return await runner.run(RunPlan({"m": work_for(registry, row, [built])}))
 

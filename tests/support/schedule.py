@@ -49,7 +49,8 @@ class Bench:
         profile = PROFILES["standard"].with_own(limit=limit, samples=None)
         built = [choose(entry_of(suite), suite, profile) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
-        return RunPlan(work={row.id: work_for(Registry(models=(row,)), row, built) for row in rows})
+        work = {row.id: work_for(Registry(models=(row,)), row, built) for row in rows}
+        return RunPlan(work, ask_again=self.ask_again)
 
     async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
         plan = self.plan(limit)
@@ -59,9 +60,7 @@ class Bench:
             GRADER,
             cast(Any, self.opener),
             progress,
-            "standard",
             self.control,
-            ask_again=self.ask_again,
             reference_seconds=self.reference_seconds,
         )
         if stop:

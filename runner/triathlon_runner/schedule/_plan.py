@@ -125,6 +125,10 @@ class RunPlan:
     work: dict[str, list[Work]] = field(default_factory=dict)
     skipped_models: dict[str, str] = field(default_factory=dict)
     skipped_suites: dict[str, str] = field(default_factory=dict)
+    profile: str = "standard"
+    """Its name, for the manifests."""
+    ask_again: bool = False
+    """Whether results of other conditions are archived and their units asked anew."""
     pace: Pace | None = None
     """Order and speed of the units; None: each suite in turn, as fast as the servers answer."""
 
@@ -144,6 +148,8 @@ class Wanted:
     """Folder with prompts of the user's own."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
+    ask_again: bool = False
+    """Whether results of other conditions are archived and their units asked anew."""
     catalogue: Catalogue = BUILT_IN
     """The suites that there are."""
 
@@ -183,7 +189,8 @@ async def build_plan(
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
             run here; DataUnavailableError for a suite that was named.
     """
-    plan, rows = RunPlan(), registry.select(wanted.models)
+    plan = RunPlan(profile=wanted.profile.name, ask_again=wanted.ask_again)
+    rows = registry.select(wanted.models)
     entries = wanted.entries(rows)
     faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
     built: list[BuiltSuite] = []

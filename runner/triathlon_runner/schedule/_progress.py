@@ -8,13 +8,14 @@ import re
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
 from rich.console import Console, RenderableType
 from rich.live import Live
+from rich.progress import Progress, Task
 from rich.table import Table
 from rich.text import Text
 
@@ -23,10 +24,10 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._panel import (
     FINAL,
     PANEL,
-    ModelProgress,
     Row,
-    Tally,
+    cells_of_model,
     cells_of_server,
+    cells_of_suites,
     table_of,
 )
 from triathlon_runner.schedule._stop import Account
@@ -35,6 +36,8 @@ from triathlon_runner.terminal import indented, visible
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
 """Between two lines about finished units, where no panel is shown; a suite's last unit always has one."""
+_RATE_SECONDS: Final = 3600.0
+"""The time that is left is estimated from the units of so many seconds."""
 _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where no panel is shown."""
 _ERRORS_PER_MODEL: Final = 10
@@ -113,7 +116,11 @@ class ConsoleProgress:
         self._console = console
         self._last_line = time.monotonic()
         self._last_status = -math.inf
-        self._models: dict[str, ModelProgress] = {}
+        self._bars = Progress(console=console, disable=True, speed_estimate_period=_RATE_SECONDS)
+        """Counts units and estimates the time that is left; the panel is our own."""
+        self._suites: dict[str, dict[str, Task]] = defaultdict(dict)
+        """By model and suite."""
+        self._accounts: dict[str, Account] = {}
         self._messages = Messages(self._print)
         self._status = ""
         self._timer: asyncio.TimerHandle | None = None
@@ -149,18 +156,19 @@ class ConsoleProgress:
     def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
         """A suite was opened of which so many units are done."""
         self._log("plan", model=model, suite=suite, planned=planned, done=done)
-        self._models.setdefault(model, ModelProgress()).suites[suite] = Tally(planned, done)
+        self._bars.add_task(suite, start=False, total=planned, completed=done, failed=0, cached=0)
+        self._suites[model][suite] = self._bars.tasks[-1]
 
     def attach(self, account: Account) -> None:
         """A model answers; its counters can be read from now on."""
         self._log("model", model=account.model)
-        self._models.setdefault(account.model, ModelProgress()).account = account
+        self._accounts[account.model] = account
         self._messages.attach(account)
 
     def start(self, model: str, suite: str) -> None:
         """The first units of a suite are about to be asked."""
         self._log("start", model=model, suite=suite)
-        self._models[model].suites[suite].started = time.monotonic()
+        self._bars.start_task(self._suites[model][suite].id)
 
     def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
         """A unit is done; `from_earlier_run`: all its replies were in the cache before."""
@@ -168,14 +176,19 @@ class ConsoleProgress:
         facts = record.model_dump(mode="json", include=shown)
         seconds = round(record.seconds, 3)
         self._log("unit", **facts, seconds=seconds, from_earlier_run=from_earlier_run)
-        tally = self._models[record.model].add(record.suite, from_earlier_run=from_earlier_run)
-        if not self._live and (tally.open == 0 or time.monotonic() - self._last_line > _LINE_SECONDS):
-            self._print_line(record.model, record.suite)
+        suite = self._suites[record.model][record.suite]
+        if from_earlier_run:  # it says nothing of the server's speed: the clock starts again
+            suite.fields["cached"] += 1
+            self._bars.reset(suite.id, completed=int(suite.completed) + 1)
+        else:
+            self._bars.advance(suite.id)
+        if not self._live and (not suite.remaining or time.monotonic() - self._last_line > _LINE_SECONDS):
+            self._print_line(record.model, suite)
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         """A unit stays open: its infrastructure failed."""
         self._log("open", model=model, suite=suite, reason=reason)
-        self._models[model].suites[suite].failed += 1
+        self._suites[model][suite].fields["failed"] += 1
         self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
 
     def broke(self, unit: str, error: Exception) -> None:
@@ -209,17 +222,20 @@ class ConsoleProgress:
         """Returns a message or, where its error was printed above, a reference to that."""
         return self._messages.once(message)
 
+    def _suites_of(self, model: str) -> list[Task]:
+        return list(self._suites.get(model, {}).values())
+
     @property
     def has_accounts(self) -> bool:
         """Whether any model was asked."""
-        return any(model.account for model in self._models.values())
+        return bool(self._accounts)
 
     def final(self, *, all_planned: bool = True) -> Table:
         """Returns a table of what each model did and what that cost.
 
         A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
         """
-        rows = {name: model.cells() for name, model in self._models.items() if model.account}
+        rows = {name: cells_of_model(self._suites_of(name), one) for name, one in self._accounts.items()}
         if not all_planned:
             for cells in rows.values():
                 cells |= {"done": cells["done"].partition("/")[0], "open": ""}
@@ -232,35 +248,38 @@ class ConsoleProgress:
         """What is being prepared; then each model and its suites under way, where the window has room."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        if not self._models:
+        models = list(dict.fromkeys([*self._suites, *self._accounts]))
+        if not models:
             return ""
-        # Without the heading, the line of those left out, and the cursor.
-        rows = list(self._rows(max(self._console.height - 3, 2)))
-        table = table_of(rows, PANEL, self._console.width, {"too long"})
-        if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
-            done = sum(not model.total.open for model in self._models.values())
-            table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
+        unfinished = [name for name in models if any(suite.remaining for suite in self._suites_of(name))]
+        room = max(self._console.height - 3, 2)  # without the heading, the line of those left out, the cursor
+        shown = models
+        if len(models) > room:
+            shown = sorted(models, key=lambda name: name not in unfinished)[:room]
+        table = table_of(list(self._rows(shown, room)), PANEL, self._console.width, {"too long"})
+        if hidden := len(models) - len(shown):
+            done = len(models) - len(unfinished)
+            table.add_row(f"and {hidden} more models; {done} of {len(models)} are done", style="dim")
         return table
 
-    def _rows(self, room: int) -> Iterator[Row]:
-        """Models with something open come first where there is no room for all."""
-        models = list(self._models.items())
-        if len(models) > room:
-            models = sorted(models, key=lambda item: not item[1].total.open)[:room]
-        busy = {name: model.under_way() for name, model in models}
+    def _rows(self, models: Sequence[str], room: int) -> Iterator[Row]:
+        """Each model; below it its suites under way where it has several, if there is room for all."""
+        busy: dict[str, list[Task]] = {}
+        for name in models:
+            suites, account = self._suites_of(name), self._accounts.get(name)
+            if len(suites) > 1 and not (account and account.stats.stopped):
+                busy[name] = [suite for suite in suites if suite.started and suite.remaining]
         shows_suites = sum(map(len, busy.values())) <= room - len(models)
-        for name, model in models:
-            yield name, model.cells(), ""
-            if shows_suites:
-                for suite, tally in busy[name]:
-                    yield f"  {suite}", tally.cells(tally.seconds_left), "dim"
+        for name in models:
+            yield name, cells_of_model(self._suites_of(name), self._accounts.get(name)), ""
+            for suite in busy.get(name, ()) if shows_suites else ():
+                yield f"  {suite.description}", cells_of_suites([suite]), "dim"
 
-    def _print_line(self, model: str, suite: str) -> None:
+    def _print_line(self, model: str, suite: Task) -> None:
         self._last_line = time.monotonic()
-        account, tally = self._models[model].account, self._models[model].suites[suite]
-        cells = tally.cells(tally.seconds_left) | {"cached": f"{tally.from_earlier_run or ''}"}
-        line = "  ".join((f"{model} {suite}", *_named(cells)))
-        if account:
+        cells = cells_of_suites([suite]) | {"cached": f"{suite.fields['cached'] or ''}"}
+        line = "  ".join((f"{model} {suite.description}", *_named(cells)))
+        if account := self._accounts.get(model):
             cells = cells_of_server(account.stats) if account.stats.answered else {}
             usd = [f"{account.usd:.2f} USD"] if account.price else []
             so_far = "  ".join((*_named(cells | {"cached": ""}), f"limit {account.stats.limit}", *usd))

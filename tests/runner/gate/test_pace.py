@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 from support.fake_suite import FakeSuite, entry_of
 from support.hashes import hashes
 from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace
 from triathlon_runner.metrics import Contribution, Metric
 from triathlon_runner.records import Outcome, UnitRecord
-from triathlon_runner.schedule import Control
+from triathlon_runner.schedule import Control, RunPlan, Work
+from triathlon_runner.suites import SuiteEntry
 
 SUITE = "evolved/fake"
 COUNT = 60
@@ -17,6 +20,11 @@ COUNT = 60
 
 def _passed(records: Sequence[UnitRecord]) -> list[Contribution]:
     return [Contribution(record.task_id, record.outcome is Outcome.PASSED, 1) for record in records]
+
+
+def work_of(model: str, entry: SuiteEntry, served: Sequence[str]) -> Work:
+    row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
+    return cast(Work, SimpleNamespace(row=row, suite_id=SUITE, built=SimpleNamespace(entry=entry)))
 
 
 class Gate:
@@ -28,7 +36,8 @@ class Gate:
         self.control = Control()
         metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
         entry = replace(entry_of(FakeSuite(SUITE)), metrics=(metric,))
-        self.pace = GatePace(self.comparison, {SUITE: entry}, self.control, frozenset(served))
+        plan = RunPlan({model: [work_of(model, entry, served)] for model in ("a", "b")})
+        self.pace = GatePace(self.comparison, plan, self.control)
 
     def finish(self, model: str, number: int, outcome: Outcome = Outcome.PASSED) -> None:
         record = UnitRecord(

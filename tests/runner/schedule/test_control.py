@@ -22,7 +22,7 @@ async def stopped_after(
     run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
 ) -> Summary:
     """Runs, and presses Ctrl-C once the server has got so many requests."""
-    task = asyncio.ensure_future(run(server.base_url, stop_seconds=stop_seconds))
+    task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=stop_seconds)))
     while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
         await asyncio.sleep(0.01)
     run.control.stop("Ctrl-C")

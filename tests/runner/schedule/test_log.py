@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -94,23 +93,21 @@ def test_suites_under_way() -> None:
     assert [row[:3] for row in rows] == [["m", "5/12", "7"], ["evolved/1", "1/4", "3"]]
 
 
-def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left() -> None:
     """Units of the cache are no measure of a server's speed; a model takes as long as its slowest suite."""
     clock = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    screen, progress = panel_of(80, 24)
-    stats = EndpointStats(from_cache=40)
-    progress.attach(Account("m", stats, None))
-    for suite, planned in (("evolved/x", 60), ("evolved/y", 20)):
+    screen = Console(file=io.StringIO(), width=80, height=24, get_time=lambda: clock[0])
+    progress = ConsoleProgress(screen)
+    for suite, planned in (("evolved/x", 60), ("evolved/y", 21)):
         progress.plan("m", suite, planned=planned, done=0)
         progress.start("m", suite)
     for _ in range(40):
         progress.finished(RECORD, from_earlier_run=True)
     assert " s" not in shown(progress, screen).replace(" suite", "")
-    stats.answered, clock[0] = 20, 110.0
-    for _ in range(19):
-        progress.finished(RECORD, from_earlier_run=False)
-    progress.finished(RECORD.model_copy(update={"suite": "evolved/y"}), from_earlier_run=False)
+    for _ in range(2):
+        clock[0] += 10
+        for suite in ("evolved/x", "evolved/x", "evolved/y"):
+            progress.finished(RECORD.model_copy(update={"suite": suite}), from_earlier_run=False)
     rows = shown(progress, screen).splitlines()[1:]
     assert [row.split()[-4:] for row in rows if "evolved/y" in row or row.startswith("m ")] == [
         ["3", "min", "10", "s"]
