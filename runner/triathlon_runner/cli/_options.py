@@ -8,7 +8,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from triathlon_runner import catalogue, models_yaml
@@ -18,7 +17,7 @@ from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import Grader, ProgramGrader, stored_cpu_seconds
+from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.llm import Limits, ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Price, Registry
 from triathlon_runner.sandbox import open_sandbox
@@ -206,14 +205,7 @@ class Session:
             limits=limits,
             timeout_seconds=self.timeout_seconds,
         )
-        runner = Runner(
-            self.folder,
-            grader,
-            opener,
-            progress,
-            self.control,
-            reference_seconds=partial(stored_cpu_seconds, cache / "keys"),
-        )
+        runner = Runner(self.folder, grader, opener, progress, self.control)
         judge = await _open_judge(stack, runner, self.listed)
         return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
 

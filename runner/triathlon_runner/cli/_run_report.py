@@ -94,21 +94,21 @@ def show_summary(
         lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
-    lines += [*_open_units(summary, accounts, progress), *summary.notes]
+    lines += [*_open_units(summary, accounts), *summary.notes]
     for account in accounts:
         lines += warnings_about(account)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
     ]
-    lines += [f"not finished: {progress.once(error)}" for error in summary.errors]
+    lines += [f"not finished: {error}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
     for line in lines:
         screen.print_message(line)
 
 
-def _open_units(summary: Summary, accounts: Sequence[Account], progress: ConsoleProgress) -> list[str]:
+def _open_units(summary: Summary, accounts: Sequence[Account]) -> list[str]:
     """Returns how many units are open for each frequent reason that stopped no model, then the rest.
 
     The last error of a server that answered nothing after it is named: when the run ended, its units were
@@ -118,10 +118,10 @@ def _open_units(summary: Summary, accounts: Sequence[Account], progress: Console
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
         if reason not in stopped:
-            counts[progress.once(reason)] += count
+            counts[reason] += count
     remaining = summary.open - sum(counts.values())
     last_errors = [
-        "the last error: " + progress.once(f"{account.model}: {account.stats.retried_error}")
+        f"the last error of {account.model}: {account.stats.retried_error}"
         for account in accounts
         if account.stats.retried_error
     ]

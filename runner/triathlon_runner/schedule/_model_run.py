@@ -26,7 +26,6 @@ from triathlon_runner.store import (
     archive,
     usable_units,
 )
-from triathlon_runner.suites import Programs
 from triathlon_runner.terminal import counted, shortened
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 UNITS_PER_SLOT = 3
 """Units in flight for each slot: some ask while the programs of others are executed."""
-SLOW_SECONDS = 1.0
-"""CPU seconds of a reference from which on its unit is asked before others."""
 _ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
 """Errors after which a model cannot be asked anything more."""
 _REASON_CHARACTERS = 200
@@ -287,29 +284,14 @@ class ModelRun:
                 group.create_task(self._worker(waiting, opened))
 
     def _in_order(self, suites: Sequence[SuiteRun]) -> list[tuple[SuiteRun, Unit]]:
-        """All open units by the positions that the pace gives them; else one unit of each suite in turn.
-
-        Without a pace, units whose programs compute for long go first: last, they would keep the server idle.
-        """
+        """All open units by the positions that the pace gives them; else one unit of each suite in turn."""
         pace, turns = self._runner.plan.pace, []
         for suite in suites:
-            seconds = self._reference_seconds(suite) if pace is None else {}
             for number, unit in enumerate(suite.left):
                 position = number if pace is None else pace.position(suite.suite, unit)
-                turns.append(((-seconds.get(unit[0], 0.0), position), suite, unit))
+                turns.append((position, suite, unit))
         turns.sort(key=itemgetter(0))
         return [(suite, unit) for _, suite, unit in turns]
-
-    def _reference_seconds(self, suite: SuiteRun) -> dict[str, float]:
-        """By task: how long its reference computes, where that is long."""
-        built, tasks = suite.work.built.suite, {task for task, _ in suite.left}
-        problems = built.functions() if isinstance(built, Programs) else ()
-        seconds = {
-            problem.task_id: self._runner.reference_seconds(problem)
-            for problem in problems
-            if problem.task_id in tasks
-        }
-        return {task: count for task, count in seconds.items() if count >= SLOW_SECONDS}
 
     async def _worker(self, waiting: Iterator[tuple[SuiteRun, Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""

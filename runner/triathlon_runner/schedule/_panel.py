@@ -40,8 +40,6 @@ FINAL: Final = {
     "most in flight": 110,
 }
 """Columns at the end of a run."""
-Row = tuple[str, Mapping[str, str], str]
-"""Name, cells by column, and style."""
 
 
 def cells_of_suites(suites: Sequence[Task]) -> dict[str, str]:
@@ -93,21 +91,24 @@ def cells_of_server(stats: EndpointStats) -> dict[str, str]:
 
 
 def table_of(
-    rows: Sequence[Row], columns: Mapping[str, int], width: int, only_if_any: Collection[str]
+    rows: Sequence[tuple[str, Mapping[str, str]]],
+    columns: Mapping[str, int],
+    width: int,
+    only_if_any: Collection[str],
 ) -> Table:
-    """Returns a table with the columns that fit into the width and that a row has a value for.
+    """Returns a table of names and cells with the columns that fit into the width and have a value.
 
     Those of `only_if_any` are left out, too, where all their values are 0.
     """
     names = []
     for name, from_width in columns.items():
-        values = {cells.get(name, "") for _, cells, _ in rows}
+        values = {cells.get(name, "") for _, cells in rows}
         if from_width <= width and values - ({"", "0"} if name in only_if_any else {""}):
             names.append(name)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("model", overflow="fold")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    for label, cells, style in rows:
-        table.add_row(visible(label), *(cells.get(name, "") for name in names), style=style)
+    for label, cells in rows:
+        table.add_row(visible(label), *(cells.get(name, "") for name in names))
     return table

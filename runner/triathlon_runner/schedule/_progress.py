@@ -8,7 +8,7 @@ import re
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -24,7 +24,6 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._panel import (
     FINAL,
     PANEL,
-    Row,
     cells_of_model,
     cells_of_server,
     cells_of_suites,
@@ -47,8 +46,6 @@ _COUNTERS: Final = (
     " last_error"
 )
 """Fields of `EndpointStats` that stand in a model's last event."""
-_ERROR_OF_A_TRY: Final = re.compile(r": (.+); trying again")
-"""In a message of a model's server, such as `no answer for 5 s: ERROR; trying again, for 10 min at most`."""
 
 
 class JsonLog:
@@ -121,7 +118,8 @@ class ConsoleProgress:
         self._suites: dict[str, dict[str, Task]] = defaultdict(dict)
         """By model and suite."""
         self._accounts: dict[str, Account] = {}
-        self._messages = Messages(self._print)
+        self._errors: dict[str, set[str]] = defaultdict(set)
+        """By model: what was printed of its errors, without the numbers."""
         self._status = ""
         self._timer: asyncio.TimerHandle | None = None
         self._live = None
@@ -142,13 +140,13 @@ class ConsoleProgress:
         self._status = ""
         if self._timer:
             self._timer.cancel()
-        self._messages.say_errors_of_servers()
+        self._say_errors_of_servers()
         if self._live:
             self._live.stop()
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         """Redraws in the event loop, not in a thread: the counters change there."""
-        self._messages.say_errors_of_servers()
+        self._say_errors_of_servers()
         if self._live:
             self._live.refresh()
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
@@ -163,7 +161,6 @@ class ConsoleProgress:
         """A model answers; its counters can be read from now on."""
         self._log("model", model=account.model)
         self._accounts[account.model] = account
-        self._messages.attach(account)
 
     def start(self, model: str, suite: str) -> None:
         """The first units of a suite are about to be asked."""
@@ -189,7 +186,7 @@ class ConsoleProgress:
         """A unit stays open: its infrastructure failed."""
         self._log("open", model=model, suite=suite, reason=reason)
         self._suites[model][suite].fields["failed"] += 1
-        self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
+        self._say_error(model, reason, f"{model} {suite}: stays open: {reason}")
 
     def broke(self, unit: str, error: Exception) -> None:
         """A unit met an error in this program."""
@@ -201,9 +198,29 @@ class ConsoleProgress:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {unit}\n{trace}")
 
     def say(self, message: str) -> None:
-        """Prints a message with the time; an error of a model is not printed twice."""
+        """Prints a message with the time, unless it is an error of a model that was printed before."""
         self._log("message", text=message)
-        self._messages.say(message)
+        name, _, error = message.partition(": ")
+        if _without_numbers(error) not in self._errors[name]:
+            self._print(message)
+
+    def _say_error(self, name: str, error: str, message: str) -> None:
+        """Prints a model's error the first time that it comes; at most ten different ones of a model."""
+        errors, key = self._errors[name], _without_numbers(error)
+        if key in errors or len(errors) > _ERRORS_PER_MODEL:
+            return
+        if len(errors) == _ERRORS_PER_MODEL:
+            message = f"{name}: and other errors, which are not printed"
+        errors.add(key)
+        self._print(message)
+
+    def _say_errors_of_servers(self) -> None:
+        """Prints what servers answered to requests that are tried again, and why models were stopped."""
+        for name, account in self._accounts.items():
+            stats = account.stats
+            if error := stats.stopped or stats.last_error:
+                is_retried = not stats.stopped and stats.retried_error == error
+                self._say_error(name, error, f"{name}: {error}{'; trying again' if is_retried else ''}")
 
     def _log(self, event: str, **facts: Any) -> None:
         if self.log is not None:
@@ -217,10 +234,6 @@ class ConsoleProgress:
         elif time.monotonic() - self._last_status > _STATUS_SECONDS:
             self._last_status = time.monotonic()
             self._print(text)
-
-    def once(self, message: str) -> str:
-        """Returns a message or, where its error was printed above, a reference to that."""
-        return self._messages.once(message)
 
     def _suites_of(self, model: str) -> list[Task]:
         return list(self._suites.get(model, {}).values())
@@ -240,12 +253,10 @@ class ConsoleProgress:
             for cells in rows.values():
                 cells |= {"done": cells["done"].partition("/")[0], "open": ""}
         only_if_any = {"cached", "retries", "cut", "too long"}
-        return table_of(
-            [(name, cells, "") for name, cells in rows.items()], FINAL, self._console.width, only_if_any
-        )
+        return table_of(list(rows.items()), FINAL, self._console.width, only_if_any)
 
     def panel(self) -> RenderableType:
-        """What is being prepared; then each model and its suites under way, where the window has room."""
+        """What is being prepared; then each model, where the window has room."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
         models = list(dict.fromkeys([*self._suites, *self._accounts]))
@@ -256,24 +267,12 @@ class ConsoleProgress:
         shown = models
         if len(models) > room:
             shown = sorted(models, key=lambda name: name not in unfinished)[:room]
-        table = table_of(list(self._rows(shown, room)), PANEL, self._console.width, {"too long"})
+        rows = [(name, cells_of_model(self._suites_of(name), self._accounts.get(name))) for name in shown]
+        table = table_of(rows, PANEL, self._console.width, {"too long"})
         if hidden := len(models) - len(shown):
             done = len(models) - len(unfinished)
             table.add_row(f"and {hidden} more models; {done} of {len(models)} are done", style="dim")
         return table
-
-    def _rows(self, models: Sequence[str], room: int) -> Iterator[Row]:
-        """Each model; below it its suites under way where it has several, if there is room for all."""
-        busy: dict[str, list[Task]] = {}
-        for name in models:
-            suites, account = self._suites_of(name), self._accounts.get(name)
-            if len(suites) > 1 and not (account and account.stats.stopped):
-                busy[name] = [suite for suite in suites if suite.started and suite.remaining]
-        shows_suites = sum(map(len, busy.values())) <= room - len(models)
-        for name in models:
-            yield name, cells_of_model(self._suites_of(name), self._accounts.get(name)), ""
-            for suite in busy.get(name, ()) if shows_suites else ():
-                yield f"  {suite.description}", cells_of_suites([suite]), "dim"
 
     def _print_line(self, model: str, suite: Task) -> None:
         self._last_line = time.monotonic()
@@ -290,7 +289,7 @@ class ConsoleProgress:
         is_terminal = self._console.is_terminal
         room = self._console.width - len("^C")  # a terminal prints that in front of what follows Ctrl-C
         self._console.print(
-            f"{_time_of_day()} {indented(visible(message))}",
+            f"{datetime.now():%H:%M:%S} {indented(visible(message))}",
             width=room if is_terminal else None,
             markup=False,
             highlight=False,
@@ -299,89 +298,8 @@ class ConsoleProgress:
         )
 
 
-class Messages:
-    """Prints each error of a model once; later messages, and the end of the run, name its time instead."""
-
-    def __init__(self, print_line: Callable[[str], None]) -> None:
-        """`print_line` gets each message that is to be printed."""
-        self._print = print_line
-        self._accounts: dict[str, Account] = {}
-        self._said: dict[str, str] = {}
-        """Time of day by message, without its numbers."""
-        self._errors: dict[str, dict[str, str]] = defaultdict(dict)
-        """By model: time of day by error."""
-
-    def attach(self, account: Account) -> None:
-        """Takes a model's counters, where its server's last error stands."""
-        self._accounts[account.model] = account
-
-    def say(self, message: str) -> None:
-        """Prints a message, unless it is an error of a model that was printed before."""
-        name, _, text = message.partition(": ")
-        if not self._time_of_error(name, text):
-            self._said[_without_numbers(message)] = _time_of_day()
-            self._print(self._with_references(name, message))
-            # The server may be tried again by another connection, which says the same.
-            if (error := _ERROR_OF_A_TRY.search(text)) and not self._time_of_error(name, error[1]):
-                self._errors[name][error[1]] = _time_of_day()
-
-    def say_error(self, name: str, error: str, message: str) -> None:
-        """Prints a model's error the first time that it comes; at most ten different ones of a model."""
-        errors = self._errors[name]
-        if self._time_of(name, error) or len(errors) > _ERRORS_PER_MODEL:
-            return
-        if len(errors) == _ERRORS_PER_MODEL:
-            message = f"{name}: and other errors, which are not printed"
-        self._print(self._with_references(name, message))
-        errors[error] = _time_of_day()
-
-    def say_errors_of_servers(self) -> None:
-        """Prints what servers answered to requests that are tried again, and why models were stopped."""
-        for name, account in self._accounts.items():
-            stats = account.stats
-            if error := stats.stopped or stats.last_error:
-                is_retried = not stats.stopped and stats.retried_error == error
-                message = f"{name}: {error}{'; trying again' if is_retried else ''}"
-                self.say_error(name, error, message)
-
-    def once(self, message: str) -> str:
-        """Returns a message or, where it was printed above, a reference to that.
-
-        The message is an error, or a model, a colon and an error.
-        """
-        name, _, error = message.partition(": ")
-        for model, text in ((name, error), *((model, message) for model in self._accounts)):
-            if moment := self._time_of(model, text):
-                return f"{model}, see the error of {moment} above"
-        return message
-
-    def _time_of(self, name: str, error: str) -> str:
-        """Returns when an error of a model was printed, by itself or as a message; empty where it was not."""
-        return self._time_of_error(name, error) or self._said.get(_without_numbers(f"{name}: {error}"), "")
-
-    def _time_of_error(self, name: str, error: str) -> str:
-        key = _without_numbers(error)
-        printed = self._errors[name].items()
-        return next((moment for text, moment in printed if _without_numbers(text) == key), "")
-
-    def _with_references(self, name: str, message: str) -> str:
-        """Returns a message that, in place of a printed error behind a colon, names that error's time."""
-        for error, moment in self._errors[name].items():
-            quoted = rf"(?<=: ){re.escape(error)}(?=;|$)"
-            message = re.sub(quoted, f"the error of {moment} above", message)
-        last_error = self._accounts[name].stats.last_error if name in self._accounts else ""
-        if last_error and last_error in message:
-            self._errors[name][last_error] = _time_of_day()
-        return message
-
-
 def _without_numbers(text: str) -> str:
     return re.sub(r"\d+", "#", text)
-
-
-def _time_of_day() -> str:
-    """The time, as messages show it: `14:05:09`."""
-    return datetime.now().astimezone().strftime("%H:%M:%S")
 
 
 def _named(cells: Mapping[str, str]) -> Iterator[str]:

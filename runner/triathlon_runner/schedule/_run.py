@@ -3,10 +3,9 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._model_run import ModelRun
 from triathlon_runner.schedule._models import ModelOpener
@@ -53,8 +52,6 @@ class Runner:
     """Its requests should pass the same `control`."""
     progress: ConsoleProgress
     control: Control = field(default_factory=Control)
-    reference_seconds: Callable[[FunctionProblem], float] = field(default=lambda _: 0.0, kw_only=True)
-    """How long a problem's reference computes; 0 where that is not known yet. Slow ones are asked first."""
 
     summary: Summary = field(init=False, default_factory=Summary)
     plan: RunPlan = field(init=False, default_factory=RunPlan)

@@ -11,9 +11,7 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
-from support.loop_fakes import ADD
 from support.schedule import ROW, Bench
-from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import (
     Answer,
     Chat,
@@ -47,26 +45,6 @@ async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> Non
     manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
     assert manifest.usage.output_tokens == 28
-
-
-class _OfFunctions(FakeSuite):
-    """A suite whose tasks are functions to write."""
-
-    inputs = "all"
-
-    def functions(self) -> tuple[FunctionProblem, ...]:
-        return tuple(replace(ADD, task_id=task.task_id) for task in self.tasks())
-
-
-async def test_units_with_slow_references_are_asked_first(bench: Bench) -> None:
-    """The slowest before all; those that compute for less than a second keep the suite's order."""
-    seconds = {"b": 0.9, "c": 3.0, "e": 20.0}
-    suite = _OfFunctions(tasks=[Task(name) for name in "abcdef"])
-    bench.suite = suite
-    bench.reference_seconds = lambda problem: seconds.get(problem.task_id, 0.0)
-    await bench.run()
-    assert bench.model.asked == list("ecabdf")
-    assert [record.task_id for record in bench.records()] == list("abcdef")
 
 
 async def test_a_finished_run_reaches_no_model_and_changes_no_byte(bench: Bench) -> None:
