@@ -153,18 +153,8 @@ class Session:
                 a folder without prompts or that cannot be written; a budget without prices.
         """
         listed, wanted = self.listed, self.wanted
-        rows: Sequence[ModelRow] = ()
-        faults = []
-        try:
-            rows = listed.select(wanted.models)
-        except UserError as error:
-            faults.append(str(error))
-        try:
-            wanted.catalogue.select(wanted.suites, wanted.variants)
-        except UserError as error:
-            faults.append(str(error))
-        if faults:
-            raise UserError("\n".join(faults))
+        rows = listed.select(wanted.models)
+        wanted.catalogue.select(wanted.suites, wanted.variants)
         if not rows:
             raise UserError(
                 "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"

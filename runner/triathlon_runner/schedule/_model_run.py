@@ -18,7 +18,6 @@ from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account, RunStoppedError
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import (
-    ContradictingLineError,
     DamagedLineError,
     ResultsFile,
     Unit,
@@ -214,19 +213,12 @@ class ModelRun:
 
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
-        folder, model, suite = self._runner.folder, self.id, work.suite_id
         try:
             return self._opened_suite(work, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            advice = ""
-            if isinstance(error, UnreadableManifestError):
-                advice = "; nothing was asked or changed there"
-            elif isinstance(error, ContradictingLineError):
-                verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
-                advice = f"; {verify} shows what the rest of the line says"
-            self._add_error(f"{model} {suite}: {error}{advice}")
-            done = usable_units(folder.lines(model, suite), work.built.entry.record)
-            self.open += len(work.open_units(done))
+            self._add_error(f"{self.id} {work.suite_id}: {error}")
+            path = self._runner.folder.lines(self.id, work.suite_id)
+            self.open += len(work.open_units(usable_units(path, work.built.entry.record)))
             return None
 
     def _opened_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:

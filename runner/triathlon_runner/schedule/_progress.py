@@ -129,11 +129,7 @@ class ConsoleProgress:
     def __enter__(self) -> Self:
         if self._live:
             self._live.start(refresh=True)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # no event loop: the panel is drawn with each message
-            return self
-        self._tick(loop)
+        self._tick(asyncio.get_running_loop())
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -116,7 +116,7 @@ def test_line_of_replies_from_the_cache() -> None:
     assert f"{of_suite} 5 tokens  10 tokens/s  limit 2" in lines[1]
 
 
-def test_errors() -> None:
+async def test_errors() -> None:
     """Each error of a model is printed once, whatever its numbers and whoever tells it; ten of a model."""
     screen = Console(file=io.StringIO(), width=100)
     progress = ConsoleProgress(screen)
@@ -144,7 +144,7 @@ def test_errors() -> None:
     ]
 
 
-def test_panel_on_a_terminal() -> None:
+async def test_panel_on_a_terminal() -> None:
     """On a terminal the panel is drawn live: from its first moment, before anything is planned."""
     output = io.StringIO()
     screen = Console(file=output, width=80, height=24, force_terminal=True)
