@@ -231,8 +231,13 @@ class ConsoleProgress:
             self._last_status = time.monotonic()
             self._print(text)
 
-    def _suites_of(self, model: str) -> list[Task]:
-        return list(self._suites.get(model, {}).values())
+    @property
+    def _models(self) -> list[str]:
+        """All that is shown: the models, and the judge."""
+        return list(dict.fromkeys([*self._suites, *self._accounts]))
+
+    def _cells(self, model: str) -> dict[str, str]:
+        return cells_of_model(list(self._suites.get(model, {}).values()), self._accounts.get(model))
 
     @property
     def has_accounts(self) -> bool:
@@ -244,10 +249,10 @@ class ConsoleProgress:
 
         A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
         """
-        rows = {name: cells_of_model(self._suites_of(name), one) for name, one in self._accounts.items()}
+        rows = {name: self._cells(name) for name in self._models if name in self._accounts}
         if not all_planned:
             for cells in rows.values():
-                cells |= {"done": cells["done"].partition("/")[0], "open": ""}
+                cells |= {"done": cells.get("done", "").partition("/")[0], "open": ""}
         only_if_any = {"cached", "retries", "cut", "too long"}
         return table_of(list(rows.items()), FINAL, self._console.width, only_if_any)
 
@@ -255,18 +260,19 @@ class ConsoleProgress:
         """What is being prepared; then each model, where the window has room."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        models = list(dict.fromkeys([*self._suites, *self._accounts]))
+        models, room = self._models, max(self._console.height - 3, 2)
         if not models:
             return ""
-        unfinished = [name for name in models if any(suite.remaining for suite in self._suites_of(name))]
-        room = max(self._console.height - 3, 2)  # without the heading, the line of those left out, the cursor
+        is_open = {
+            name: any(suite.remaining for suite in self._suites.get(name, {}).values()) for name in models
+        }
         shown = models
-        if len(models) > room:
-            shown = sorted(models, key=lambda name: name not in unfinished)[:room]
-        rows = [(name, cells_of_model(self._suites_of(name), self._accounts.get(name))) for name in shown]
+        if len(models) > room:  # without the heading, the line of those left out, and the cursor
+            shown = sorted(models, key=lambda name: not is_open[name])[:room]
+        rows = [(name, self._cells(name)) for name in shown]
         table = table_of(rows, PANEL, self._console.width, {"too long"})
         if hidden := len(models) - len(shown):
-            done = len(models) - len(unfinished)
+            done = len(models) - sum(is_open.values())
             table.add_row(f"and {hidden} more models; {done} of {len(models)} are done", style="dim")
         return table
 
