@@ -257,24 +257,12 @@ class ConsoleProgress:
         return table_of(list(rows.items()), FINAL, self._console.width, only_if_any)
 
     def panel(self) -> RenderableType:
-        """What is being prepared; then each model, where the window has room."""
+        """What is being prepared; then each model, those that are done last: the window may be too small."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        models, room = self._models, max(self._console.height - 3, 2)
-        if not models:
-            return ""
-        is_open = {
-            name: any(suite.remaining for suite in self._suites.get(name, {}).values()) for name in models
-        }
-        shown = models
-        if len(models) > room:  # without the heading, the line of those left out, and the cursor
-            shown = sorted(models, key=lambda name: not is_open[name])[:room]
-        rows = [(name, self._cells(name)) for name in shown]
-        table = table_of(rows, PANEL, self._console.width, {"too long"})
-        if hidden := len(models) - len(shown):
-            done = len(models) - sum(is_open.values())
-            table.add_row(f"and {hidden} more models; {done} of {len(models)} are done", style="dim")
-        return table
+        rows = [(name, self._cells(name)) for name in self._models]
+        rows.sort(key=lambda row: row[1].get("open") == "0")
+        return table_of(rows, PANEL, self._console.width, {"too long"}) if rows else ""
 
     def _print_line(self, model: str, suite: Task) -> None:
         self._last_line = time.monotonic()

@@ -153,12 +153,3 @@ async def test_panel_on_a_terminal() -> None:
         progress.status("")
         tell(progress)
     assert all(word in output.getvalue() for word in ("preparing", "2/4", "something"))
-
-
-def test_panel_of_many() -> None:
-    """However many models are planned, the panel fits the screen and says how many it leaves out."""
-    screen, progress = panel_of(200, 20)
-    for number in range(300):
-        progress.plan(f"m{number}", "evolved/x", planned=4, done=4 if number < 100 else 0)
-    assert len(shown(progress, screen).splitlines()) <= 20
-    assert "and 283 more models; 100 of 300 are done" in shown(progress, screen)
