@@ -220,7 +220,7 @@ def probe_servers(
     if reasons := [f"{row.id}: {reason}" for row in rows if (reason := why_not(row)) is not None]:
         raise UserError(f"expected models that can run here, got {'; '.join(reasons)}")
     if budget is not None:
-        check_prices(rows, rows[0].id if model is not None else None)
+        check_prices(rows)
     control, screen = Control(budget), console()
 
     async def probe_all() -> list[dict[str, Any]]:

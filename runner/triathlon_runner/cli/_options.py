@@ -40,8 +40,6 @@ from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import counted
 
 _LIMITS = Limits()
-_PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
-_PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
@@ -121,12 +119,15 @@ def _price(text: str | None) -> Price | None:
         ) from None
 
 
-def check_prices(rows: Sequence[ModelRow], single: str | None = None) -> None:
-    """Checks that every model behind an API has a price, as a budget needs; `single`: the id of --model."""
+def check_prices(rows: Sequence[ModelRow]) -> None:
+    """Checks that every model behind an API has a price, as a budget needs."""
     for row in rows:
         if row.api is not None and row.price is None and why_not(row) is None:
-            remedy = _PRICE_OF_OPTION if row.id == single else _PRICE_OF_ROW
-            raise UserError(f"--budget needs the price of {row.id!r}: {remedy}")
+            raise UserError(
+                f"--budget needs the price of {row.id!r}, in USD per million tokens (0 where it is free): add"
+                " `price: {input: …, output: …}` to its row; to a model named with --model, add --price"
+                " INPUT,OUTPUT"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,7 +168,7 @@ class Session:
             raise UserError(f"expected models that can run here, got {in_words}")
         if self.control.budget_usd is not None:
             asked = [row for row in rows if row.id not in reasons]
-            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])], self.single)
+            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])])
         if wanted.prompts is not None:
             catalogue.check_prompts(wanted.prompts)
         if wanted.asks:

@@ -134,9 +134,9 @@ async def test_errors() -> None:
     lines = [line.partition(" ")[2] for line in capture.get().splitlines()]
     assert lines[:4] == [
         "m evolved/x: stays open: no answer in 20 s",
+        "m: gone after 3 s",
         "m: its server starts, 30 s so far",
         "m: its server starts, 60 s so far",
-        "m: gone after 3 s",
     ]
     assert lines[-2:] == [
         "m evolved/x: stays open: it said 'g'",
