@@ -13,6 +13,7 @@ from triathlon_runner.schedule import (
     Runner,
     RunPlan,
     Summary,
+    Wanted,
     choose,
     work_for,
 )
@@ -47,7 +48,7 @@ class Bench:
         built = [choose(entry_of(suite), suite, profile) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
         work = {row.id: work_for(Registry(models=(row,)), row, built) for row in rows}
-        return RunPlan(work, ask_again=self.ask_again)
+        return RunPlan(work, Wanted(PROFILES["standard"], ask_again=self.ask_again))
 
     async def run(self, limit: int | None = None) -> Summary:
         plan = self.plan(limit)

@@ -139,7 +139,7 @@ class SuiteRun:
 def _put_aside(runner: "Runner", work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
     """Archives lines of other conditions if the user wants that; else notes that they stay as they are."""
     model, suite = work.row.id, work.suite_id
-    if not runner.plan.ask_again:
+    if not runner.plan.wanted.ask_again:
         runner.summary.other_protocol[f"{model} {suite}"] = why
         return False
     target = archive(runner.folder, model, suite)
