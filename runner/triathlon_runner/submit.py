@@ -164,7 +164,10 @@ def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
     compared = [
         ("data.sha256", data.sha256, manifest.data.sha256, run_again),
         ("protocol", str(work.protocol), str(manifest.protocol), ask_again),
-        *((f"settings.{key}", settings.get(key), got.get(key), hand_in) for key in sorted(settings | got)),
+        *(
+            (f"settings.{key}", settings.get(key), got.get(key), hand_in)
+            for key in sorted(settings.keys() | got.keys())
+        ),
     ]
     for what, expected, came, remedy in compared:
         if expected != came:
