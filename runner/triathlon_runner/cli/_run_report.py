@@ -11,8 +11,6 @@ from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import Screen, counted, table
 
 _REASONS = 5
-_WIDE = 110
-"""Columns of a window that has room for everything."""
 _NEARLY_ALL = 0.9
 _UNUSABLE = {
     Outcome.NO_ANSWER: (
@@ -35,30 +33,25 @@ _CUT_BY_CONTEXT = (
     "cut because question and reply filled the context",
     "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
 )
-_ESTIMATED = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
-_WIDE_ONLY = ("units", "requests", "tokens in")
-"""Columns that a narrow window leaves out."""
 
 
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
-    columns = [name for name in _ESTIMATED if screen.width >= _WIDE or name not in _WIDE_ONLY]
+    columns = ["units", "open", "tokens out", "pass@1 ±"]
     by_suite = table(
         "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
     )
     for model in estimates:
         by_suite.add_row(model.model)
         for suite in model.suites:
-            cells = {
-                "units": f"{suite.units}",
-                "open": f"{suite.open}",
-                "requests": _round(suite.cost.requests),
-                "tokens in": _round(suite.cost.input_tokens),
-                "tokens out": _round(suite.cost.output_tokens),
-                "pass@1 ±": f"{100 * suite.half_width:.1f}",
-            }
-            basis = suite.cost.basis if suite.open else "done"
-            by_suite.add_row(f"  {suite.suite}", *(cells[name] for name in columns), basis)
+            by_suite.add_row(
+                f"  {suite.suite}",
+                f"{suite.units}",
+                f"{suite.open}",
+                _round(suite.cost.output_tokens),
+                f"{100 * suite.half_width:.1f}",
+                suite.cost.basis if suite.open else "done",
+            )
     screen.print(by_suite)
     columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
     totals = table("model", *columns, right=columns, whole=["model", *columns])

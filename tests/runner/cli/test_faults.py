@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer, model_server_process
 from support.server_replies import Asked, Response, Said, Status
-from support.small_run import KEY, ROWS, SmallRun
+from support.small_run import KEY, ROWS, SmallRun, started
 from triathlon_runner.evolved import _suite as evolved
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.replies import Extraction, extract_program
@@ -91,7 +89,6 @@ def test_a_server_that_gives_it_back(tmp_path: Path, tasks: int) -> None:
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
 
 
-COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
 JUDGED = """
 judge: the-judge
 models:
@@ -103,14 +100,7 @@ TASKS = "8"
 
 async def call(root: Path, *arguments: str) -> tuple[int, str]:
     """The command's exit code and what it said."""
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND,
-        *arguments,
-        cwd=root,
-        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache")},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
+    process = await started(root, *arguments)
     async with asyncio.timeout(120):
         output, _ = await process.communicate()
     return process.returncode or 0, output.decode()
