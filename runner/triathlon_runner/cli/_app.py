@@ -168,6 +168,9 @@ Data = Annotated[
     Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 ModelName = Annotated[
     str | None,

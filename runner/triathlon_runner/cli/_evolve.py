@@ -59,7 +59,7 @@ def evolve(
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
+    dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     data: cli.Data = None,
 ) -> None:

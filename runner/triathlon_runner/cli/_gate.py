@@ -74,9 +74,7 @@ def gate(
     seed: Annotated[int, typer.Option(help="Of the random order of tasks.")] = 0,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")] = None,
     budget: cli.Budget = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")
-    ] = False,
+    as_json: cli.AsJson = False,
     markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
     site_url: _SiteUrl = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,

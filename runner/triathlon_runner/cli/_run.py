@@ -57,9 +57,6 @@ Temperature = Annotated[
     float | None,
     typer.Option(min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
-]
 Estimates = Annotated[
     bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
 ]
@@ -108,7 +105,7 @@ def run(
     limit: Limit = None,
     samples: Samples = None,
     temperature: Temperature = None,
-    dry_run: DryRun = False,
+    dry_run: cli.DryRun = False,
     estimates: Estimates = False,
     budget: cli.Budget = None,
     deadline: Deadline = None,
