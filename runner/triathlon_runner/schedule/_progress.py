@@ -119,7 +119,9 @@ class ConsoleProgress:
         """By model and suite."""
         self._accounts: dict[str, Account] = {}
         self._errors: dict[str, set[str]] = defaultdict(set)
-        """By model: what was printed of its errors, without the numbers."""
+        """By model: those of its errors that were printed, without the numbers."""
+        self._said: set[str] = set()
+        """Other messages that were printed, without the numbers."""
         self._status = ""
         self._timer: asyncio.TimerHandle | None = None
         self._live = None
@@ -198,12 +200,13 @@ class ConsoleProgress:
         self._log("message", text=message)
         name, _, error = message.partition(": ")
         if _without_numbers(error) not in self._errors[name]:
+            self._said.add(_without_numbers(message))
             self._print(message)
 
     def _say_error(self, name: str, error: str, message: str) -> None:
         """Prints a model's error the first time that it comes; at most ten different ones of a model."""
         errors, key = self._errors[name], _without_numbers(error)
-        if key in errors or len(errors) > _ERRORS_PER_MODEL:
+        if key in errors or f"{name}: {key}" in self._said or len(errors) > _ERRORS_PER_MODEL:
             return
         if len(errors) == _ERRORS_PER_MODEL:
             message = f"{name}: and other errors, which are not printed"

@@ -129,14 +129,17 @@ async def test_errors() -> None:
             for number in (30, 60):
                 progress.say(f"m: its server starts, {number} s so far")
         progress.say("m: gone after 3 s")
+        progress.say("m: stopped")
+        progress.failed("m", "evolved/x", "stopped")
         for letter in "abcdefghijklmno":
             progress.failed("m", "evolved/x", f"it said '{letter}'")
     lines = [line.partition(" ")[2] for line in capture.get().splitlines()]
-    assert lines[:4] == [
+    assert lines[:5] == [
         "m evolved/x: stays open: no answer in 20 s",
         "m: gone after 3 s",
         "m: its server starts, 30 s so far",
         "m: its server starts, 60 s so far",
+        "m: stopped",
     ]
     assert lines[-2:] == [
         "m evolved/x: stays open: it said 'g'",
