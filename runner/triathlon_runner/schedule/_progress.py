@@ -206,7 +206,9 @@ class ConsoleProgress:
     def _say_error(self, name: str, error: str, message: str) -> None:
         """Prints a model's error the first time that it comes; at most ten different ones of a model."""
         errors, key = self._errors[name], _without_numbers(error)
-        if key in errors or f"{name}: {key}" in self._said or len(errors) > _ERRORS_PER_MODEL:
+        if key in errors or _without_numbers(f"{name}: {error}") in self._said:
+            return
+        if len(errors) > _ERRORS_PER_MODEL:
             return
         if len(errors) == _ERRORS_PER_MODEL:
             message = f"{name}: and other errors, which are not printed"
