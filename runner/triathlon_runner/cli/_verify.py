@@ -201,7 +201,7 @@ async def verify_files(
         for file in (file for file in files if file.suite == suite):
             with file.folder.locked(file.model) if prices is not None else nullcontext():
                 report = await _verify_stored(file, built, grader, only)
-                if prices is not None and report.other_engine:
+                if prices is not None and report.other_engine and "manifest" not in report.unverified:
                     _update(file, report, prices.get(file.model), grader)
             yield file, built, report
 
@@ -244,8 +244,7 @@ async def _verify_stored(
 def _update(stored: StoredFile, report: FileReport, price: Price | None, grader: Grader) -> None:
     """Brings a file up to date that another version graded, or notes why that cannot be done."""
     manifest, level = stored.folder.read_manifest(stored.model, stored.suite), grader.sandbox.level
-    if manifest is None:
-        return
+    assert manifest is not None, "the report says that there is none"
     if why := why_not_updated(report):
         report.notes.append(f"not brought up to date: {why}")
         return
