@@ -25,41 +25,28 @@ async def one(made: Bench) -> ModelEstimate:
     return found
 
 
-async def test_first_prompts_at_their_limit(tmp_path: Path) -> None:
-    """Before there are results, the suite's real prompts are counted and replies taken at their limit."""
-    found = await one(bench(tmp_path))
-    assert (found.cost.requests, found.cost.input_tokens, found.cost.output_tokens) == (10, 20, 50)
-    assert found.usd == pytest.approx(20 + 100)
-    assert found.hours == pytest.approx(0.5 / 3600)
-    assert "at most" in found.suites[0].cost.basis
-
-
-async def test_observed_lengths(tmp_path: Path) -> None:
-    """Once some units are done, the rest is expected to be like them."""
+@pytest.mark.parametrize(
+    ("done", "model", "tokens", "basis"),
+    [
+        (0, "m", (10, 20, 50), "first prompts; at most"),
+        (4, "m", (6, 0, 42), "4 units of this model"),
+        (10, "new", (10, 0, 70), "10 units of 1 other models"),
+        (10, "m", (0, 0, 0), "10 units of this model"),
+    ],
+)
+async def test_what_is_left(
+    tmp_path: Path, done: int, model: str, tokens: tuple[int, int, int], basis: str
+) -> None:
+    """By this model's own results, else by those of others, else by the real prompts and the token limit."""
     made = bench(tmp_path)
-    await made.run(limit=4)
+    if done:
+        await made.run(limit=done)
+    made.row = made.row.model_copy(update={"id": model})
     found = await one(made)
-    assert (found.cost.requests, found.cost.output_tokens) == (6, 6 * 7)
-    assert found.suites[0].open == 6
-    assert "4 units of this model" in found.suites[0].cost.basis
-
-
-async def test_other_models_lengths(tmp_path: Path) -> None:
-    """A model without results is expected to be like the others."""
-    made = bench(tmp_path)
-    await made.run()
-    made.row = made.row.model_copy(update={"id": "new"})
-    found = await one(made)
-    assert (found.cost.requests, found.cost.output_tokens) == (10, 70)
-    assert "other models" in found.suites[0].cost.basis
-
-
-async def test_nothing_left(tmp_path: Path) -> None:
-    """A finished model takes nothing more."""
-    made = bench(tmp_path)
-    await made.run()
-    found = await one(made)
-    assert (found.cost.requests, found.usd, found.hours) == (0, 0, 0)
+    assert (found.cost.requests, found.cost.input_tokens, found.cost.output_tokens) == tokens
+    assert found.usd == pytest.approx(tokens[1] + 2 * tokens[2])
+    assert found.hours == pytest.approx(tokens[2] / 100 / 3600)
+    assert found.suites[0].open == tokens[0] and found.suites[0].cost.basis == basis
 
 
 async def test_unknown_price_and_speed(tmp_path: Path) -> None:
@@ -82,11 +69,7 @@ async def test_limits_a_minute_are_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("tasks", "passed"), [(100, 50), (378, 189), (100, 90), (20, 0), (3, 3)])
 def test_half_width(tasks: int, passed: int) -> None:
-    """Wilson's interval, as scipy has it."""
+    """Wilson's interval, as scipy has it; without tasks nothing is known."""
     interval = binomtest(passed, tasks).proportion_ci(method="wilson")
     assert half_width(tasks, passed / tasks) == pytest.approx((interval.high - interval.low) / 2)
-
-
-def test_half_width_of_nothing() -> None:
-    """Without tasks nothing is known."""
     assert half_width(0) == 0.5

@@ -1,31 +1,16 @@
 """Units that ask often, one question after another or several at once, against a real endpoint."""
 
 import asyncio
-import io
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
-from rich.console import Console
-
-from support.fake_suite import GRADER, FakeSuite, entry_of
+from support.fake_suite import FakeModel, FakeOpener, FakeSuite
+from support.schedule import Bench
 from triathlon_runner.llm import Chat, Message, ReplyCache, Sampling
 from triathlon_runner.models_yaml import ModelRow, Registry
-from triathlon_runner.records import Manifest, Outcome, UnitRecord, Usage
-from triathlon_runner.schedule import (
-    PROFILES,
-    STOP_SECONDS,
-    ConsoleProgress,
-    Control,
-    ModelOpener,
-    Runner,
-    RunPlan,
-    Summary,
-    choose,
-    work_for,
-)
-from triathlon_runner.store import ResultsFolder
+from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.schedule import Control, ModelOpener, Summary
 from triathlon_runner.suites import Task, UnitRun
 
 QUESTIONS = 19
@@ -57,52 +42,24 @@ class LongSuite(FakeSuite):
         )
 
 
-@dataclass
-class LongRun:
+class LongRun(Bench):
     """One results folder; each call runs what is open, as the command does."""
 
-    root: Path
-    suite: FakeSuite
-    concurrency: int = 32
-    price: float = 1.0
-    """USD per million tokens, either way."""
-    said: list[str] = field(default_factory=list)
-    control: Control = field(default_factory=Control)
-    """Of the last call, or the one under way."""
+    def __init__(self, root: Path, suite: FakeSuite, concurrency: int = 32, price: float = 1.0) -> None:
+        """`price` is in USD per million tokens, either way."""
+        super().__init__(root / "results", suite, FakeModel("m", str))
+        self._root, self._concurrency, self._price = root, concurrency, price
 
-    async def __call__(
-        self, base_url: str, control: Control | None = None, stop_seconds: float = STOP_SECONDS
-    ) -> Summary:
-        row = ModelRow.model_validate(
+    async def __call__(self, base_url: str, control: Control | None = None) -> Summary:
+        self.row = ModelRow.model_validate(
             {
                 "id": "m",
-                "api": {"base_url": base_url, "model": "scripted", "concurrency": self.concurrency},
-                "price": {"input": self.price, "output": self.price},
+                "api": {"base_url": base_url, "model": "scripted", "concurrency": self._concurrency},
+                "price": {"input": self._price, "output": self._price},
             }
         )
-        registry = Registry(models=(row,))
-        built = choose(entry_of(self.suite), self.suite, PROFILES["standard"])
-        progress = ConsoleProgress(Console(file=io.StringIO()))
-        progress.say = self.said.append  # type: ignore[method-assign, assignment]
-        self.control = control or Control()
-        async with AsyncExitStack() as stack:
-            replies = stack.enter_context(ReplyCache(self.root / "replies.sqlite"))
-            runner = Runner(
-                self.folder,
-                GRADER,
-                ModelOpener(registry, replies, self.root, self.said.append, control=self.control),
-                progress,
-                "standard",
-                self.control,
-                stop_seconds=stop_seconds,
-            )
-            return await runner.run(RunPlan({"m": work_for(registry, row, [built])}))
-
-    @property
-    def folder(self) -> ResultsFolder:
-        return ResultsFolder(self.root / "results")
-
-    def manifest(self) -> Manifest:
-        found = self.folder.read_manifest("m", self.suite.id)
-        assert found is not None
-        return found
+        registry, self.control = Registry(models=(self.row,)), control or Control()
+        with ReplyCache(self._root / "replies.sqlite") as replies:
+            opener = ModelOpener(registry, replies, self._root, self.said.append, control=self.control)
+            self.opener = cast(FakeOpener, opener)
+            return await self.run()

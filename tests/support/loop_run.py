@@ -78,7 +78,7 @@ class LoopRun:
                 ),
             )
             self._keep_only(plan)
-            return await Runner(self.folder, grader, opener, progress, "standard").run(plan)
+            return await Runner(self.folder, grader, opener, progress).run(plan)
 
     @property
     def folder(self) -> ResultsFolder:

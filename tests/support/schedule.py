@@ -1,11 +1,9 @@
 """One results folder and everything around a run of the schedule."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from support.fake_suite import GRADER, FakeModel, FakeOpener, FakeSuite, entry_of
-from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import Manifest, UnitRecord
 from triathlon_runner.schedule import (
@@ -15,6 +13,7 @@ from triathlon_runner.schedule import (
     Runner,
     RunPlan,
     Summary,
+    Wanted,
     choose,
     work_for,
 )
@@ -43,30 +42,19 @@ class Bench:
         """Of each finished unit."""
         self.control = Control()
         self.ask_again = False
-        self.reference_seconds: Callable[[FunctionProblem], float] = lambda _: 0.0
 
     def plan(self, limit: int | None = None) -> RunPlan:
         profile = PROFILES["standard"].with_own(limit=limit, samples=None)
         built = [choose(entry_of(suite), suite, profile) for suite in (*self.finished_suites, self.suite)]
         rows = self.rows or [self.row]
-        return RunPlan(work={row.id: work_for(Registry(models=(row,)), row, built) for row in rows})
+        work = {row.id: work_for(Registry(models=(row,)), row, built) for row in rows}
+        return RunPlan(work, Wanted(PROFILES["standard"], ask_again=self.ask_again))
 
-    async def run(self, limit: int | None = None, *, stop: bool = False) -> Summary:
+    async def run(self, limit: int | None = None) -> Summary:
         plan = self.plan(limit)
         progress = cast(ConsoleProgress, _Quiet(self.said, self.from_earlier_run))
-        self.runner = runner = Runner(
-            self.folder,
-            GRADER,
-            cast(Any, self.opener),
-            progress,
-            "standard",
-            self.control,
-            ask_again=self.ask_again,
-            reference_seconds=self.reference_seconds,
-        )
-        if stop:
-            self.control.stop("Ctrl-C")
-        return await runner.run(plan)
+        self.runner = Runner(self.folder, GRADER, cast(Any, self.opener), progress, self.control)
+        return await self.runner.run(plan)
 
     def manifest(self) -> Manifest:
         found = self.folder.read_manifest("m", self.suite.id)

@@ -1,6 +1,9 @@
 """A small run by the command itself, of a scripted model that knows our problems."""
 
+import asyncio
 import json
+import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,3 +95,13 @@ def made(root: Path) -> SmallRun:
     assert result.exit_code == 0, result.output
     (root / "first.txt").write_text(result.output)
     return small
+
+
+async def started(root: Path, *arguments: str, **options: Any) -> asyncio.subprocess.Process:
+    """Starts `triathlon` in a process of its own, whose output can be read; `options` are the process's."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from triathlon_site.cli import main; main()", *arguments),
+        cwd=root,
+        env={**os.environ, "TRIATHLON_CACHE": str(root / "cache"), "SMALL_RUN_KEY": KEY},
+        **{"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT, **options},
+    )

@@ -128,10 +128,7 @@ def complete_models(ctx: typer.Context, incomplete: str) -> list[str]:
     """Returns ids of models.yaml, for the shell; none where that cannot be read."""
     from triathlon_runner import models_yaml  # noqa: PLC0415  see above
 
-    try:
-        return _completed(incomplete, (row.id for row in models_yaml.load(_models_file(ctx)).models))
-    except UserError:
-        return []
+    return _completed(ctx, incomplete, lambda file: [row.id for row in models_yaml.load(file).models])
 
 
 def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -142,22 +139,22 @@ def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
     from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
     from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
 
-    try:
-        entries = read_catalogue(suites_file_beside(_models_file(ctx))).entries()
-    except UserError:
-        return []
-    return _completed(incomplete, (entry.id for entry in entries if entry.variant_of is None))
+    def ids(models_file: Path) -> list[str]:
+        entries = read_catalogue(suites_file_beside(models_file)).entries()
+        return [entry.id for entry in entries if entry.variant_of is None]
+
+    return _completed(ctx, incomplete, ids)
 
 
-def _models_file(ctx: typer.Context) -> Path:
-    return Path(ctx.params.get("models_file") or MODELS_FILE)
-
-
-def _completed(incomplete: str, ids: Iterable[str]) -> list[str]:
+def _completed(ctx: typer.Context, incomplete: str, ids: Callable[[Path], Iterable[str]]) -> list[str]:
     """Completes the last id of a list: `a,lo` to `a,loop/core`; ids before it are not offered again."""
     complete, comma, last = incomplete.rpartition(",")
     listed = complete.split(",")
-    return [complete + comma + name for name in ids if name.startswith(last) and name not in listed]
+    try:
+        known = ids(Path(ctx.params.get("models_file") or MODELS_FILE))
+    except UserError:
+        return []
+    return [complete + comma + name for name in known if name.startswith(last) and name not in listed]
 
 
 _IDS: Final = "Ids, separated by commas; left out: all."
@@ -171,6 +168,9 @@ Data = Annotated[
     Path | None, typer.Option("--data", help="Folder with official data files.", envvar="TRIATHLON_DATA")
 ]
 Budget = Annotated[float | None, typer.Option(min=0, help="USD; once they are spent, no request is sent.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="For machines.")]
 ModelName = Annotated[
     str | None,

@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -27,13 +26,12 @@ from triathlon_runner.evolved.evolve import (
     make_jobs,
     summary,
 )
-from triathlon_runner.llm import Model, ReplyCache
+from triathlon_runner.llm import ReplyCache
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import (
     Account,
     Control,
-    ControlledModel,
     ModelOpener,
     check_references,
     why_not,
@@ -43,7 +41,7 @@ from triathlon_runner.suites_yaml import DataSetRow, suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1
-"""Between two checks whether the budget is spent and the last reply has come."""
+"""Between two checks whether the budget is spent."""
 
 
 @cli.command(
@@ -61,7 +59,7 @@ def evolve(
     ] = ",".join(TRANSFORMATIONS),
     limit: Annotated[int | None, typer.Option(min=1, help="The first so many seeds.")] = None,
     budget: cli.Budget = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, ask nothing.")] = False,
+    dry_run: cli.DryRun = False,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
     data: cli.Data = None,
 ) -> None:
@@ -182,35 +180,23 @@ async def _evolve(
 
     control = Control(budget)
 
+    async def end_waits() -> None:
+        """Once the budget is spent no request is sent; replies in flight still count."""
+        while control.may_send():  # noqa: ASYNC110  it has no event
+            await asyncio.sleep(_CHECK_SECONDS)
+        await control.end_waits()
+
     def stop_reason() -> str:
         return "" if control.may_send() else control.stopped
 
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
-        async with open_sandbox() as sandbox, _controlled(opener, row, control) as opened:
-            evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
-            progress = await evolver.run(jobs, show)
-    return progress.open
-
-
-@asynccontextmanager
-async def _controlled(
-    opener: ModelOpener, row: models_yaml.ModelRow, control: Control
-) -> AsyncIterator[Model]:
-    """Opens the row's model. Once the budget is spent it sends no request; replies in flight still count."""
-
-    async def end_waits() -> None:
-        while control.may_send() or control.in_flight:  # noqa: ASYNC110  neither has an event
-            await asyncio.sleep(_CHECK_SECONDS)
-        while True:
-            control.release()
-            await asyncio.sleep(_CHECK_SECONDS)
-
-    async with opener.open(row) as opened:
-        if opened.stats is not None:
-            control.accounts.append(Account(row.id, opened.stats, row.price))
-        watch = asyncio.create_task(end_waits())
-        try:
-            yield ControlledModel(opened, control)
-        finally:
-            watch.cancel()
+        async with open_sandbox() as sandbox, opener.open(row) as opened:
+            if opened.stats is not None:
+                control.accounts.append(Account(row.id, opened.stats, row.price))
+            watch = asyncio.create_task(end_waits())
+            try:
+                evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
+                return (await evolver.run(jobs, show)).open
+            finally:
+                watch.cancel()

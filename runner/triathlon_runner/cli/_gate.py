@@ -12,18 +12,17 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store
+from triathlon_runner.cli._options import Session, catalogue_beside, data_store, run_plan
 from triathlon_runner.cli._run_report import about_cost, warnings_about
-from triathlon_runner.cli._session import Session, run_plan
 from triathlon_runner.errors import UserError
 from triathlon_runner.gate import (
     Comparison,
+    GatePace,
     count_stored,
     plan_comparison,
     report_lines,
     report_markdown,
     report_of,
-    set_pace,
 )
 from triathlon_runner.schedule import (
     PROFILES,
@@ -75,9 +74,7 @@ def gate(
     seed: Annotated[int, typer.Option(help="Of the random order of tasks.")] = 0,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="At most so many tasks of each model.")] = None,
     budget: cli.Budget = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document; progress goes to standard error.")
-    ] = False,
+    as_json: cli.AsJson = False,
     markdown: Annotated[Path | None, typer.Option(help="File that gets the report, too.")] = None,
     site_url: _SiteUrl = None,
     models_file: cli.ModelsFile = cli.MODELS_FILE,
@@ -150,7 +147,7 @@ async def _compare(
                 count_stored(comparison, plan.work[model], runner.folder)
         accounts = runner.control.accounts
         if not comparison.decided:
-            set_pace(plan, comparison, runner.control)
+            plan.pace = GatePace(comparison, plan, runner.control)
             summary = await run_plan(runner, plan)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")

@@ -18,7 +18,6 @@ from triathlon_runner.imports import (
     FORMATS,
     REPORTED,
     CachingGrader,
-    Format,
     ImportReport,
     Source,
     cruxeval_model_and_suite,
@@ -33,7 +32,7 @@ from triathlon_runner.imports import (
 )
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.models_yaml import ModelRow, check_names, row_without_server
-from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
+from triathlon_runner.schedule import PROFILES, Work, build_suite
 from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import ProgressLines, Screen, console, counted, first_of
 
@@ -147,7 +146,14 @@ def import_command(
             for entry in entries:  # one after another: a suite's data can be large
                 built = await build_suite(entry, store, grader, PROFILES["standard"])
                 for log in (log for log in logs if log.suite in {None, built.entry.id}):
-                    report = await _import(log_format, log, source, built, folder, caching_grader)
+                    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
+                    where = folder, caching_grader, show
+                    if source is None:
+                        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
+                        report = await import_log(log_format, log.path, work, *where)
+                    else:
+                        work = Work(log.row, built, source.settings(built.suite))
+                        report = await import_recording(log_format, log.path, source, work, *where)
                     _show(report, log.path, screen)
                     left_out += len(report.left_out)
         return left_out
@@ -212,22 +218,6 @@ def _logs(paths: Sequence[Path], model: str | None, kind: ModelKind, source: Sou
 
 def _names(paths: Sequence[Path]) -> str:
     return ", ".join(first_of([path.name for path in paths], _SHOWN))
-
-
-async def _import(
-    log_format: Format,
-    log: _Log,
-    source: Source | None,
-    built: BuiltSuite,
-    results: ResultsFolder,
-    grader: CachingGrader,
-) -> ImportReport:
-    show = ProgressLines(f"triathlon import: {log.row.id} {built.entry.id}", "unit").show
-    if source is None:
-        work = Work(log.row, built, settings_of(log_format, log.path, built.suite))
-        return await import_log(log_format, log.path, work, results, grader, show)
-    work = Work(log.row, built, source.settings(built.suite))
-    return await import_recording(log_format, log.path, source, work, results, grader, show)
 
 
 def _show(report: ImportReport, log: Path, screen: Screen) -> None:

@@ -202,26 +202,21 @@ async def states_of(
     by_suite = sorted(folder.files(), key=lambda file: file[1])
     async with open_grader() as grader:
         for suite, files in groupby(by_suite, key=lambda file: file[1]):
-            entry, built = await _built(catalogue, suite, store, grader)
+            entry, built = catalogue.find(suite), await built_suite(catalogue, store, None, suite, grader)
             for model, _ in files:
                 states[model, suite] = _findings(folder, listed, model, suite, entry, built)
     return states
 
 
-async def _built(
-    catalogue: Catalogue, suite: str, data: DataStore, grader: Grader
-) -> tuple[SuiteEntry | None, BuiltSuite | Finding]:
-    """Returns the suite of this id, if there is one, and the suite with its data or what it lacks."""
+async def built_suite(
+    catalogue: Catalogue, data: DataStore, prompts: Path | None, suite: str, grader: Grader
+) -> BuiltSuite | str:
+    """Returns the suite with its data, or why it cannot be built."""
     try:
-        (entry,) = catalogue.select([suite])
-    except UserError:
-        return None, Finding("no such suite")
-    try:
-        return entry, await build_suite(entry, data, grader, PROFILES["standard"])
-    except DataUnavailableError:
-        return entry, Finding("data not here")
-    except UserError as error:  # a faulty file of the user's hides no other row
-        return entry, Finding("not checked", str(error))
+        (entry,) = catalogue.select([suite], (), prompts)
+        return await build_suite(entry, data, grader, PROFILES["standard"])
+    except (UserError, DataUnavailableError) as error:
+        return str(error)
 
 
 def _findings(
@@ -230,7 +225,7 @@ def _findings(
     model: str,
     suite: str,
     entry: SuiteEntry | None,
-    built: BuiltSuite | Finding,
+    built: BuiltSuite | str,
 ) -> list[Finding]:
     """Returns what is damaged in a file, or whether a run would add to it or ask its units anew."""
     findings: list[Finding] = []
@@ -243,8 +238,8 @@ def _findings(
             findings.append(Finding(short, str(error), len(usable_units(file.path, entry.record))))
         except OSError:
             return []  # the file's row says that
-    if isinstance(built, Finding):
-        return [*findings, built]
+    if isinstance(built, str):
+        return [*findings, Finding("not checked", built)]
     if model not in listed.ids:
         return [*findings, Finding("not in models.yaml")]
     if findings:

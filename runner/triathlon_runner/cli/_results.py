@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,8 @@ import typer
 from triathlon_runner import models_yaml
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.cli._result_rows import OUTDATED, FileId, rows_of, show_rows, states_of
-from triathlon_runner.cli._verify import StoredFile, built_suite, chosen_files, show_report, verify_stored
+from triathlon_runner.cli._result_rows import OUTDATED, rows_of, show_rows, states_of
+from triathlon_runner.cli._verify import StoredFile, chosen_files, show_report, verify_files
 from triathlon_runner.errors import UserError
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import Change, ResultsFolder, archive, compare_files
@@ -77,8 +76,9 @@ def archive_command(
     chosen = _measured(results, models_file, models, suites)
     if outdated:
         states = asyncio.run(states_of(folder, models_file, data))
-        chosen = [file for file in chosen if any(finding.short == OUTDATED for finding in states[file])]
-    for model, suite in chosen:
+        outdated_files = {file for file, found in states.items() if any(f.short == OUTDATED for f in found)}
+        chosen = [file for file in chosen if (file.model, file.suite) in outdated_files]
+    for _, model, suite in chosen:
         with folder.locked(model):
             archived = archive(folder, model, suite)
         screen.print_message(f"{model} {suite}: {archived.lines}")
@@ -111,26 +111,23 @@ def compact_command(
     async def compact_all() -> int:
         kept = 0
         async with open_grader() as grader:
-            for suite, files in groupby(sorted(chosen, key=lambda file: file[1]), key=lambda file: file[1]):
-                built = await built_suite(catalogue, store, None, suite, grader)
-                for model, _ in files:
-                    report = await verify_stored(StoredFile(folder, model, suite), built, grader)
-                    show_report(report, screen)
-                    manifest = folder.read_manifest(model, suite) if report.follows else None
-                    if manifest is not None and isinstance(built, BuiltSuite):
-                        file = compact_file(folder, built.entry, manifest, report)
-                        screen.print_message(f"  kept without texts: {file.lines}")
-                        kept += 1
+            async for file, built, report in verify_files(chosen, catalogue, store, grader):
+                show_report(report, screen)
+                manifest = folder.read_manifest(file.model, file.suite) if report.follows else None
+                if manifest is not None and isinstance(built, BuiltSuite):
+                    compacted = compact_file(folder, built.entry, manifest, report)
+                    screen.print_message(f"  kept without texts: {compacted.lines}")
+                    kept += 1
         return kept
 
     raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
 
 
-def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[FileId]:
+def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:
     """Returns the measured files of these models and suites; refuses a name without results."""
     listed, catalogue = models_yaml.load(models_file, missing_ok=True), catalogue_beside(models_file)
     stored, _ = chosen_files(results, cli.names(models), cli.names(suites), listed, catalogue)
-    return [(file.model, file.suite) for file in stored if file.folder.root == results]
+    return [file for file in stored if file.folder.root == results]
 
 
 @cli.command("triathlon results diff old/results results", group=results_app, name="diff")

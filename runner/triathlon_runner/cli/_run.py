@@ -10,9 +10,15 @@ from urllib.parse import urlsplit
 import typer
 
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import catalogue_beside, data_store, models_to_run
+from triathlon_runner.cli._options import (
+    Session,
+    catalogue_beside,
+    data_store,
+    ignore_interrupts,
+    models_to_run,
+    run_plan,
+)
 from triathlon_runner.cli._run_report import show_estimates, show_summary
-from triathlon_runner.cli._session import Session, ignore_interrupts, run_plan
 from triathlon_runner.estimates import estimate
 from triathlon_runner.llm import Limits
 from triathlon_runner.runtime import without_libraries
@@ -50,9 +56,6 @@ Samples = Annotated[int | None, typer.Option(min=1, help="Samples a task; left o
 Temperature = Annotated[
     float | None,
     typer.Option(min=0, max=2, help="Of evolved suites, for pass@k of several samples; left out: greedy."),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what it would take (requests, tokens, money), ask nothing.")
 ]
 Estimates = Annotated[
     bool, typer.Option("--estimates", help="Say first what it will take, as --dry-run does; then run.")
@@ -102,7 +105,7 @@ def run(
     limit: Limit = None,
     samples: Samples = None,
     temperature: Temperature = None,
-    dry_run: DryRun = False,
+    dry_run: cli.DryRun = False,
     estimates: Estimates = False,
     budget: cli.Budget = None,
     deadline: Deadline = None,
@@ -132,40 +135,34 @@ def run(
         cli.names(variants) or (),
         prompts,
         asks=not dry_run,
+        ask_again=ask_again,
         catalogue=catalogue_beside(models_file),
     )
     session = Session(
         listed=listed,
         wanted=wanted,
-        control=Control(budget, None if deadline is None else parse_deadline(deadline)),
+        control=Control(
+            budget,
+            None if deadline is None else parse_deadline(deadline),
+            seconds("--stop-within", stop_within),
+        ),
         folder=ResultsFolder(results),
         data=data_store(data),
-        limits=_limits(attempts, outage, longest_wait),
+        limits=Limits(
+            attempts=attempts,
+            outage_seconds=seconds("--outage", outage),
+            longest_retry_after=seconds("--longest-wait", longest_wait),
+        ),
         timeout_seconds=None if timeout is None else seconds("--timeout", timeout),
-        stop_seconds=seconds("--stop-within", stop_within),
-        ask_again=ask_again,
         executor=executor,
         ray_address=ray_address,
         single=model_ids[0] if model is not None and model_ids else None,
     )
-    raise typer.Exit(_ask(session, model, log_json, estimates=estimates))
-
-
-def _limits(attempts: int, outage: str, longest_wait: str) -> Limits:
-    return Limits(
-        attempts=attempts,
-        outage_seconds=seconds("--outage", outage),
-        longest_retry_after=seconds("--longest-wait", longest_wait),
-    )
-
-
-def _ask(session: Session, model: str | None, log_json: Path | None, *, estimates: bool) -> int:
-    """Checks what is wanted, says where the results of a model go that has another id, and runs."""
     session.check()
-    if session.single is not None and session.single != model:
-        folder = session.folder.of_model(session.single)
+    if session.single not in (None, model):
+        folder = session.folder.of_model(session.single or "")
         console().print_message(f"results of {model!r} go to {str(folder)!r}")
-    return asyncio.run(_run(session, log_json, estimates=estimates))
+    raise typer.Exit(asyncio.run(_run(session, log_json, estimates=estimates)))
 
 
 async def _run(session: Session, log_json: Path | None, *, estimates: bool) -> int:

@@ -11,8 +11,6 @@ from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import Screen, counted, table
 
 _REASONS = 5
-_WIDE = 110
-"""Columns of a window that has room for everything."""
 _NEARLY_ALL = 0.9
 _UNUSABLE = {
     Outcome.NO_ANSWER: (
@@ -35,30 +33,25 @@ _CUT_BY_CONTEXT = (
     "cut because question and reply filled the context",
     "start its server with a longer one (vLLM: --max-model-len, Ollama: OLLAMA_CONTEXT_LENGTH)",
 )
-_ESTIMATED = ("units", "open", "requests", "tokens in", "tokens out", "pass@1 ±")
-_WIDE_ONLY = ("units", "requests", "tokens in")
-"""Columns that a narrow window leaves out."""
 
 
 def show_estimates(estimates: list[ModelEstimate], screen: Screen) -> None:
     """Prints a line for each model and suite, then the totals of each model."""
-    columns = [name for name in _ESTIMATED if screen.width >= _WIDE or name not in _WIDE_ONLY]
+    columns = ["units", "open", "tokens out", "pass@1 ±"]
     by_suite = table(
         "model, suite", *columns, "estimated from", right=columns, whole=["model, suite", *columns]
     )
     for model in estimates:
         by_suite.add_row(model.model)
         for suite in model.suites:
-            cells = {
-                "units": f"{suite.units}",
-                "open": f"{suite.open}",
-                "requests": _round(suite.cost.requests),
-                "tokens in": _round(suite.cost.input_tokens),
-                "tokens out": _round(suite.cost.output_tokens),
-                "pass@1 ±": f"{100 * suite.half_width:.1f}",
-            }
-            basis = suite.cost.basis if suite.open else "done"
-            by_suite.add_row(f"  {suite.suite}", *(cells[name] for name in columns), basis)
+            by_suite.add_row(
+                f"  {suite.suite}",
+                f"{suite.units}",
+                f"{suite.open}",
+                _round(suite.cost.output_tokens),
+                f"{100 * suite.half_width:.1f}",
+                suite.cost.basis if suite.open else "done",
+            )
     screen.print(by_suite)
     columns = ["requests", "tokens in", "tokens out", "USD", "hours"]
     totals = table("model", *columns, right=columns, whole=["model", *columns])
@@ -94,21 +87,21 @@ def show_summary(
         lines.append(f"{control.spent:.4f} USD spent in this run{', ' if part else ''}{part}")
     if summary.stopped:
         lines.append(f"stopped: {summary.stopped}")
-    lines += [*_open_units(summary, accounts, progress), *summary.notes]
+    lines += [*_open_units(summary, accounts), *summary.notes]
     for account in accounts:
         lines += warnings_about(account)
     lines += [
         f"kept apart: {name} holds results of {why}; --ask-again archives them and asks anew"
         for name, why in summary.other_protocol.items()
     ]
-    lines += [f"not finished: {progress.once(error)}" for error in summary.errors]
+    lines += [f"not finished: {error}" for error in summary.errors]
     finished = f"{counted(summary.finished, 'unit')} finished, {summary.open} open"
     lines.append(f"{finished}; results in {folder.root}{os.sep}")
     for line in lines:
         screen.print_message(line)
 
 
-def _open_units(summary: Summary, accounts: Sequence[Account], progress: ConsoleProgress) -> list[str]:
+def _open_units(summary: Summary, accounts: Sequence[Account]) -> list[str]:
     """Returns how many units are open for each frequent reason that stopped no model, then the rest.
 
     The last error of a server that answered nothing after it is named: when the run ended, its units were
@@ -118,10 +111,10 @@ def _open_units(summary: Summary, accounts: Sequence[Account], progress: Console
     counts: Counter[str] = Counter()
     for reason, count in summary.failures.most_common(_REASONS):
         if reason not in stopped:
-            counts[progress.once(reason)] += count
+            counts[reason] += count
     remaining = summary.open - sum(counts.values())
     last_errors = [
-        "the last error: " + progress.once(f"{account.model}: {account.stats.retried_error}")
+        f"the last error of {account.model}: {account.stats.retried_error}"
         for account in accounts
         if account.stats.retried_error
     ]

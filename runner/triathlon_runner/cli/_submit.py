@@ -11,7 +11,7 @@ import typer
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import data_store, open_grader
-from triathlon_runner.cli._verify import built_suite
+from triathlon_runner.cli._result_rows import built_suite
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError

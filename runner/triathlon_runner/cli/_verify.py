@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -15,15 +15,15 @@ from triathlon_runner import models_yaml
 from triathlon_runner.catalogue import Catalogue
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, data_store, open_grader
-from triathlon_runner.cli._result_rows import about_missing_manifest
-from triathlon_runner.datasets import DataStore, DataUnavailableError
+from triathlon_runner.cli._result_rows import about_missing_manifest, built_suite
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
 from triathlon_runner.models_yaml import Price, Registry, check_have_results
 from triathlon_runner.sandbox import integrity
-from triathlon_runner.schedule import PROFILES, BuiltSuite, build_suite
+from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import (
     IMPORTED,
     RecordedFile,
@@ -44,6 +44,9 @@ from triathlon_runner.verify import (
 )
 
 _SHOWN = 20
+_UNCHECKED = "could not be checked"
+_IN_JSON = "model suite units verified unfinished graded_under scores unverified notes other_engine"
+"""Fields of a report that `--json` prints as they are."""
 _Tasks = Annotated[
     str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
 ]
@@ -103,15 +106,13 @@ def verify(
     async def verify_all() -> list[FileReport]:
         reports = []
         async with open_grader(executor, ray_address, screen.print_message) as grader:
-            for suite in dict.fromkeys(file.suite for file in stored):
-                built = await built_suite(catalogue, store, prompts, suite, grader)
-                for file in (file for file in stored if file.suite == suite):
-                    with file.folder.locked(file.model) if update else nullcontext():
-                        price = prices.get(file.model)
-                        report = await verify_stored(file, built, grader, price, only, update=update)
-                    reports.append(report)
-                    if not as_json and (report.units or not only):
-                        show_report(report, screen)
+            verified = verify_files(
+                stored, catalogue, store, grader, prompts, only=only, prices=prices if update else None
+            )
+            async for _, _, report in verified:
+                reports.append(report)
+                if not as_json and (report.units or not only):
+                    show_report(report, screen)
         return reports
 
     reports = asyncio.run(verify_all())
@@ -180,31 +181,35 @@ def _check_recorded(files: Sequence[RecordedFile], screen: Screen) -> bool:
     return whole
 
 
-async def built_suite(
-    catalogue: Catalogue, data: DataStore, prompts: Path | None, suite: str, grader: Grader
-) -> BuiltSuite | str:
-    """Returns the suite with its data, or why it cannot be built."""
-    try:
-        (entry,) = catalogue.select([suite], (), prompts)
-        return await build_suite(entry, data, grader, PROFILES["standard"])
-    except (UserError, DataUnavailableError) as error:
-        return str(error)
-
-
-async def verify_stored(
-    stored: StoredFile,
-    built: BuiltSuite | str,
+async def verify_files(
+    files: Sequence[StoredFile],
+    catalogue: Catalogue,
+    data: DataStore,
     grader: Grader,
-    price: Price | None = None,
-    only: Collection[str] = (),
+    prompts: Path | None = None,
     *,
-    update: bool = False,
-) -> FileReport:
-    """Returns what grading a file again shows; what keeps that from being done stands in the report, too.
+    only: Collection[str] = (),
+    prices: Mapping[str, Price | None] | None = None,
+) -> AsyncIterator[tuple[StoredFile, BuiltSuite | str, FileReport]]:
+    """Yields each file with its suite, or why that cannot be built, and what grading it again shows.
 
-    `built` is its suite, or why that cannot be built; `only` are tasks to which this is restricted. With
-    `update` lines that another version of grading wrote are written anew, and their costs at `price`.
+    `only` are tasks to which this is restricted. Where `prices` of the models are given, lines that another
+    version of grading wrote are written anew, and their costs.
     """
+    for suite in dict.fromkeys(file.suite for file in files):  # its data can be large
+        built = await built_suite(catalogue, data, prompts, suite, grader)
+        for file in (file for file in files if file.suite == suite):
+            with file.folder.locked(file.model) if prices is not None else nullcontext():
+                report = await _verify_stored(file, built, grader, only)
+                if prices is not None and report.other_engine and "manifest" not in report.unverified:
+                    _update(file, report, prices.get(file.model), grader)
+            yield file, built, report
+
+
+async def _verify_stored(
+    stored: StoredFile, built: BuiltSuite | str, grader: Grader, only: Collection[str]
+) -> FileReport:
+    """Returns what grading a file again shows; what keeps that from being done stands in the report, too."""
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
     if not os.access(lines, os.R_OK):
@@ -233,14 +238,18 @@ async def verify_stored(
         )
     if manifest is None:
         report.unverified["manifest"] = unreadable or about_missing_manifest(folder, model, suite)
-    elif update and report.other_engine:
-        if why := why_not_updated(report):
-            report.notes.append(f"not brought up to date: {why}")
-        else:
-            level = grader.sandbox.level
-            integrity_here = integrity(level)
-            update_file(folder, report, manifest, price=price, sandbox_level=level, integrity=integrity_here)
     return report
+
+
+def _update(stored: StoredFile, report: FileReport, price: Price | None, grader: Grader) -> None:
+    """Brings a file up to date that another version graded, or notes why that cannot be done."""
+    manifest, level = stored.folder.read_manifest(stored.model, stored.suite), grader.sandbox.level
+    assert manifest is not None, "the report says that there is none"
+    if why := why_not_updated(report):
+        report.notes.append(f"not brought up to date: {why}")
+        return
+    held = integrity(level)
+    update_file(stored.folder, report, manifest, price=price, sandbox_level=level, integrity=held)
 
 
 def show_report(report: FileReport, screen: Screen) -> None:
@@ -282,24 +291,16 @@ def _in_short(report: FileReport) -> str:
 
 
 def _sum_up(reports: list[FileReport], screen: Screen) -> None:
-    bad = [report for report in reports if not report.good]
-    contradicted = sum(report.contradicted for report in bad)
-    differing = sum(bool(report.differing) and not report.contradicted for report in bad)
     files = counted(len(reports), "file")
-    for count, kind, where in (
-        (contradicted, "DO NOT FOLLOW from their evidence", "as listed above"),
-        (differing, f"differ under Python {python_version()}", "as listed above"),
-        (
-            len(bad) - contradicted - differing,
-            "could not be checked",
-            "for the reasons above; `triathlon doctor` says which languages and data are here, `triathlon"
-            " results list` in which state the files are; suites of your own need the suites.yaml that lists"
-            " their data",
-        ),
-    ):
-        if count:
-            screen.print_message(f"scores that {kind}: in {count} of {files}, {where}")
-    if bad:
+    kinds = Counter(_kind_of_fault(report) for report in reports if not report.good)
+    for kind, count in kinds.items():
+        screen.print_message(f"scores that {kind}: in {count} of {files}, as listed above")
+    if _UNCHECKED in kinds:
+        screen.print_message(
+            "`triathlon doctor` says which languages and data are here, `triathlon results list` in which"
+            " state the files are; suites of your own need the suites.yaml that lists their data"
+        )
+    if kinds:
         return
     if units := sum(report.verified for report in reports):
         with_units = counted(sum(bool(report.units) for report in reports), "file")
@@ -309,22 +310,19 @@ def _sum_up(reports: list[FileReport], screen: Screen) -> None:
         screen.print_message(f"no unit is finished in {files}: there is nothing to grade")
 
 
+def _kind_of_fault(report: FileReport) -> str:
+    if report.contradicted:
+        return "DO NOT FOLLOW from their evidence"
+    return f"differ under Python {python_version()}" if report.differing else _UNCHECKED
+
+
 def _as_json(report: FileReport) -> dict[str, Any]:
     def listed(mismatches: Sequence[Mismatch]) -> list[dict[str, str]]:
         return [{"what": each.what, "stored": each.stored, "expected": each.expected} for each in mismatches]
 
     update = report.update
     return {
-        "model": report.model,
-        "suite": report.suite,
-        "units": report.units,
-        "verified": report.verified,
-        "unfinished": report.unfinished,
-        "graded_under": report.graded_under,
-        "scores": report.scores,
-        "unverified": report.unverified,
-        "notes": report.notes,
-        "other_engine": report.other_engine,
+        **{name: getattr(report, name) for name in _IN_JSON.split()},
         "follows": report.good,
         "mismatches": listed(report.mismatches),
         "differing": listed(report.differing),

@@ -7,7 +7,6 @@ from triathlon_runner.gate._plan import (
     count_stored,
     in_random_order,
     plan_comparison,
-    set_pace,
 )
 from triathlon_runner.gate._report import report_lines, report_markdown, report_of
 
@@ -23,5 +22,4 @@ __all__ = [
     "report_lines",
     "report_markdown",
     "report_of",
-    "set_pace",
 ]

@@ -4,7 +4,7 @@ import asyncio
 import math
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from triathlon_runner.errors import UserError
@@ -127,33 +127,18 @@ def score_of(entry: SuiteEntry, record: UnitRecord) -> float:
     return 0.0 if math.isnan(score) else score  # nan: the unit has nothing to count
 
 
-def set_pace(plan: RunPlan, comparison: Comparison, control: Control) -> None:
-    """Has the plan run in the order of the comparison, until that is decided."""
-    works = [work for works in plan.work.values() for work in works]
-    entries = {work.suite_id: work.built.entry for work in works}
-    served = frozenset(work.row.id for work in works if work.row.serve is not None)
-    plan.pace = GatePace(comparison, entries, control, served)
-
-
 class GatePace:
     """Implements `Pace`: takes scores to the comparison, and stops the run when that is decided."""
 
-    def __init__(
-        self,
-        comparison: Comparison,
-        entries: Mapping[str, SuiteEntry],
-        control: Control,
-        served: frozenset[str],
-    ) -> None:
-        """Begins before any question was asked.
-
-        `served` are the models that we start a server for. Where the machine has no room for both, the second
-        one starts when the first has ended, so the first must not wait for the second.
-        """
+    def __init__(self, comparison: Comparison, plan: RunPlan, control: Control) -> None:
+        """Begins before any question of the plan was asked."""
+        works = [work for works in plan.work.values() for work in works]
         self._comparison = comparison
-        self._entries = entries
+        self._entries = {work.suite_id: work.built.entry for work in works}
         self._control = control
-        self._served = served
+        self._served = {work.row.id for work in works if work.row.serve is not None}
+        """Models that we start a server for. Where the machine has no room for both, the second one starts
+        when the first has ended, so the first must not wait for the second."""
         self._answering: set[str] = set()
         self._changed = asyncio.Event()
         self._positions = {

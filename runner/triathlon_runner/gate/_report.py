@@ -98,17 +98,7 @@ def _line_numbers(path: Path) -> dict[str, int]:
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:
     """Returns the report for people, a sentence a line."""
-    lines = [
-        f"{report['candidate']} against {report['baseline']}: {_headline(report)}",
-        f"difference {_measured(report)}",
-        _effort(report),
-    ]
-    if report["clusters_left_out"]:
-        lines.append(
-            f"{counted(report['clusters_left_out'], 'cluster')} of tasks not compared: a server failed on a"
-            " task of each; run the same command again to ask it"
-        )
-    lines += [text if kind == "note" else f"{kind}: {text}" for kind, text in _remarks(report)]
+    lines = _sentences(report)
     if lost := report["lost"]:
         lines.append(f"{_lost_and_won(report)}; lost:")
         details = [
@@ -122,22 +112,11 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def report_markdown(report: Mapping[str, Any]) -> str:
-    """Returns the report for the summary of a workflow."""
-    facts = [
-        ("difference", _measured(report)),
-        ("tasks", _effort(report)),
-        ("suites", ", ".join(report["suites"])),
-        ("α, margin, seed", f"{report['alpha']:g}, {report['margin']:g}, {report['seed']}"),
-        *_remarks(report),
-    ]
-    lines = [
-        f"## {in_markdown(report['candidate'])} against {in_markdown(report['baseline'])}",
-        "",
-        "| | |",
-        "| --- | --- |",
-        f"| verdict | **{in_markdown(_headline(report))}** |",
-        *(f"| {name} | {in_markdown(value)} |" for name, value in facts),
-    ]
+    """Returns the report for the summary of a workflow: the same sentences, and a table of what was lost."""
+    verdict, *others = _sentences(report)
+    settings = f"α {report['alpha']:g}, margin {report['margin']:g}, seed {report['seed']}"
+    others.append(f"suites {', '.join(report['suites'])}; {settings}")
+    lines = [f"## {in_markdown(verdict)}", "", *(f"- {in_markdown(sentence)}" for sentence in others)]
     if report["lost"]:
         lines += ["", f"{in_markdown(_lost_and_won(report))}.", ""]
         lines += ["| suite | task | baseline | candidate | evidence | page |"]
@@ -149,12 +128,21 @@ def report_markdown(report: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _remarks(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Why it stopped without a verdict, errors and notes, each with its kind."""
-    open_end = report["stopped"] and report["verdict"] in ("undecided", "none")
-    remarks = [("stopped", report["stopped"])] if open_end else []
-    remarks += [("error", text) for text in report["errors"]]
-    return remarks + [("note", text) for text in report["notes"]]
+def _sentences(report: Mapping[str, Any]) -> list[str]:
+    """Returns verdict, difference and effort; then what kept tasks from being compared, errors and notes."""
+    lines = [
+        f"{report['candidate']} against {report['baseline']}: {_headline(report)}",
+        f"difference {_measured(report)}",
+        _effort(report),
+    ]
+    if report["clusters_left_out"]:
+        lines.append(
+            f"{counted(report['clusters_left_out'], 'cluster')} of tasks not compared: a server failed on a"
+            " task of each; run the same command again to ask it"
+        )
+    if report["stopped"] and report["verdict"] in ("undecided", "none"):
+        lines.append(f"stopped: {report['stopped']}")
+    return [*lines, *(f"error: {text}" for text in report["errors"]), *report["notes"]]
 
 
 def _lost_and_won(report: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Grading programs: comparing what they returned with what the reference returns."""
 
-from triathlon_runner.grading._answer_keys import ReferenceFailedError, stored_cpu_seconds
+from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._classes import ClassGrader
 from triathlon_runner.grading._code_tests import TEST_LIMITS, CodeTestGrader, UngradableError, grade_by_tests
 from triathlon_runner.grading._compare import agree, shown
@@ -46,6 +46,5 @@ __all__ = [
     "grade_samples",
     "sample_rows",
     "shown",
-    "stored_cpu_seconds",
     "their_verdict",
 ]

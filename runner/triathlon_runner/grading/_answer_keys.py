@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import FunctionProblem, Problem
+from triathlon_runner.datasets import Problem
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
     Call,
@@ -154,12 +154,6 @@ async def _read_or_make(sandbox: Sandbox, folder: Path | None, problem: Problem)
             raise
         os.replace(file.name, path)  # noqa: PTH105
         return _open(file)
-
-
-def stored_cpu_seconds(folder: Path, problem: FunctionProblem) -> float:
-    """Returns how long a problem's reference computes on all inputs; 0 where no key in the folder says it."""
-    key = _stored_key(folder / memo_key(_KIND, problem))
-    return key.cpu_seconds if key is not None else 0.0
 
 
 def _stored_key(path: Path) -> AnswerKey | None:

@@ -2,7 +2,7 @@
 
 from triathlon_runner.schedule._manifest import differs
 from triathlon_runner.schedule._model_run import UNITS_PER_SLOT
-from triathlon_runner.schedule._models import ControlledModel, ModelOpener, OpenModel, why_not
+from triathlon_runner.schedule._models import ModelOpener, OpenModel, why_not
 from triathlon_runner.schedule._plan import (
     BuiltSuite,
     Pace,
@@ -19,8 +19,8 @@ from triathlon_runner.schedule._plan import (
 from triathlon_runner.schedule._prerequisites import Missing, check_references, what_is_missing
 from triathlon_runner.schedule._profiles import PROFILES, Profile, spread
 from triathlon_runner.schedule._progress import ConsoleProgress, JsonLog
-from triathlon_runner.schedule._run import STOP_SECONDS, Runner, Summary
-from triathlon_runner.schedule._stop import CTRL_C, Account, Control, deadline, seconds
+from triathlon_runner.schedule._run import Runner, Summary
+from triathlon_runner.schedule._stop import CTRL_C, STOP_SECONDS, Account, Control, deadline, seconds
 
 __all__ = [
     "CTRL_C",
@@ -31,7 +31,6 @@ __all__ = [
     "BuiltSuite",
     "ConsoleProgress",
     "Control",
-    "ControlledModel",
     "JsonLog",
     "Missing",
     "ModelOpener",

@@ -1,9 +1,8 @@
 """Manifests: under which conditions the lines of a results file were made."""
 
 import json
-from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triathlon_runner import __version__
 from triathlon_runner.engine_version import ENGINE_VERSION
@@ -13,8 +12,11 @@ from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule._identity import WEIGHTS, difference, with_weights
 from triathlon_runner.schedule._models import OpenModel
 from triathlon_runner.schedule._plan import Work
-from triathlon_runner.store import ResultsFile, ResultsFolder
+from triathlon_runner.store import ResultsFile
 from triathlon_runner.suites import DataSetInfo
+
+if TYPE_CHECKING:
+    from triathlon_runner.schedule._model_run import SuiteRun
 
 
 def is_finished(work: Work, manifest: Manifest | None, size: int) -> bool:
@@ -80,22 +82,14 @@ def _named(data: DataSetRecord | DataSetInfo) -> str:
     return f"{data.name} {data.version}, SHA-256 {data.sha256[:12]}"
 
 
-def write_manifest(
-    folder: ResultsFolder,
-    work: Work,
-    file: ResultsFile[UnitRecord],
-    *,
-    profile: str,
-    sandbox_level: str,
-    opened: OpenModel | None,
-    failures: Counter[str],
-    begins: bool,
-) -> None:
+def write_manifest(run: "SuiteRun", opened: OpenModel | None, *, begins: bool = False) -> None:
     """Writes the manifest, unless nothing was asked and the one that is there still holds.
 
     `opened`: the model's server; None where none of this suite's units was asked of it.
     `begins`: units are about to be asked; the manifest says so until the run has ended.
     """
+    work, file, failures, folder = run.work, run.file, run.failures, run.runner.folder
+    sandbox_level = run.runner.grader.sandbox.level
     before = folder.read_manifest(work.row.id, work.suite_id)
     if before is not None and before.protocol != work.protocol:
         before = None
@@ -118,7 +112,7 @@ def write_manifest(
         **_versions(before, file, adds=begins and open_units > 0),
         sandbox_level=sandbox_level,
         grader_integrity=integrity(sandbox_level),
-        profile=profile,
+        profile=run.runner.plan.wanted.profile.name,
         private=work.built.entry.private,
         tasks_in_suite=len(work.built.tasks),
         tasks_planned=len(

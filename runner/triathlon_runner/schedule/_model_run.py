@@ -13,12 +13,11 @@ from triathlon_runner.llm import ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.records import FailingCase, Reply, Strict, UnitRecord, Verdict
 from triathlon_runner.schedule._identity import difference, with_weights
 from triathlon_runner.schedule._manifest import differs, is_finished, write_manifest
-from triathlon_runner.schedule._models import ControlledModel, OpenModel
+from triathlon_runner.schedule._models import ANSWERED, OpenModel
 from triathlon_runner.schedule._plan import Work
 from triathlon_runner.schedule._stop import Account, RunStoppedError
 from triathlon_runner.serving import ServerLostError
 from triathlon_runner.store import (
-    ContradictingLineError,
     DamagedLineError,
     ResultsFile,
     Unit,
@@ -26,7 +25,7 @@ from triathlon_runner.store import (
     archive,
     usable_units,
 )
-from triathlon_runner.suites import Programs, UnitRun
+from triathlon_runner.suites import UnitRun
 from triathlon_runner.terminal import counted, shortened
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 UNITS_PER_SLOT = 3
 """Units in flight for each slot: some ask while the programs of others are executed."""
-SLOW_SECONDS = 1.0
-"""CPU seconds of a reference from which on its unit is asked before others."""
 _ENDS_THE_MODEL = (ModelUnavailableError, ServerLostError, UserError)
 """Errors after which a model cannot be asked anything more."""
 _REASON_CHARACTERS = 200
@@ -76,7 +73,7 @@ class SuiteRun:
                 self.left = ()
                 return False
             self.left = self.work.open_units(())
-        self._write_manifest(opened if self.left else None, begins=bool(self.left))
+        write_manifest(self, opened if self.left else None, begins=bool(self.left))
         return True
 
     async def run(self, unit: Unit, opened: OpenModel) -> None:
@@ -86,12 +83,13 @@ class SuiteRun:
             ModelUnavailableError: the model cannot go on; likewise ServerLostError.
             UserError: a file cannot be written.
         """
-        runner, work, model = self.runner, self.work, ControlledModel(opened, self.runner.control)
+        runner, work = self.runner, self.work
         self.tried.add(unit[0])
-        record = None
+        record, answered = None, set[str]()
+        ANSWERED.set(answered)
         try:
             suite = work.built.suite
-            record = await suite.run(UnitRun(*unit, model, runner.grader, work.protocol, work.judge))
+            record = await suite.run(UnitRun(*unit, opened, runner.grader, work.protocol, work.judge))
             record = _scrubbed(record, opened.scrub_evidence)
             self.file.append(record)
         except Exception as error:
@@ -99,10 +97,10 @@ class SuiteRun:
             self._leave_open(unit, error)
         else:
             runner.summary.finished += 1
-            runner.summary.asked += model.server_answered
-            runner.progress.finished(record, from_earlier_run=not model.server_answered)
-        if runner.pace is not None:
-            runner.pace.finished(self.model, self.suite, unit, record)
+            runner.summary.asked += self.model in answered
+            runner.progress.finished(record, from_earlier_run=self.model not in answered)
+        if runner.plan.pace is not None:
+            runner.plan.pace.finished(self.model, self.suite, unit, record)
 
     def _leave_open(self, unit: Unit, error: Exception) -> None:
         """Notes why a unit stays open: the infrastructure or this program failed, not the model."""
@@ -127,34 +125,22 @@ class SuiteRun:
         """Sorts the file and writes the manifest; returns how many units stay open."""
         if f"{self.model} {self.suite}" in self.runner.summary.other_protocol:
             return 0
-        if self.runner.pace is not None:  # it may have stopped before all planned tasks
+        if self.runner.plan.pace is not None:  # it may have stopped before all planned tasks
             self.work = self.work.limited_to(self.tried | {task_id for task_id, _ in self.file.units})
         self.file.sort(self.work.built.order)
         if self.file.units:
-            self._write_manifest(opened if self.tried else None)
+            write_manifest(self, opened if self.tried else None)
         else:
             self.file.remove()
             self.runner.folder.manifest(self.model, self.suite).unlink(missing_ok=True)
             self.runner.folder.remove_empty_folders(self.model, self.suite)
         return len(self.work.open_units(self.file.units))
 
-    def _write_manifest(self, opened: OpenModel | None, *, begins: bool = False) -> None:
-        write_manifest(
-            self.runner.folder,
-            self.work,
-            self.file,
-            profile=self.runner.profile,
-            sandbox_level=self.runner.grader.sandbox.level,
-            opened=opened,
-            failures=self.failures,
-            begins=begins,
-        )
-
 
 def _put_aside(runner: "Runner", work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
     """Archives lines of other conditions if the user wants that; else notes that they stay as they are."""
     model, suite = work.row.id, work.suite_id
-    if not runner.ask_again:
+    if not runner.plan.wanted.ask_again:
         runner.summary.other_protocol[f"{model} {suite}"] = why
         return False
     target = archive(runner.folder, model, suite)
@@ -182,35 +168,40 @@ def _in_a_line(error: BaseException) -> str:
 
 
 class ModelRun:
-    """One attempt to run the open units of one model."""
+    """The open units of one model."""
 
-    def __init__(self, runner: "Runner", works: Sequence[Work], broken: set[tuple[str, Unit]]) -> None:
-        """Takes what is wanted of the model, suite by suite; `broken` as `SuiteRun` has it."""
-        self.works = works
+    def __init__(self, runner: "Runner", works: Sequence[Work]) -> None:
+        """Takes what is wanted of the model, suite by suite."""
+        self.id = works[0].row.id
+        self.broken: set[tuple[str, Unit]] = set()
+        """Units, with their suites, that an error in this program stopped: they are not tried again."""
+        self._runner, self._works, self._row = runner, works, works[0].row
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forgets how an earlier attempt ended."""
         self.open = 0
         self.failures: Counter[str] = Counter()
         self.errors: list[str] = []
         self.server_is_unreachable = False
         """Its server does not answer; another attempt later may succeed."""
-        self._runner = runner
-        self._row = works[0].row
-        self._broken = broken
         self._opened: OpenModel | None = None
 
     async def run(self) -> None:
-        """Runs the open units; the attributes then say how it ended.
+        """Runs the open units; the attributes then say how this attempt ended.
 
         Whatever ends this model is noted here: the others go on.
         """
+        self._reset()
         runner = self._runner
         with ExitStack() as stack:
             try:
-                stack.enter_context(runner.folder.locked(self._row.id))
+                stack.enter_context(runner.folder.locked(self.id))
             except UserError as error:
-                self._add_error(f"{self._row.id}: {error}")
-                self.open = sum(len(work.open_units(())) for work in self.works)
+                self._add_error(f"{self.id}: {error}")
+                self.open = sum(len(work.open_units(())) for work in self._works)
                 return
-            suites = [suite for work in self.works if (suite := self._open_suite(work, stack)) is not None]
+            suites = [suite for work in self._works if (suite := self._open_suite(work, stack)) is not None]
             try:
                 if any(suite.left for suite in suites) and not runner.control.stopped:
                     await self._open_and_ask(suites)
@@ -218,24 +209,17 @@ class ModelRun:
                 self._give_up(errors)
             finally:
                 self._close(suites)
-                if runner.pace is not None:
-                    runner.pace.ended(self._row.id)
+                if runner.plan.pace is not None:
+                    runner.plan.pace.ended(self.id)
 
     def _open_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
-        folder, model, suite = self._runner.folder, self._row.id, work.suite_id
         try:
             return self._opened_suite(work, stack)
         except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            advice = ""
-            if isinstance(error, UnreadableManifestError):
-                advice = "; nothing was asked or changed there"
-            elif isinstance(error, ContradictingLineError):
-                verify = f"`triathlon verify --models {model} --suites {suite}{folder.option}`"
-                advice = f"; {verify} shows what the rest of the line says"
-            self._add_error(f"{model} {suite}: {error}{advice}")
-            done = usable_units(folder.lines(model, suite), work.built.entry.record)
-            self.open += len(work.open_units(done))
+            self._add_error(f"{self.id} {work.suite_id}: {error}")
+            path = self._runner.folder.lines(self.id, work.suite_id)
+            self.open += len(work.open_units(usable_units(path, work.built.entry.record)))
             return None
 
     def _opened_suite(self, work: Work, stack: ExitStack) -> SuiteRun | None:
@@ -244,7 +228,7 @@ class ModelRun:
         Raises:
             UnreadableManifestError: nothing can be known of the lines; likewise DamagedLineError.
         """
-        runner, model, suite, planned = self._runner, self._row.id, work.suite_id, work.built.count
+        runner, model, suite, planned = self._runner, self.id, work.suite_id, work.built.count
         path, before = runner.folder.lines(model, suite), runner.folder.read_manifest(model, suite)
         is_unchanged = not runner.folder.changed_since_manifest(model, suite)
         if is_unchanged and is_finished(work, before, runner.folder.size(model, suite)):
@@ -262,8 +246,8 @@ class ModelRun:
             )
         left = work.open_units(file.units)
         runner.progress.plan(model, suite, planned=planned, done=planned - len(left))
-        not_broken = [unit for unit in left if (suite, unit) not in self._broken]
-        return SuiteRun(runner, work, file, not_broken, self._broken)
+        not_broken = [unit for unit in left if (suite, unit) not in self.broken]
+        return SuiteRun(runner, work, file, not_broken, self.broken)
 
     async def _open_and_ask(self, suites: Sequence[SuiteRun]) -> None:
         """Opens the model and asks it; a stop cancels this task while it waits for the server."""
@@ -275,7 +259,7 @@ class ModelRun:
                 runner.opening.discard(task)
                 self._opened = opened
                 if opened.stats is not None:
-                    account = Account(self._row.id, opened.stats, self._row.price)
+                    account = Account(self.id, opened.stats, self._row.price)
                     runner.control.accounts.append(account)
                     runner.progress.attach(account)
                 await self._ask([suite for suite in suites if suite.begin(opened)], opened)
@@ -293,36 +277,21 @@ class ModelRun:
                 group.create_task(self._worker(waiting, opened))
 
     def _in_order(self, suites: Sequence[SuiteRun]) -> list[tuple[SuiteRun, Unit]]:
-        """All open units by the positions that the pace gives them; else one unit of each suite in turn.
-
-        Without a pace, units whose programs compute for long go first: last, they would keep the server idle.
-        """
-        pace, turns = self._runner.pace, []
+        """All open units by the positions that the pace gives them; else one unit of each suite in turn."""
+        pace, turns = self._runner.plan.pace, []
         for suite in suites:
-            seconds = self._reference_seconds(suite) if pace is None else {}
             for number, unit in enumerate(suite.left):
                 position = number if pace is None else pace.position(suite.suite, unit)
-                turns.append(((-seconds.get(unit[0], 0.0), position), suite, unit))
+                turns.append((position, suite, unit))
         turns.sort(key=itemgetter(0))
         return [(suite, unit) for _, suite, unit in turns]
-
-    def _reference_seconds(self, suite: SuiteRun) -> dict[str, float]:
-        """By task: how long its reference computes, where that is long."""
-        built, tasks = suite.work.built.suite, {task for task, _ in suite.left}
-        problems = built.functions() if isinstance(built, Programs) else ()
-        seconds = {
-            problem.task_id: self._runner.reference_seconds(problem)
-            for problem in problems
-            if problem.task_id in tasks
-        }
-        return {task: count for task, count in seconds.items() if count >= SLOW_SECONDS}
 
     async def _worker(self, waiting: Iterator[tuple[SuiteRun, Unit]], opened: OpenModel) -> None:
         """Runs units until there is none left or the run stops."""
         runner = self._runner
         for suite, unit in waiting:
-            if runner.pace is not None:
-                await runner.pace.ready(suite.model, suite.suite, unit)
+            if runner.plan.pace is not None:
+                await runner.plan.pace.ready(suite.model, suite.suite, unit)
             if not runner.control.may_send():
                 return
             runner.units += 1
@@ -335,7 +304,7 @@ class ModelRun:
         """Notes why this model cannot continue; each reason is shown once."""
         causes = list(leaves(errors))
         self.server_is_unreachable = all(isinstance(cause, ServerUnreachableError) for cause in causes)
-        for message in dict.fromkeys(f"{self._row.id}: {cause}" for cause in causes):
+        for message in dict.fromkeys(f"{self.id}: {cause}" for cause in causes):
             self._add_error(message)
 
     def _add_error(self, message: str) -> None:
@@ -347,7 +316,7 @@ class ModelRun:
             self.open += suite.close(self._opened)
             self.failures.update(suite.failures)
         if error := self._error_of_all_open_units():
-            self._add_error(f"{self._row.id}: {error}")
+            self._add_error(f"{self.id}: {error}")
 
     def _error_of_all_open_units(self) -> str:
         """The HTTP error without an explanation that every question met; empty where there is none.

@@ -5,6 +5,7 @@ import math
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -39,11 +40,13 @@ _LONGEST_REPLY_SECONDS = 6 * 3600.0
 """A server of ours is watched, so a slow one is waited for: a CPU may write long replies for hours."""
 _UNANSWERED_IN_A_ROW = 10
 """Stop the model after this many questions in a row without an answer from a server that is healthy."""
+ANSWERED: ContextVar[set[str]] = ContextVar("answered")
+"""Gets the ids of the models whose servers answered a question of the unit that is run in this context."""
 
 
 @dataclass(slots=True)
 class OpenModel:
-    """Implements `Model`: a row's model that answers, asked with the row's own settings."""
+    """Implements `Model`: a row's model that answers, asked with the row's own settings while the run may."""
 
     inner: Model
     served_by: str
@@ -64,6 +67,10 @@ class OpenModel:
     """The row's own token limit; None: the suites'."""
     server: Server | None = None
     """A server of our own, which is restarted where it died: what was lost meanwhile is asked again."""
+    control: Control = field(default_factory=Control)
+    """Of the run; it says whether anything may be asked."""
+    on_lost: Callable[[str], None] | None = None
+    """Hears once why the model cannot be asked any more."""
     _failed: int = field(default=0, init=False)
     """Questions in a row that a healthy server of our own did not answer."""
 
@@ -79,6 +86,7 @@ class OpenModel:
         """Asks once, and remembers the name that the server gave.
 
         Raises:
+            RunStoppedError: the run stops before the request was sent.
             EndpointError: no answer after all retries; of our own server: though it was up all the time.
             ModelUnavailableError: nothing can be asked of the server, or it is given up.
         """
@@ -87,20 +95,32 @@ class OpenModel:
             temperature=self.temperature(sampling.temperature),
             max_tokens=sampling.max_tokens if self.max_tokens is None else self.max_tokens,
         )
+        async with self.control.call():
+            try:
+                answer = await self._ask_until_answered(prompt, changed, sample)
+            except ModelUnavailableError as error:
+                on_lost, self.on_lost = self.on_lost, None
+                if on_lost is not None:
+                    on_lost(str(error))
+                raise
+        self._failed = 0
+        self.served_model = answer.served_model
+        if not answer.from_earlier_run:
+            ANSWERED.get(set()).add(self.id)
+        return answer
+
+    async def _ask_until_answered(self, prompt: Chat | Completion, sampling: Sampling, sample: int) -> Answer:
+        """Asks, and again where a server of our own was restarted meanwhile."""
         while True:
             starts = self.server.starts if self.server is not None else 0
             try:
-                answer = await self.inner.ask(prompt, changed, sample=sample)
+                return await self.inner.ask(prompt, sampling, sample=sample)
             except ModelUnavailableError:
                 raise
             except EndpointError as error:
                 if self.server is None:
                     raise
                 await self._check_restarted(self.server, starts, error)
-            else:
-                self._failed = 0
-                self.served_model = answer.served_model
-                return answer
 
     async def _check_restarted(self, server: Server, starts: int, error: EndpointError) -> None:
         """Raises the error of a question, or of the model, unless the server was restarted since `starts`."""
@@ -117,36 +137,6 @@ class OpenModel:
             f"its server answers when it is probed, but none of {self._failed} questions in a row; the last"
             f" error: {error}"
         ) from None
-
-
-class ControlledModel:
-    """Implements `Model`; asks only while the run may, and notes whether the server answered anything."""
-
-    def __init__(self, inner: Model, control: Control, on_lost: Callable[[str], None] | None = None) -> None:
-        """Puts a model under the control of a run; `on_lost` hears once why it cannot be asked any more."""
-        self.id, self.kind = inner.id, inner.kind
-        self.server_answered = False
-        self._inner = inner
-        self._control = control
-        self._on_lost = on_lost
-
-    async def ask(self, prompt: Chat | Completion, sampling: Sampling, *, sample: int = 0) -> Answer:
-        """Asks once.
-
-        Raises:
-            RunStoppedError: the run stops before the request was sent.
-            EndpointError: no answer after all retries.
-        """
-        async with self._control.call():
-            try:
-                answer = await self._inner.ask(prompt, sampling, sample=sample)
-            except ModelUnavailableError as error:
-                if self._on_lost is not None:
-                    self._on_lost(str(error))
-                    self._on_lost = None
-                raise
-        self.server_answered |= not answer.from_earlier_run
-        return answer
 
 
 def why_not(row: ModelRow) -> str | None:
@@ -205,6 +195,7 @@ class ModelOpener:
                 temperature=partial(self.registry.temperature, row),
                 max_tokens=self.registry.setting(row, "max_tokens"),
                 server=server,
+                control=self.control,
             )
 
     @asynccontextmanager

@@ -18,7 +18,7 @@ from triathlon_runner.sandbox import Language
 from triathlon_runner.schedule._identity import identity_of
 from triathlon_runner.schedule._models import why_not
 from triathlon_runner.schedule._prerequisites import check_references, faults_of_languages
-from triathlon_runner.schedule._profiles import Profile
+from triathlon_runner.schedule._profiles import PROFILES, Profile
 from triathlon_runner.store import Unit
 from triathlon_runner.suites import Preparable, Suite, SuiteEntry, Task
 
@@ -118,17 +118,6 @@ class Pace(Protocol):
         """Called when a model will be asked nothing more."""
 
 
-@dataclass(slots=True)
-class RunPlan:
-    """All the work of one run, by model, and what is left out with the reason."""
-
-    work: dict[str, list[Work]] = field(default_factory=dict)
-    skipped_models: dict[str, str] = field(default_factory=dict)
-    skipped_suites: dict[str, str] = field(default_factory=dict)
-    pace: Pace | None = None
-    """Order and speed of the units; None: each suite in turn, as fast as the servers answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which models a run is to ask, and on which suites."""
@@ -144,6 +133,8 @@ class Wanted:
     """Folder with prompts of the user's own."""
     asks: bool = True
     """Whether models will be asked; if not, named ones need no key and no GPU."""
+    ask_again: bool = False
+    """Whether results of other conditions are archived and their units asked anew."""
     catalogue: Catalogue = BUILT_IN
     """The suites that there are."""
 
@@ -166,6 +157,18 @@ class Wanted:
         return suites_at_temperature(taken, rows, self.profile, named=named)
 
 
+@dataclass(slots=True)
+class RunPlan:
+    """All the work of one run, by model, and what is left out with the reason."""
+
+    work: dict[str, list[Work]] = field(default_factory=dict)
+    wanted: Wanted = Wanted(PROFILES["standard"])
+    skipped_models: dict[str, str] = field(default_factory=dict)
+    skipped_suites: dict[str, str] = field(default_factory=dict)
+    pace: Pace | None = None
+    """Order and speed of the units; None: each suite in turn, as fast as the servers answer."""
+
+
 async def build_plan(
     registry: Registry,
     grader: Grader,
@@ -183,7 +186,7 @@ async def build_plan(
         UserError: an unknown model or suite, a broken folder of prompts, a suite that was named and cannot
             run here; DataUnavailableError for a suite that was named.
     """
-    plan, rows = RunPlan(), registry.select(wanted.models)
+    plan, rows = RunPlan(wanted=wanted), registry.select(wanted.models)
     entries = wanted.entries(rows)
     faults = await faults_of_languages(entries, grader.sandbox)  # where programs are executed
     built: list[BuiltSuite] = []

@@ -8,13 +8,14 @@ import re
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
 from rich.console import Console, RenderableType
 from rich.live import Live
+from rich.progress import Progress, Task
 from rich.table import Table
 from rich.text import Text
 
@@ -23,10 +24,9 @@ from triathlon_runner.records import UnitRecord
 from triathlon_runner.schedule._panel import (
     FINAL,
     PANEL,
-    ModelProgress,
-    Row,
-    Tally,
+    cells_of_model,
     cells_of_server,
+    cells_of_suites,
     table_of,
 )
 from triathlon_runner.schedule._stop import Account
@@ -35,6 +35,8 @@ from triathlon_runner.terminal import indented, visible
 _REFRESH_SECONDS: Final = 0.5
 _LINE_SECONDS: Final = 15.0
 """Between two lines about finished units, where no panel is shown; a suite's last unit always has one."""
+_RATE_SECONDS: Final = 3600.0
+"""The time that is left is estimated from the units of so many seconds."""
 _STATUS_SECONDS: Final = 5.0
 """Between two lines about preparations, where no panel is shown."""
 _ERRORS_PER_MODEL: Final = 10
@@ -44,8 +46,6 @@ _COUNTERS: Final = (
     " last_error"
 )
 """Fields of `EndpointStats` that stand in a model's last event."""
-_ERROR_OF_A_TRY: Final = re.compile(r": (.+); trying again")
-"""In a message of a model's server, such as `no answer for 5 s: ERROR; trying again, for 10 min at most`."""
 
 
 class JsonLog:
@@ -113,8 +113,15 @@ class ConsoleProgress:
         self._console = console
         self._last_line = time.monotonic()
         self._last_status = -math.inf
-        self._models: dict[str, ModelProgress] = {}
-        self._messages = Messages(self._print)
+        self._bars = Progress(console=console, disable=True, speed_estimate_period=_RATE_SECONDS)
+        """Counts units and estimates the time that is left; the panel is our own."""
+        self._suites: dict[str, dict[str, Task]] = defaultdict(dict)
+        """By model and suite."""
+        self._accounts: dict[str, Account] = {}
+        self._errors: dict[str, set[str]] = defaultdict(set)
+        """By model: those of its errors that were printed, without the numbers."""
+        self._said: set[str] = set()
+        """Other messages that were printed, without the numbers."""
         self._status = ""
         self._timer: asyncio.TimerHandle | None = None
         self._live = None
@@ -124,24 +131,20 @@ class ConsoleProgress:
     def __enter__(self) -> Self:
         if self._live:
             self._live.start(refresh=True)
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # no event loop: the panel is drawn with each message
-            return self
-        self._tick(loop)
+        self._tick(asyncio.get_running_loop())
         return self
 
     def __exit__(self, *_: object) -> None:
         self._status = ""
         if self._timer:
             self._timer.cancel()
-        self._messages.say_errors_of_servers()
+        self._say_errors_of_servers()
         if self._live:
             self._live.stop()
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         """Redraws in the event loop, not in a thread: the counters change there."""
-        self._messages.say_errors_of_servers()
+        self._say_errors_of_servers()
         if self._live:
             self._live.refresh()
         self._timer = loop.call_later(_REFRESH_SECONDS, self._tick, loop)
@@ -149,18 +152,18 @@ class ConsoleProgress:
     def plan(self, model: str, suite: str, *, planned: int, done: int) -> None:
         """A suite was opened of which so many units are done."""
         self._log("plan", model=model, suite=suite, planned=planned, done=done)
-        self._models.setdefault(model, ModelProgress()).suites[suite] = Tally(planned, done)
+        self._bars.add_task(suite, start=False, total=planned, completed=done, failed=0, cached=0)
+        self._suites[model][suite] = self._bars.tasks[-1]
 
     def attach(self, account: Account) -> None:
         """A model answers; its counters can be read from now on."""
         self._log("model", model=account.model)
-        self._models.setdefault(account.model, ModelProgress()).account = account
-        self._messages.attach(account)
+        self._accounts[account.model] = account
 
     def start(self, model: str, suite: str) -> None:
         """The first units of a suite are about to be asked."""
         self._log("start", model=model, suite=suite)
-        self._models[model].suites[suite].started = time.monotonic()
+        self._bars.start_task(self._suites[model][suite].id)
 
     def finished(self, record: UnitRecord, *, from_earlier_run: bool) -> None:
         """A unit is done; `from_earlier_run`: all its replies were in the cache before."""
@@ -168,15 +171,20 @@ class ConsoleProgress:
         facts = record.model_dump(mode="json", include=shown)
         seconds = round(record.seconds, 3)
         self._log("unit", **facts, seconds=seconds, from_earlier_run=from_earlier_run)
-        tally = self._models[record.model].add(record.suite, from_earlier_run=from_earlier_run)
-        if not self._live and (tally.open == 0 or time.monotonic() - self._last_line > _LINE_SECONDS):
-            self._print_line(record.model, record.suite)
+        suite = self._suites[record.model][record.suite]
+        if from_earlier_run:  # it says nothing of the server's speed: the clock starts again
+            suite.fields["cached"] += 1
+            self._bars.reset(suite.id, completed=int(suite.completed) + 1)
+        else:
+            self._bars.advance(suite.id)
+        if not self._live and (not suite.remaining or time.monotonic() - self._last_line > _LINE_SECONDS):
+            self._print_line(record.model, suite)
 
     def failed(self, model: str, suite: str, reason: str) -> None:
         """A unit stays open: its infrastructure failed."""
         self._log("open", model=model, suite=suite, reason=reason)
-        self._models[model].suites[suite].failed += 1
-        self._messages.say_error(model, reason, f"{model} {suite}: stays open: {reason}")
+        self._suites[model][suite].fields["failed"] += 1
+        self._say_error(model, reason, f"{model} {suite}: stays open: {reason}")
 
     def broke(self, unit: str, error: Exception) -> None:
         """A unit met an error in this program."""
@@ -188,9 +196,32 @@ class ConsoleProgress:
                 file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {unit}\n{trace}")
 
     def say(self, message: str) -> None:
-        """Prints a message with the time; an error of a model is not printed twice."""
+        """Prints a message with the time, unless it is an error of a model that was printed before."""
         self._log("message", text=message)
-        self._messages.say(message)
+        name, _, error = message.partition(": ")
+        if _without_numbers(error) not in self._errors[name]:
+            self._said.add(_without_numbers(message))
+            self._print(message)
+
+    def _say_error(self, name: str, error: str, message: str) -> None:
+        """Prints a model's error the first time that it comes; at most ten different ones of a model."""
+        errors, key = self._errors[name], _without_numbers(error)
+        if key in errors or _without_numbers(f"{name}: {error}") in self._said:
+            return
+        if len(errors) > _ERRORS_PER_MODEL:
+            return
+        if len(errors) == _ERRORS_PER_MODEL:
+            message = f"{name}: and other errors, which are not printed"
+        errors.add(key)
+        self._print(message)
+
+    def _say_errors_of_servers(self) -> None:
+        """Prints what servers answered to requests that are tried again, and why models were stopped."""
+        for name, account in self._accounts.items():
+            stats = account.stats
+            if error := stats.stopped or stats.last_error:
+                is_retried = not stats.stopped and stats.retried_error == error
+                self._say_error(name, error, f"{name}: {error}{'; trying again' if is_retried else ''}")
 
     def _log(self, event: str, **facts: Any) -> None:
         if self.log is not None:
@@ -205,62 +236,44 @@ class ConsoleProgress:
             self._last_status = time.monotonic()
             self._print(text)
 
-    def once(self, message: str) -> str:
-        """Returns a message or, where its error was printed above, a reference to that."""
-        return self._messages.once(message)
+    @property
+    def _models(self) -> list[str]:
+        """All that is shown: the models, and the judge."""
+        return list(dict.fromkeys([*self._suites, *self._accounts]))
+
+    def _cells(self, model: str) -> dict[str, str]:
+        return cells_of_model(list(self._suites.get(model, {}).values()), self._accounts.get(model))
 
     @property
     def has_accounts(self) -> bool:
         """Whether any model was asked."""
-        return any(model.account for model in self._models.values())
+        return bool(self._accounts)
 
     def final(self, *, all_planned: bool = True) -> Table:
         """Returns a table of what each model did and what that cost.
 
         A gate stops as soon as it is decided: without `all_planned` what was not asked is not called open.
         """
-        rows = {name: model.cells() for name, model in self._models.items() if model.account}
+        rows = {name: self._cells(name) for name in self._models if name in self._accounts}
         if not all_planned:
             for cells in rows.values():
-                cells |= {"done": cells["done"].partition("/")[0], "open": ""}
+                cells |= {"done": cells.get("done", "").partition("/")[0], "open": ""}
         only_if_any = {"cached", "retries", "cut", "too long"}
-        return table_of(
-            [(name, cells, "") for name, cells in rows.items()], FINAL, self._console.width, only_if_any
-        )
+        return table_of(list(rows.items()), FINAL, self._console.width, only_if_any)
 
     def panel(self) -> RenderableType:
-        """What is being prepared; then each model and its suites under way, where the window has room."""
+        """What is being prepared; then each model, those that are done last: the window may be too small."""
         if self._status:
             return Text(visible(self._status), overflow="ellipsis", no_wrap=True)
-        if not self._models:
-            return ""
-        # Without the heading, the line of those left out, and the cursor.
-        rows = list(self._rows(max(self._console.height - 3, 2)))
-        table = table_of(rows, PANEL, self._console.width, {"too long"})
-        if hidden := len(self._models) - sum(not name.startswith(" ") for name, *_ in rows):
-            done = sum(not model.total.open for model in self._models.values())
-            table.add_row(f"and {hidden} more models; {done} of {len(self._models)} are done", style="dim")
-        return table
+        rows = [(name, self._cells(name)) for name in self._models]
+        rows.sort(key=lambda row: row[1].get("open") == "0")
+        return table_of(rows, PANEL, self._console.width, {"too long"}) if rows else ""
 
-    def _rows(self, room: int) -> Iterator[Row]:
-        """Models with something open come first where there is no room for all."""
-        models = list(self._models.items())
-        if len(models) > room:
-            models = sorted(models, key=lambda item: not item[1].total.open)[:room]
-        busy = {name: model.under_way() for name, model in models}
-        shows_suites = sum(map(len, busy.values())) <= room - len(models)
-        for name, model in models:
-            yield name, model.cells(), ""
-            if shows_suites:
-                for suite, tally in busy[name]:
-                    yield f"  {suite}", tally.cells(tally.seconds_left), "dim"
-
-    def _print_line(self, model: str, suite: str) -> None:
+    def _print_line(self, model: str, suite: Task) -> None:
         self._last_line = time.monotonic()
-        account, tally = self._models[model].account, self._models[model].suites[suite]
-        cells = tally.cells(tally.seconds_left) | {"cached": f"{tally.from_earlier_run or ''}"}
-        line = "  ".join((f"{model} {suite}", *_named(cells)))
-        if account:
+        cells = cells_of_suites([suite]) | {"cached": f"{suite.fields['cached'] or ''}"}
+        line = "  ".join((f"{model} {suite.description}", *_named(cells)))
+        if account := self._accounts.get(model):
             cells = cells_of_server(account.stats) if account.stats.answered else {}
             usd = [f"{account.usd:.2f} USD"] if account.price else []
             so_far = "  ".join((*_named(cells | {"cached": ""}), f"limit {account.stats.limit}", *usd))
@@ -271,7 +284,7 @@ class ConsoleProgress:
         is_terminal = self._console.is_terminal
         room = self._console.width - len("^C")  # a terminal prints that in front of what follows Ctrl-C
         self._console.print(
-            f"{_time_of_day()} {indented(visible(message))}",
+            f"{datetime.now():%H:%M:%S} {indented(visible(message))}",
             width=room if is_terminal else None,
             markup=False,
             highlight=False,
@@ -280,89 +293,8 @@ class ConsoleProgress:
         )
 
 
-class Messages:
-    """Prints each error of a model once; later messages, and the end of the run, name its time instead."""
-
-    def __init__(self, print_line: Callable[[str], None]) -> None:
-        """`print_line` gets each message that is to be printed."""
-        self._print = print_line
-        self._accounts: dict[str, Account] = {}
-        self._said: dict[str, str] = {}
-        """Time of day by message, without its numbers."""
-        self._errors: dict[str, dict[str, str]] = defaultdict(dict)
-        """By model: time of day by error."""
-
-    def attach(self, account: Account) -> None:
-        """Takes a model's counters, where its server's last error stands."""
-        self._accounts[account.model] = account
-
-    def say(self, message: str) -> None:
-        """Prints a message, unless it is an error of a model that was printed before."""
-        name, _, text = message.partition(": ")
-        if not self._time_of_error(name, text):
-            self._said[_without_numbers(message)] = _time_of_day()
-            self._print(self._with_references(name, message))
-            # The server may be tried again by another connection, which says the same.
-            if (error := _ERROR_OF_A_TRY.search(text)) and not self._time_of_error(name, error[1]):
-                self._errors[name][error[1]] = _time_of_day()
-
-    def say_error(self, name: str, error: str, message: str) -> None:
-        """Prints a model's error the first time that it comes; at most ten different ones of a model."""
-        errors = self._errors[name]
-        if self._time_of(name, error) or len(errors) > _ERRORS_PER_MODEL:
-            return
-        if len(errors) == _ERRORS_PER_MODEL:
-            message = f"{name}: and other errors, which are not printed"
-        self._print(self._with_references(name, message))
-        errors[error] = _time_of_day()
-
-    def say_errors_of_servers(self) -> None:
-        """Prints what servers answered to requests that are tried again, and why models were stopped."""
-        for name, account in self._accounts.items():
-            stats = account.stats
-            if error := stats.stopped or stats.last_error:
-                is_retried = not stats.stopped and stats.retried_error == error
-                message = f"{name}: {error}{'; trying again' if is_retried else ''}"
-                self.say_error(name, error, message)
-
-    def once(self, message: str) -> str:
-        """Returns a message or, where it was printed above, a reference to that.
-
-        The message is an error, or a model, a colon and an error.
-        """
-        name, _, error = message.partition(": ")
-        for model, text in ((name, error), *((model, message) for model in self._accounts)):
-            if moment := self._time_of(model, text):
-                return f"{model}, see the error of {moment} above"
-        return message
-
-    def _time_of(self, name: str, error: str) -> str:
-        """Returns when an error of a model was printed, by itself or as a message; empty where it was not."""
-        return self._time_of_error(name, error) or self._said.get(_without_numbers(f"{name}: {error}"), "")
-
-    def _time_of_error(self, name: str, error: str) -> str:
-        key = _without_numbers(error)
-        printed = self._errors[name].items()
-        return next((moment for text, moment in printed if _without_numbers(text) == key), "")
-
-    def _with_references(self, name: str, message: str) -> str:
-        """Returns a message that, in place of a printed error behind a colon, names that error's time."""
-        for error, moment in self._errors[name].items():
-            quoted = rf"(?<=: ){re.escape(error)}(?=;|$)"
-            message = re.sub(quoted, f"the error of {moment} above", message)
-        last_error = self._accounts[name].stats.last_error if name in self._accounts else ""
-        if last_error and last_error in message:
-            self._errors[name][last_error] = _time_of_day()
-        return message
-
-
 def _without_numbers(text: str) -> str:
     return re.sub(r"\d+", "#", text)
-
-
-def _time_of_day() -> str:
-    """The time, as messages show it: `14:05:09`."""
-    return datetime.now().astimezone().strftime("%H:%M:%S")
 
 
 def _named(cells: Mapping[str, str]) -> Iterator[str]:

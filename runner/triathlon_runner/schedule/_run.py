@@ -2,25 +2,18 @@
 
 import asyncio
 import contextlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.grading import Grader
 from triathlon_runner.schedule._model_run import ModelRun
 from triathlon_runner.schedule._models import ModelOpener
-from triathlon_runner.schedule._plan import Pace, RunPlan, Work
+from triathlon_runner.schedule._plan import RunPlan
 from triathlon_runner.schedule._progress import ConsoleProgress
-from triathlon_runner.schedule._stop import CTRL_C, Control
-from triathlon_runner.store import ResultsFolder, Unit
+from triathlon_runner.schedule._stop import CHECK_SECONDS, CTRL_C, Control
+from triathlon_runner.store import ResultsFolder
 from triathlon_runner.terminal import counted
-
-STOP_SECONDS = 30.0
-"""How long a stop waits for requests in flight and for programs."""
-_CHECK_SECONDS = 0.25
-"""Between two checks of the bounds while nothing is sent, and of what a stop still waits for."""
-_SAY_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -58,19 +51,11 @@ class Runner:
     opener: ModelOpener
     """Its requests should pass the same `control`."""
     progress: ConsoleProgress
-    profile: str
-    """Its name, for the manifests."""
     control: Control = field(default_factory=Control)
-    ask_again: bool = field(default=False, kw_only=True)
-    """Whether results of other conditions are archived and their units asked anew."""
-    stop_seconds: float = field(default=STOP_SECONDS, kw_only=True)
-    """How long a stop waits for requests in flight and programs being graded."""
-    reference_seconds: Callable[[FunctionProblem], float] = field(default=lambda _: 0.0, kw_only=True)
-    """How long a problem's reference computes; 0 where that is not known yet. Slow ones are asked first."""
 
     summary: Summary = field(init=False, default_factory=Summary)
-    pace: Pace | None = field(init=False, default=None)
-    """Of the plan that is run."""
+    plan: RunPlan = field(init=False, default_factory=RunPlan)
+    """The plan that is run."""
     opening: set[asyncio.Task[None]] = field(init=False, default_factory=set)
     """Tasks that wait for their model's server."""
     units: int = field(init=False, default=0)
@@ -79,9 +64,7 @@ class Runner:
     def __post_init__(self) -> None:
         """Connects the stop with what waits."""
         self._stopping = asyncio.Event()
-        self._broken: dict[str, set[tuple[str, Unit]]] = defaultdict(set)
-        """By model: units, with their suites, that are not tried again in this run."""
-        self._last_tries: dict[str, ModelRun] = {}
+        self._models: list[ModelRun] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.control.on_stop += [self._stopping.set, self._wait_no_longer]
 
@@ -93,15 +76,15 @@ class Runner:
         Raises:
             UserError: the results folder cannot be read or written; what was written stays whole.
         """
-        self.pace = plan.pace
+        self.plan = plan
+        self._models = [ModelRun(self, works) for works in plan.work.values() if works]
         watch = asyncio.create_task(self._watch())
         try:
-            await self._run_models(plan.work.values())
-            tries = list(self._last_tries.values())
-            unreachable = [model_run.works for model_run in tries if model_run.server_is_unreachable]
+            await self._run_models(self._models)
+            unreachable = [model for model in self._models if model.server_is_unreachable]
             if unreachable and len(plan.work) > 1 and not self.control.stopped:
-                for works in unreachable:
-                    self.progress.say(f"{works[0].row.id}: its server did not answer; trying once more")
+                for model in unreachable:
+                    self.progress.say(f"{model.id}: its server did not answer; trying once more")
                 await self._run_models(unreachable)
         finally:
             watch.cancel()
@@ -110,43 +93,35 @@ class Runner:
             self._sum_up()
         return self.summary
 
-    async def _run_models(self, plan: Iterable[Sequence[Work]]) -> None:
+    async def _run_models(self, models: Sequence[ModelRun]) -> None:
         """Runs each; a model whose task is cancelled writes what it has, and the others go on."""
         async with asyncio.TaskGroup() as group:
-            for works in filter(None, plan):
-                model = works[0].row.id
-                self._last_tries[model] = ModelRun(self, works, self._broken[model])
-                self._tasks.append(group.create_task(self._last_tries[model].run()))
+            self._tasks += [group.create_task(model.run()) for model in models]
 
     def _sum_up(self) -> None:
         self.summary.stopped = self.control.stopped
-        for model_run in self._last_tries.values():
-            self.summary.open += model_run.open
-            self.summary.failures.update(model_run.failures)
-            self.summary.errors += model_run.errors
-        self.summary.broken = sum(map(len, self._broken.values()))
+        for model in self._models:
+            self.summary.open += model.open
+            self.summary.failures.update(model.failures)
+            self.summary.errors += model.errors
+            self.summary.broken += len(model.broken)
 
     async def _watch(self) -> None:
         """Stops the run at its deadline, and sees to it that a run which is to stop ends soon."""
         while self.control.may_send():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), _CHECK_SECONDS)
+                await asyncio.wait_for(self._stopping.wait(), CHECK_SECONDS)
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
+        stop_seconds = self.control.stop_seconds
         self.progress.say(
             f"{self.control.stopped}: finishing what is in flight ({self._in_flight()}), for at most"
-            f" {self.stop_seconds:g} s; what is finished is kept; {ctrl_c} stops at once"
+            f" {stop_seconds:g} s; what is finished is kept; {ctrl_c} stops at once"
         )
-        clock = asyncio.get_running_loop().time
-        ends, say_again = clock() + self.stop_seconds, clock() + _SAY_SECONDS
-        while clock() < ends:
-            if not self.control.in_flight:
-                self.control.release()
-            await asyncio.sleep(min(_CHECK_SECONDS, max(0.0, ends - clock())))
-            if self.units and clock() >= say_again:
-                say_again += _SAY_SECONDS
-                self.progress.say(f"stopping: waiting for {self._in_flight()}")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(stop_seconds):
+                await self.control.end_waits()
         if self.units:
-            self.progress.say(f"{self.stop_seconds:g} s are over; given up: {self._in_flight()}")
+            self.progress.say(f"{stop_seconds:g} s are over; given up: {self._in_flight()}")
         for task in self._tasks:
             task.cancel()
 

@@ -14,8 +14,12 @@ from triathlon_runner.llm import Asking, EndpointStats, asking
 from triathlon_runner.models_yaml import Price
 from triathlon_runner.terminal import money
 
+STOP_SECONDS = 30.0
+"""How long a stop waits for requests in flight and for programs."""
 CTRL_C = "Ctrl-C"
 """The reason of a stop that a person asked for."""
+CHECK_SECONDS = 0.25
+"""Between two checks of the bounds while nothing is sent, and of what a stop still waits for."""
 _STOPPED = "the run was stopped"
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m(?:in)?)?"
@@ -61,9 +65,14 @@ class Control:
     Once it is to stop no request is sent and no unit begun; requests in flight and programs are finished.
     """
 
-    def __init__(self, budget_usd: float | None = None, deadline: datetime | None = None) -> None:
-        """Takes the money and time that the run may take."""
-        self.budget_usd, self.deadline = budget_usd, deadline
+    def __init__(
+        self,
+        budget_usd: float | None = None,
+        deadline: datetime | None = None,
+        stop_seconds: float = STOP_SECONDS,
+    ) -> None:
+        """Takes the money and time that the run may take, and how long a stop waits for what is in flight."""
+        self.budget_usd, self.deadline, self.stop_seconds = budget_usd, deadline, stop_seconds
         self.accounts: list[Account] = []
         self.stopped = ""
         """Why the run is to stop; empty while it goes on."""
@@ -144,8 +153,14 @@ class Control:
                     raise
                 raise RunStoppedError(_STOPPED) from None
 
-    def release(self) -> None:
-        """Ends the calls of `ask` that wait in the queue."""
+    async def end_waits(self) -> None:
+        """Ends the calls of `ask` that wait, whenever no request is in flight; goes on until cancelled."""
+        while True:
+            if not self.in_flight:
+                self._release()
+            await asyncio.sleep(CHECK_SECONDS)
+
+    def _release(self) -> None:
         self._released.set()
         now = asyncio.get_running_loop().time()
         for call, scope in self._calls.items():

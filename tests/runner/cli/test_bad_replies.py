@@ -74,9 +74,8 @@ def models_asked(requests: Path) -> list[str]:
             "",
             (
                 "413, the server said 'Request too large'; set a smaller `max_tokens`",
-                "large: all 3 questions met the same error: the error of ",
-                "not finished: large, see the error of ",
-                "open, 3 units: large, see the error of ",
+                "not finished: large: all 3 questions met the same error: 413, the server said",
+                "open, 3 units: 413, the server said",
                 f"large {NO_ROW}",
             ),
         ),
@@ -130,9 +129,9 @@ def test_open_units_are_counted_by_reason(tmp_path: Path, url: str) -> None:
     """Where five questions stopped the model: units, not times, and they add up to those that are open."""
     call = ("run", "--model", "large", "--base-url", url, *SUITE[:2], "--limit", "20")
     result = SmallRun(tmp_path).call(*call)
-    assert "different questions in a row met the same error: the error of " in result.output
+    assert "different questions in a row met the same error: " in result.output
     counts = re.findall(r"^open, (\d+) units?: (.*)", result.output, re.MULTILINE)
-    assert [reason.partition(",")[0] for _, reason in counts] == ["large", "not asked"], result.output
+    assert [reason.partition(",")[0] for _, reason in counts] == ["413", "not asked"], result.output
     assert [int(count) for count, _ in counts] == [5, 15], "the fifth is one of those that met the error"
     assert "0 units finished, 20 open" in result.output
 
@@ -147,8 +146,8 @@ def test_a_stop_while_the_server_answers_nothing(tmp_path: Path, url: str) -> No
             break
     else:
         pytest.fail(result.output)
-    reason = r"not asked, not asked to the end, or for other reasons; the last error: busy, see the error of"
-    assert re.search(rf"^open, 3 units: {reason} \S+ above$", result.output, re.MULTILINE), result.output
+    reason = "not asked, not asked to the end, or for other reasons; the last error of busy: "
+    assert re.search(rf"^open, 3 units: {reason}.*Too many requests", result.output, re.MULTILINE)
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, url: str) -> None:

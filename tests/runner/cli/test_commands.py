@@ -210,20 +210,14 @@ def test_the_readmes_rows_are_good(tmp_path: Path) -> None:
         assert models_yaml.load(path).models
 
 
-def test_catalogue_adds_variants_of_the_kinds_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--variants attacks` adds the attacked suites and nothing else."""
+def test_suites_with_their_variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variants are listed where they are asked for; of every suite, where what decides is: outside or not."""
     monkeypatch.delenv("TRIATHLON_DATA", raising=False)  # reading official data takes long
-    shown = CliRunner().invoke(app, ["suites", "--variants", "--json"])
-    assert shown.exit_code == 0
-    assert "loop/core@attack-upper" in shown.output
-    assert "loop/core@attack-upper" not in CliRunner().invoke(app, ["suites", "--json"]).output
-
-
-def test_suites_say_where_they_are_graded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For every suite the list says whether what decides is outside the process of the program."""
-    monkeypatch.delenv("TRIATHLON_DATA", raising=False)
-    listed = json.loads(CliRunner().invoke(app, ["suites", "--variants", "--json"]).output)
-    ways = {entry["id"]: entry["graded"] for entry in listed}
+    ways, plain = (
+        {entry["id"]: entry["graded"] for entry in json.loads(CliRunner().invoke(app, call).output)}
+        for call in (["suites", "--variants", "--json"], ["suites", "--json"])
+    )
+    assert "loop/core@attack-upper" in ways and "loop/core@attack-upper" not in plain
     assert ways["evolved/humaneval-plus"] == ways["translation/mbxp"] == ways["loop/core"] == "outside"
     assert {way for suite, way in ways.items() if suite.startswith("runtime/")} == {"in part"}
 

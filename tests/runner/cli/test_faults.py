@@ -1,14 +1,20 @@
 """What may go wrong while a run goes on, and what is said of it, on the command itself."""
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from support.model_server import model_server_process
-from support.small_run import KEY, ROWS, SmallRun
+from support.core_model import answer
+from support.model_server import ModelServer, model_server_process
+from support.server_replies import Asked, Response, Said, Status
+from support.small_run import KEY, ROWS, SmallRun, started
 from triathlon_runner.evolved import _suite as evolved
+from triathlon_runner.records import LoopRecord
 from triathlon_runner.replies import Extraction, extract_program
+from triathlon_runner.store import ResultsFolder, read_records
 
 OPTIONS = ("run", "--suites", "evolved/core-seeds", "--limit", "4")
 
@@ -81,3 +87,104 @@ def test_a_server_that_gives_it_back(tmp_path: Path, tasks: int) -> None:
         path.name for path in files
     }
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+JUDGED = """
+judge: the-judge
+models:
+  - {{id: m, api: {{base_url: "{url}", model: scripted}}}}
+  - {{id: the-judge, api: {{base_url: "{judge}", model: scripted}}}}
+"""
+TASKS = "8"
+
+
+async def call(root: Path, *arguments: str) -> tuple[int, str]:
+    """The command's exit code and what it said."""
+    process = await started(root, *arguments)
+    async with asyncio.timeout(120):
+        output, _ = await process.communicate()
+    return process.returncode or 0, output.decode()
+
+
+NO_QUOTA = Status(429, "You exceeded your current quota", "insufficient_quota")
+
+
+@pytest.mark.parametrize(
+    ("replies", "failure"),
+    [
+        pytest.param(0, Status(402, "Payment required"), id="402", marks=pytest.mark.slow),
+        pytest.param(1, NO_QUOTA, id="quota"),
+        pytest.param(0, Status(404, "no such model: scripted"), id="gone", marks=pytest.mark.slow),
+    ],
+)
+async def test_a_lost_judge_ends_no_model(tmp_path: Path, replies: int, failure: Status) -> None:
+    """Every unit is finished, similarities from then on are unknown, and the message names the judge."""
+
+    def judge(asked: Asked) -> Response:
+        return Said("0.5") if asked.number < replies else failure
+
+    async with ModelServer(answer) as server, ModelServer(judge) as other:
+        (tmp_path / "models.yaml").write_text(JUDGED.format(url=server.base_url, judge=other.base_url))
+        suites = ("run", "--models", "m", "--suites", "loop/core,evolved/core-seeds", "--limit", TASKS)
+        code, said = await call(tmp_path, *suites)
+    assert code == 0, said
+    assert "0 open" in said
+    assert "the judge the-judge cannot be asked any more" in said
+    assert not any(line.startswith("m:") for line in said.splitlines())
+    lines = ResultsFolder(tmp_path / "results").lines("m", "loop/core")
+    found = [record for record in read_records(lines, LoopRecord) if 0 < record.sustained_loops < 10]
+    known = [record.similarity for record in found if record.similarity is not None]
+    assert known == [0.5] * replies
+    assert len(found) > replies, "a task that failed behind a passed loop"
+    code, said = await call(tmp_path, "verify")
+    assert code == 0, said
+
+
+IMPATIENT = """
+models:
+  - id: m
+    name: M
+    api: {{base_url: "{url}", model: scripted, key_env: SMALL_RUN_KEY, timeout_seconds: 2, concurrency: 16}}
+"""
+SUITES = "loop/core,runtime/core,evolved/core-seeds,evolved/core-combine"
+TIMES = {"seconds", "started", "ended", "tokens_per_second", "bytes"}
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: timeless(inner) for key, inner in value.items() if key not in TIMES}
+    return [timeless(inner) for inner in value] if isinstance(value, list) else value
+
+
+def results(place: SmallRun) -> dict[str, Any]:
+    """Every line and manifest, without what tells the time and where the server was."""
+    found = {}
+    for path in sorted((place.results / "runs").rglob("*.json*")):
+        lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        found[path.name] = [timeless(json.loads(line)) for line in lines]
+        for line in found[path.name]:
+            line.pop("served_by", None)
+    return found
+
+
+def run(root: Path, script: str) -> SmallRun:
+    place = SmallRun(root)
+    with model_server_process(script) as url:
+        (root / "models.yaml").write_text(IMPATIENT.format(url=url))
+        result = place.call("run", "--suites", SUITES, "--limit", "2", "--log-json", "log")
+    assert result.exit_code == 0, result.output
+    return place
+
+
+@pytest.mark.slow
+def test_the_results_are_those_of_a_calm_run(tmp_path: Path) -> None:
+    """Whatever goes wrong on the way, in the end every line and manifest is that of a calm server's run."""
+    for name in ("calm", "bad"):
+        (tmp_path / name).mkdir()
+    calm = run(tmp_path / "calm", "support.core_model:answer")
+    bad = run(tmp_path / "bad", "support.server_scripts:answer_at_times")
+    assert results(bad) == results(calm)
+    events = [json.loads(line) for line in (bad.root / "log").read_text().splitlines()]
+    (counted,) = [event for event in events if event["event"] == "model_end"]
+    assert counted["retries"] > 5
+    assert counted["throttled"] > 0

@@ -57,7 +57,7 @@ def test_what_was_asked_is_not_asked_again(worse: tuple[GatePlace, dict[str, Any
     same = ("verdict", "tasks", "difference", "interval", "lost")
     assert [second[key] for key in same] == [first[key] for key in same]
     text = (place.root / "gate.md").read_text()
-    assert text.startswith("## worse against good\n") and "| verdict | **WORSE** |" in text
+    assert text.startswith("## worse against good: WORSE\n")
     file = "results/runs/worse/evolved/core-seeds.jsonl"
     for lost in first["lost"]:
         row = f"| 1.00 | 0.00 | {file}:{lost['candidate_line']} | [open](<{lost['candidate_page']}>) |"

@@ -15,7 +15,6 @@ import pytest
 
 from support.core_model import answer
 from support.model_server import ModelServer
-from support.server_replies import Asked
 from support.small_run import KEY, ROWS
 
 COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
@@ -64,20 +63,27 @@ def count_lines(root: Path) -> int:
     return len([json.loads(line) for line in path.read_text().splitlines()]) if path.exists() else 0
 
 
-@pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.slow)])
-async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "presses", "name"),
+    [
+        (signal.SIGINT, 1, "Ctrl-C"),
+        pytest.param(signal.SIGINT, 2, "Ctrl-C", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 1, "SIGTERM", marks=pytest.mark.slow),
+    ],
+)
+async def test_ctrl_c(tmp_path: Path, number: signal.Signals, presses: int, name: str) -> None:
     """Once: what is in flight is finished, said so, exit code 1. Twice: stopped. Then the rest is done."""
     async with ModelServer(answer, latency=0.3 if presses == 1 else 60) as server:
         process = await start(server, tmp_path)
         await until_asked(server, 2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         if presses == 2:
             await asyncio.sleep(0.5)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
         said = await said_by(process)
         assert process.returncode == 1, said
-        assert "finishing what is in flight" in said and "; a second Ctrl-C stops at once" in said
-        assert "Traceback" not in said
+        assert f"{name}: finishing what is in flight" in said and "Ctrl-C stops at once" in said
+        assert f"stopped: {name}" in said and "Traceback" not in said
         asked = server.count
     done = count_lines(tmp_path)
     assert asked < TASKS
@@ -88,39 +94,6 @@ async def test_ctrl_c(tmp_path: Path, presses: int) -> None:
         assert process.returncode == 0, said
         assert server.count == TASKS - done
     assert count_lines(tmp_path) == TASKS
-
-
-@pytest.mark.slow
-async def test_sigterm_in_the_middle_of_loops(tmp_path: Path) -> None:
-    """No loop is begun or gone on with; what was in flight is kept, so that nothing is asked twice."""
-    loops = ["run", "--suites", "loop/core", "--limit", "6"]
-    calm, stopped = tmp_path / "calm", tmp_path / "stopped"
-    calm.mkdir()
-    stopped.mkdir()
-
-    async def say(asked: Asked) -> str:
-        await asyncio.sleep(0.3 if slow else 0)
-        return answer(asked)
-
-    slow = False
-    async with ModelServer(say) as server:
-        process = await start(server, calm, loops)
-        await process.communicate()
-        needed = server.count
-    slow = True
-    async with ModelServer(say) as server:
-        process = await start(server, stopped, loops)
-        await until_asked(server, 6)
-        process.send_signal(signal.SIGTERM)
-        said = await said_by(process)
-        assert process.returncode == 1, said
-        assert "SIGTERM: finishing what is in flight" in said and "stopped: SIGTERM" in said
-        assert server.count <= 6 + 2 * 2
-        slow = False
-        process = await start(server, stopped, loops)
-        said = await said_by(process)
-        assert process.returncode == 0, said
-        assert server.count == needed > 10
 
 
 @pytest.mark.parametrize("is_closed", [False, True], ids=["SIGHUP", "closed terminal"])

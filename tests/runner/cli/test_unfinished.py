@@ -4,7 +4,6 @@ import asyncio
 import errno
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from support.core_model import answer
 from support.model_server import ModelServer
 from support.server_replies import Asked
-from support.small_run import KEY, ROWS, SmallRun
+from support.small_run import ROWS, SmallRun, started
 from triathlon_runner.grading import Grader
 from triathlon_runner.records import UnitRecord
 from triathlon_runner.sandbox import SandboxError
@@ -23,7 +22,6 @@ from triathlon_runner.verify import replayed
 
 pytestmark = pytest.mark.slow
 
-COMMAND = [sys.executable, "-c", "from triathlon_site.cli import main; main()"]
 SUITE, TASKS, ANSWERED = "evolved/core-seeds", 12, 5
 
 
@@ -44,13 +42,8 @@ async def _killed(small: SmallRun) -> None:
     lines = small.lines(SUITE)
     async with ModelServer(some) as server:
         (small.root / "models.yaml").write_text(ROWS.format(url=server.base_url))
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND,
-            *("run", "--suites", SUITE, "--limit", str(TASKS)),
-            cwd=small.root,
-            env={**os.environ, "TRIATHLON_CACHE": str(small.root / "cache"), "SMALL_RUN_KEY": KEY},
-            stdout=asyncio.subprocess.DEVNULL,
-        )
+        options = ("run", "--suites", SUITE, "--limit", str(TASKS))
+        process = await started(small.root, *options, stdout=asyncio.subprocess.DEVNULL)
         async with asyncio.timeout(60):
             while not lines.exists() or lines.read_bytes().count(b"\n") < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

@@ -15,7 +15,6 @@ from triathlon_runner.grading import (
     ReferenceFailedError,
     _answer_keys,
     _program_grader,
-    stored_cpu_seconds,
 )
 from triathlon_runner.records import Outcome
 from triathlon_runner.sandbox import Sandbox, _exchange, decode, open_sandbox
@@ -47,16 +46,6 @@ async def test_answer_keys_are_kept(sandbox: Sandbox, tmp_path: Path) -> None:
         (key,) = tmp_path.iterdir()
         if damage:
             key.write_bytes(key.read_bytes()[:40])
-
-
-async def test_a_stored_key_says_how_long_its_reference_computes(sandbox: Sandbox, tmp_path: Path) -> None:
-    """Nothing is executed for that: where no key is stored, no seconds are known."""
-    slow = "import time\ndef f(x):\n    while time.process_time() < 0.3: pass\n"
-    problem = Problem("test/slow", "f", "", slow, ("(1,)",))
-    assert stored_cpu_seconds(tmp_path, problem) == 0.0
-    await ProgramGrader(sandbox, tmp_path).grade("def f(x): pass\n", problem)
-    assert 0.2 < stored_cpu_seconds(tmp_path, problem) < 3
-    assert stored_cpu_seconds(tmp_path, SMALL) == 0.0
 
 
 async def test_a_key_is_made_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
-"""A run that is to stop sends nothing more, keeps what is in flight, and ends soon."""
+"""A run that is to stop sends nothing more, keeps what is in flight, ends soon, and can go on later."""
 
 import asyncio
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,10 @@ import pytest
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
 from support.server_replies import Asked, Half, Hang, Raw, Response, Said, Status, too_many
-from triathlon_runner.schedule import STOP_SECONDS, Control, Summary
+from triathlon_runner.errors import UserError
+from triathlon_runner.llm import EndpointStats
+from triathlon_runner.models_yaml import Price
+from triathlon_runner.schedule import STOP_SECONDS, Account, Control, Summary, deadline, seconds
 
 UNITS = 30
 ALL = UNITS * QUESTIONS
@@ -22,7 +26,7 @@ async def stopped_after(
     run: LongRun, server: ModelServer, requests: int, stop_seconds: float = STOP_SECONDS
 ) -> Summary:
     """Runs, and presses Ctrl-C once the server has got so many requests."""
-    task = asyncio.ensure_future(run(server.base_url, stop_seconds=stop_seconds))
+    task = asyncio.ensure_future(run(server.base_url, Control(stop_seconds=stop_seconds)))
     while server.count < requests and not task.done():  # noqa: ASYNC110  the server has no event for that
         await asyncio.sleep(0.01)
     run.control.stop("Ctrl-C")
@@ -160,3 +164,88 @@ async def test_a_stop_does_not_wait_for_tries_to_come(tmp_path: Path) -> None:
     assert (summary.finished, summary.open, summary.failures) == (0, UNITS, {})
     assert time.monotonic() - began < 25
     assert not any("given up" in line for line in run.said)
+
+
+NOW = datetime(2026, 3, 1, 20, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("8h", NOW + timedelta(hours=8)),
+        ("90m", NOW + timedelta(minutes=90)),
+        ("10s", NOW + timedelta(seconds=10)),
+        ("1h 2min 3.5 sec", NOW + timedelta(hours=1, minutes=2, seconds=3.5)),
+        ("2d12h", NOW + timedelta(days=2, hours=12)),
+        ("1.5h", NOW + timedelta(minutes=90)),
+        ("21:30", NOW.replace(hour=21, minute=30)),
+        ("07:00", NOW.replace(hour=7) + timedelta(days=1)),
+        ("2026-03-02T01:00", NOW.replace(day=2, hour=1)),
+        ("2026-03-02T01:00+02:00", NOW.replace(day=1, hour=23)),
+    ],
+)
+def test_deadlines(text: str, moment: datetime) -> None:
+    """Spans, the next time of day, and moments; without a zone they are local."""
+    assert deadline(text, NOW) == moment
+
+
+@pytest.mark.parametrize("text", ["", " ", "soon", "8", "0s", "25:00", "2020-01-01T00:00", "9999999d"])
+def test_no_deadline(text: str) -> None:
+    """Anything else, and what has passed, is refused with what was given."""
+    with pytest.raises(UserError, match="--deadline") as caught:
+        deadline(text, NOW)
+    assert repr(text.strip()) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        *(("90s", 90), ("10m", 600), ("10 min", 600), ("1h30m", 5400), ("0.5s", 0.5)),
+        *((text, None) for text in ("", "0s", "10", "soon", "-5m")),
+    ],
+)
+def test_spans(text: str, meant: float | None) -> None:
+    """A span of time is written as people write it; another text is refused with option and example."""
+    if meant is not None:
+        assert seconds("--outage", text) == meant
+        return
+    with pytest.raises(UserError, match=r"expected --outage as 90s, 10m or 1h30m, got"):
+        seconds("--outage", text)
+
+
+def account(answered: int, in_flight: int = 0) -> Account:
+    stats = EndpointStats(in_flight=in_flight, answered=answered, input_tokens=1000 * answered)
+    return Account("m", stats, Price(input=1.0, output=2.0))
+
+
+def control_of(*accounts: Account) -> Control:
+    control = Control(budget_usd=0.01)
+    control.accounts += accounts
+    return control
+
+
+def test_budget_counts_what_is_in_flight() -> None:
+    """Money is kept back for the requests in flight, at the mean of those before; the judge's counts, too."""
+    control = control_of(account(answered=6))
+    assert control.spent == pytest.approx(0.006) and control.may_send()
+    for spent in (control_of(account(answered=6, in_flight=4)), control_of(account(5), account(5))):
+        assert not spent.may_send() and "budget of 0.01 USD" in spent.stopped
+
+
+def test_a_deadline_is_named_to_the_second() -> None:
+    """It may be 10 s away."""
+    control = Control(deadline=datetime.now(UTC) - timedelta(seconds=1))
+    assert not control.may_send()
+    moment = r"the deadline is here: \d\d:\d\d:\d\d on \d+ [A-Z][a-z]+ \d{4}, local time"
+    assert re.fullmatch(moment, control.stopped)
+
+
+def test_a_clock_set_back_prolongs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left until the deadline is counted by a clock that nobody sets."""
+    elapsed = [0.0]
+    monkeypatch.setattr("triathlon_runner.schedule._stop.time.monotonic", lambda: elapsed[0])
+    control = Control(deadline=datetime.now(UTC) + timedelta(days=1))
+    elapsed[0] = 86_000.0
+    assert control.may_send()
+    elapsed[0] = 86_401.0
+    assert not control.may_send() and "deadline" in control.stopped

@@ -22,7 +22,7 @@ from triathlon_runner.llm import (
     Sampling,
     open_model,
 )
-from triathlon_runner.models_yaml import ModelRow, Registry
+from triathlon_runner.models_yaml import Registry
 from triathlon_runner.schedule import ModelOpener, OpenModel
 from triathlon_runner.serving import Server, ServerLostError
 
@@ -123,27 +123,3 @@ async def test_a_server_of_our_own_that_dies(tmp_path: Path) -> None:
                 answer = await opened.ask(Completion(f"{number}"), Sampling(8))
                 assert answer.reply.text == f"after {number}"
     assert any("restarting the server of m" in line for line in said)
-
-
-async def test_models_that_start_at_once_share_the_machine(tmp_path: Path) -> None:
-    """On a CPU the second is served when the first has ended, though both were opened at the same moment."""
-    rows = []
-    for name in ("first", "second"):
-        folder = tmp_path / name
-        folder.mkdir()
-        rows.append({**fake_row(folder), "id": name})
-    registry = Registry.model_validate({"models": rows})
-    said: list[str] = []
-    served: set[str] = set()
-    with ReplyCache(tmp_path / "c.sqlite") as replies:
-        opener = ModelOpener(registry, replies, tmp_path, said.append)
-
-        async def use(row: ModelRow) -> None:
-            async with opener.open(row) as opened:
-                assert not served
-                served.add(row.id)
-                await opened.ask(QUESTION, Sampling(8))
-                served.remove(row.id)
-
-        await asyncio.gather(*map(use, registry.models))
-    assert sum("waiting for room" in line for line in said) == 1

