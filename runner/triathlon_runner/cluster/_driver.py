@@ -147,7 +147,8 @@ class ClusterGrader:
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
         """Executes one job to its end and then hands on its results."""
-        return take_stored(*await self._call("stream", job), take)
+        execution, results = await self._call("stream", job)
+        return take_stored(execution, results, take)
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
         """Executes tests that are code against a program."""
