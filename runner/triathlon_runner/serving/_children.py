@@ -15,7 +15,6 @@ from triathlon_runner.serving._config import ServingError
 
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
-_REPORT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +66,6 @@ async def spawn(
     return Child(process, grace)
 
 
-async def run(
-    command: Sequence[str], *, env: Mapping[str, str], log: Path, grace: float = _GRACE_SECONDS
-) -> int:
-    """Runs a command to its end and returns its exit status; a cancelled caller ends it."""
-    child = await spawn(command, env=env, log=log, grace=grace)
-    try:
-        return await child.process.wait()
-    finally:
-        await child.stop()
-
-
 _NEEDED = re.compile(
     r"""
     PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
@@ -119,12 +107,26 @@ def inherited_variables(*prefixes: str) -> dict[str, str]:
     }
 
 
-async def run_step(
-    command: Sequence[str | Path], log: Path, failure: str, *, env: Mapping[str, str] | None = None
+async def run(
+    command: Sequence[str | Path],
+    log: Path,
+    failure: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    grace: float = _GRACE_SECONDS,
 ) -> None:
-    """Runs a command, offline for Hugging Face's libraries; `env`: further variables."""
+    """Runs a command to its end, offline for Hugging Face's libraries; a cancelled caller ends it.
+
+    Raises:
+        ServingError: it ended with an error; the message begins with `failure` and has the log's last lines.
+    """
     variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
-    if status := await run([str(part) for part in command], env=variables, log=log):
+    child = await spawn([str(part) for part in command], env=variables, log=log, grace=grace)
+    try:
+        status = await child.process.wait()
+    finally:
+        await child.stop()
+    if status:
         raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}")
 
 
@@ -142,7 +144,7 @@ async def prepare_once(
         target: The file or folder; the lock `TARGET.lock` is released when its holder's process ends.
         make: Makes it, whole or not at all.
         what: Says what is done, such as `installing vllm 1.0`.
-        report: Gets a line at the begin, at the end and every 30 s in between.
+        report: Gets a line at the begin and at the end.
         complete: The file that shows that the target is complete; left out: the target itself.
     """
     from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
@@ -156,22 +158,12 @@ async def prepare_once(
         await lock.acquire()
     try:
         if not (complete or target).exists():
-            report(f"{what} (once)")
+            report(f"{what} (once, some minutes)")
             started = time.monotonic()
-            reports = asyncio.create_task(_report_often(what, started, report))
-            try:
-                await make()
-            finally:
-                reports.cancel()
+            await make()
             report(f"{what}: done in {time.monotonic() - started:.0f} s")
     finally:
         await lock.release()
-
-
-async def _report_often(what: str, started: float, report: Callable[[str], None]) -> None:
-    while True:
-        await asyncio.sleep(_REPORT_SECONDS)
-        report(f"{what}, {time.monotonic() - started:.0f} s so far")
 
 
 _SHOWN_LINES = 15
