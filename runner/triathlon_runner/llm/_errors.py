@@ -220,8 +220,8 @@ def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
 
 _LENGTH: Final = re.compile(
     r"context[ _-]?(?:length|window|size|limit)(?!` for)|maximum context|max_model_len|"
-    r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|reduce the length|"
-    r"too large for model with|exceed_context_size|longer than the maximum model length|"
+    r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|"
+    r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
     r"longer than the model's context",
     re.IGNORECASE,
