@@ -190,7 +190,6 @@ def main() -> None:
     parser.add_argument("--model")
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
-    parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log", type=Path)
     arguments = parser.parse_args()
     asyncio.run(_serve(arguments))
@@ -207,7 +206,6 @@ async def _serve(arguments: argparse.Namespace) -> None:
         model=arguments.model,
         latency=arguments.latency,
         slots=arguments.slots,
-        port=arguments.port,
         log=arguments.log,
     )
     async with server:

@@ -123,20 +123,12 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Cuts the connection with a TCP reset instead of answering."""
+    """Says nothing for so long, in seconds, then cuts the connection with a TCP reset."""
+
+    after: float = 0.0
 
     async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        return abort(http)
-
-
-@dataclass(frozen=True, slots=True)
-class Hang:
-    """Says nothing for so long, in seconds, then cuts the connection."""
-
-    seconds: float = 3600.0
-
-    async def send(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(self.after)
         return abort(http)
 
 

@@ -7,7 +7,7 @@ import urllib.parse
 
 from support.core_model import answer, reference
 from support.model_server import Script
-from support.server_replies import Asked, Half, Hang, Raw, Reset, Response, Said, Status, too_many
+from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
 
 HOSTILE = "wrong\x1b[2J\x1b[H\x1b]0;title\x07\x9b31m \u202etxt.exe\u2066 [bold red]key[/bold red] :boom:"
 """Clears the screen, moves the cursor, names the window, colours, turns text round, and rich's markup."""
@@ -54,11 +54,6 @@ def good_and_broken(asked: Asked) -> str | Response:
     return Said(answer(asked), model=HOSTILE) if model == "liar" else answer(asked)
 
 
-def reference_uncounted(asked: Asked) -> Said:
-    """Says the reference of our own problems, and not how many tokens that took."""
-    return Said(reference(asked, 1.0), changes={"usage": None})
-
-
 def reference_unless_worse(asked: Asked) -> str | Response:
     """Says the reference of our own problems; the model `worse` that of every fifth, `half` of two thirds.
 
@@ -96,9 +91,7 @@ def misbehaving(calm: Script, seed: int, share: float = 0.3, faults: tuple[Respo
     return script  # type: ignore[return-value]  # what calm says or a fault
 
 
-answer_at_times = misbehaving(answer, 5, faults=(*FAULTS, Hang(1.0)))
-faults = misbehaving(echo, 1)
-hangs_too = misbehaving(echo, 1, faults=(*FAULTS, Hang(20.0)))
+answer_at_times = misbehaving(answer, 5, faults=(*FAULTS, Reset(1.0)))
 
 _DICE = random.Random(3)
 

@@ -12,7 +12,6 @@ from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, OpenAI, S
 from triathlon_runner.llm._api import Unreachable
 from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue, silent
-from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply
 
 CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
@@ -41,7 +40,6 @@ class VirtualServer:
     replies: list[tuple[float, int]] = field(default_factory=list)
     """Moment and status of each reply to a request that was refused or answered."""
     busy: int = 0
-    hangs: int = 0
     _recent: deque[float] = field(default_factory=deque)
     _tokens: float = 0.0
     _filled_at: float | None = None
@@ -61,7 +59,6 @@ class VirtualServer:
         return self._said(200, _body("yes"))
 
     async def _fault(self, kind: str) -> HttpReply:
-        self.hangs += kind == "hang"
         await asyncio.sleep(20.0 if kind == "hang" else 0.002)
         if kind in ("reset", "cut", "hang"):
             raise Unreachable(kind)
@@ -108,14 +105,12 @@ async def ask(
     chains: int,
     length: int,
     pause: float = 0.0,
-    most: int = 32,
-    workers: int | None = None,
     say: Callable[[str], None] = silent,
 ) -> EndpointStats:
-    """Asks that many chains of questions, each question behind the one before; all chains at once or some."""
-    limits, stats = Limits(concurrency=most), EndpointStats()
-    queue = RequestQueue(limits, stats, say=say)
-    model = OpenModel("m", "instruct", CONFIG, server.send, queue, Secrets(CONFIG))
+    """Asks that many chains of questions at once, in each one question behind the other."""
+    queue = RequestQueue(Limits(), EndpointStats(), say=say)
+    model = OpenModel("m", "instruct", CONFIG, queue)
+    model.send = server.send
 
     async def chain(number: int) -> None:
         for step in range(length):
@@ -124,13 +119,7 @@ async def ask(
             assert answer.reply.text == "yes"
             await asyncio.sleep(pause)
 
-    left = iter(range(chains))
-
-    async def work() -> None:
-        for number in left:
-            await chain(number)
-
     async with asyncio.TaskGroup() as group:
-        for _ in range(workers or chains):
-            group.create_task(work())
-    return stats
+        for number in range(chains):
+            group.create_task(chain(number))
+    return queue.stats

@@ -45,37 +45,3 @@ def _by_provider(block: Any) -> Any:
 
 ApiBlock = Annotated[ApiConfig, BeforeValidator(_by_provider)]
 """The `api:` block of a row of models.yaml, of whichever provider."""
-
-__all__ = [
-    "CHARACTERS_A_TOKEN",
-    "PROVIDERS",
-    "Answer",
-    "Anthropic",
-    "ApiBlock",
-    "ApiConfig",
-    "Asking",
-    "Azure",
-    "CacheError",
-    "CacheInfo",
-    "Chat",
-    "Completion",
-    "EndpointError",
-    "EndpointStats",
-    "Limits",
-    "Message",
-    "Model",
-    "ModelKind",
-    "ModelSettings",
-    "ModelUnavailableError",
-    "OpenAI",
-    "OpenModel",
-    "ReplyCache",
-    "Report",
-    "Sampling",
-    "ServerUnreachableError",
-    "asking",
-    "is_loopback",
-    "open_model",
-    "probe",
-    "probed",
-]

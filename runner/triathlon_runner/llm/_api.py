@@ -3,6 +3,7 @@
 No HTTP here.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from triathlon_runner.errors import InfrastructureError
-from triathlon_runner.records import Outcome, Reply, Usage
+from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
@@ -20,6 +21,11 @@ EMPTY_REPLIES_THAT_COUNT = 5
 """After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 ModelKind = Literal["instruct", "base"]
 """Instruct models are asked by `Chat`, base models by `Completion`."""
+
+
+def estimated_tokens(*texts: str) -> int:
+    """Returns about how many tokens texts have together."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
 
 
 class EndpointError(InfrastructureError):
@@ -279,14 +285,29 @@ class EndpointStats:
     _busy: list[tuple[float, float]] = field(default_factory=list, repr=False)
     """Spans that do not touch, in order."""
 
-    def count_answer(self, input_tokens: int, output_tokens: int, seconds: float = 0.0) -> None:
-        """Adds a reply of the server that came just now, so many seconds after it was asked for."""
+    def count_answer(self, answer: Answer, asked_tokens: int, max_tokens: int) -> None:
+        """Adds a reply of the server that came just now.
+
+        Args:
+            answer: The reply, with the seconds since it was asked for.
+            asked_tokens: About how many tokens the question has, where the server does not count them.
+            max_tokens: The limit that was sent.
+        """
+        usage, finish = answer.usage, answer.reply.finish
         end = time.monotonic()
-        begin = end - seconds
+        begin = end - answer.seconds
         self.answered += 1
         self.retried_error = ""
-        self.input_tokens += input_tokens
-        self.output_tokens += output_tokens
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        if finish is Finish.LENGTH and 0 < usage.output_tokens < max_tokens:
+            self.cut_by_context += 1
+        else:
+            self.truncated += finish is Finish.LENGTH
+        if usage.uncounted:
+            self.uncounted += 1
+            self.estimated_input_tokens += asked_tokens
+            self.estimated_output_tokens += estimated_tokens(answer.reply.text, answer.reply.reasoning)
         while self._busy and self._busy[-1][1] >= begin:  # none of the spans ended later
             earlier = self._busy.pop()
             self.busy_seconds -= earlier[1] - earlier[0]

@@ -1,4 +1,4 @@
-"""What an error reply means: one table from status and wording to what happens, and how long to wait.
+"""What an error reply means: one table from status and wording to what happens.
 
 The rules stand in the order in which they are tried; a message shows the server's own sentence behind ours.
 Errors about length come first: a question longer than the context is the model's outcome, where its server
@@ -7,30 +7,16 @@ could not be set otherwise; a longest reply for which there is no room is a sett
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import Final, Literal
 
-from triathlon_runner import terminal
-from triathlon_runner.json_text import parse_json
-from triathlon_runner.llm._api import (
-    EndpointError,
-    Malformed,
-    ModelUnavailableError,
-    Retryable,
-    Throttled,
-    UnexplainedError,
-)
-from triathlon_runner.llm._rates import retry_after
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, is_on_own_network
-from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.llm._api import ModelUnavailableError, Retryable, Throttled, UnexplainedError
+from triathlon_runner.llm._read import Failure
+from triathlon_runner.llm.provider import ApiConfig, Request, is_on_own_network
 from triathlon_runner.records import Finish
 
-_SHOWN: Final = 300
-"""Characters of a server's text that a message shows."""
 _SMALLER: Final = (
     "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long"
 )
-_MONEY: Final = ("the quota or balance is used up", "raise it or wait until it is renewed, then run again")
 _NO_KEY: Final = (
     "put the key into an environment variable and name that: with `key_env: NAME` in the api block of the"
     " model's row, or with --key-env NAME where --model names the model"
@@ -42,176 +28,110 @@ Effect = Literal["stop", "refused", "throttled", "again", "question"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What happens where an error has one of the statuses and, if one is given, matches the pattern."""
+    """What an error means whose status and text, such as `401 invalid_api_key: …`, begin with a pattern."""
 
     effect: Effect
-    statuses: str
-    """Such as `400|403`; 200 is that of an error in a good reply that names none."""
     pattern: str
-    what: str
+    """A status of 200 is that of an error in a good reply that names none."""
+    what: str = ""
     """What it means; `{model}`, `{key}` and `{url}` are filled in."""
     advice: str = ""
 
 
 RULES: Final = (
     Rule(
-        "stop", "401|403", r"litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key",
+        "stop",
+        r"40[13] .*(?:litellm\.\w*(?:Authentication|PermissionDenied)Error|\w{3,}Exception - .*key)",
         "the key with which the server itself asks the service behind it was not accepted",
         "whoever runs the server {url} has to replace that key: it is not the one of this row",
     ),
-    Rule("stop", "401", "", "{key} was not accepted", "{key_advice}"),
     Rule(
-        "stop", "4..|200",
-        r"api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|invalid (?:x-)?api[ _-]?key|"
-        r"invalid_api_key|"
-        r"incorrect api key|api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
+        "stop",
+        r"401 |(?:4..|200) .*(?:api[ _-]?key (?:not valid|invalid|expired)|api_key_invalid|"
+        r"invalid (?:x-)?api[ _-]?key|invalid_api_key|incorrect api key|"
+        r"api key (?:was |has been )?(?:reported as leaked|revoked|disabled)|"
         r"api key does not have permission|unregistered callers|key limit exceeded|no auth credentials|"
-        r"invalid subscription key|no_db_connection|no connected db",
+        r"invalid subscription key|no_db_connection|no connected db)",
         "{key} was not accepted", "{key_advice}",
     ),
     Rule(
-        "stop", "4..|200",
-        r"\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|disabled|deactivated|"
-        r"terminated|banned|blocked|not active|restricted)|account_deactivated|access_terminated|"
-        r"access was terminated|account is in good standing|arrearage|requires a subscription|"
-        r"has not been used in project|"
+        "stop",
+        r"(?:4..|200) .*(?:\b(?:account|organi[sz]ation|project|consumer)\b.{0,60}\b(?:flagged|suspended|"
+        r"disabled|deactivated|terminated|banned|blocked|not active|restricted)|account_deactivated|"
+        r"access_terminated|access was terminated|account is in good standing|arrearage|"
+        r"requires a subscription|has not been used in project|no endpoints found(?! for)|"
         r"unsupported_country|country, region,? or territory|location is not supported|"
         r"(?:country|region|territory) (?:is )?not supported|"
-        r"not available in your (?:country|region|location)",
+        r"not available in your (?:country|region|location))",
         "the provider does not serve this account or region",
-        "ask the provider, or name another account's key in key_env",
-    ),
-    Rule("stop", "402", "", *_MONEY),
-    Rule(
-        "stop", "4..|200",
-        r"insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|billing hard limit|"
-        r"credit balance is too low|payment required|spend(?:ing)? limit|api usage limits|per-?day\b|"
-        r"PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|requires more credits|"
-        r"budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|exceeded .{0,20}\bbudget",
-        *_MONEY,
+        "ask the provider, look at the account's settings, or name another account's key in key_env",
     ),
     Rule(
-        "stop", "200",
-        r"^(?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
-        *_MONEY,
+        "stop",
+        r"402 |(?:4..|200) .*(?:insufficient[ _](?:quota|balance|credits?|funds)|billing_hard_limit|"
+        r"billing hard limit|credit balance is too low|payment required|spend(?:ing)? limit|"
+        r"api usage limits|per-?day\b|PerDay|(?:daily|weekly|monthly|hourly) (?:usage )?limit|"
+        r"requires more credits|budget[ _](?:has been )?exceeded|(?:crossed|exceeded|over) budget|"
+        r"exceeded .{0,20}\bbudget)|"
+        r"200 (?!.*(?:rate.?limit|per.?minute|per.?second|too many requests)).*\b(?:credits?|billing)\b",
+        "the quota or balance is used up", "raise it or wait until it is renewed, then run again",
     ),
     Rule(
-        "question", "413|429", r"request too large for",
+        "question", r"(?:413|429) .*request too large for",
         "the request is larger than the provider's limit a minute", _SMALLER,
     ),
-    Rule("throttled", "429", "", ""),
+    Rule("throttled", "429 "),
     # Each names the request's own content. Words such as `flagged` or `policy` alone do not: an account can
     # be flagged, too, and a data policy can leave no provider.
     Rule(
-        "refused", "400|403|422",
-        r"content_filter|content management policy|content_policy_violation|content filtering policy|"
-        r"ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|inappropriate content|"
-        r"rejected (?:by|as a result of) our safety system|limited access to this content for safety|"
+        "refused",
+        r"(?:400|403|422) .*(?:content_filter|content management policy|content_policy_violation|"
+        r"content filtering policy|ResponsibleAIPolicyViolation|content exists risk|data_inspection_failed|"
+        r"inappropriate content|rejected (?:by|as a result of) our safety system|"
+        r"limited access to this content for safety|"
         r"\b(?:input|prompt|request|message)s? (?:was|were|has been|is) (?:flagged|blocked)|"
-        r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat",
-        "",
+        r"flagged_input|(?:prompt|request|input)\b.{0,40}\bviolat)",
     ),
     Rule(
-        "stop", "200|5..", r"requires more (?:system )?memory",
+        "stop", r"(?:200|5..) .*requires more (?:system )?memory",
         "the server has too little memory for {model}", "free some, or serve a smaller model",
     ),
     Rule(
-        "stop", "4..|200",
-        r"system (?:role|message|prompt)s? (?:is |are )?not supported|system role not supported|"
-        r"only user and assistant roles|developer instruction is not enabled|roles must alternate",
+        "stop",
+        r"(?:4..|200) .*(?:system (?:role|message|prompt)s? (?:is |are )?not supported|"
+        r"only user and assistant roles|developer instruction is not enabled|roles must alternate)",
         "{model} takes no message of the role `system`",
         "set `system_prompt: merge` in its row: the instructions then stand before the user's text",
     ),
     Rule(
-        "stop", "4..|200",
-        r"is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|chat template|"
-        r"not support (?:the )?(?:chat )?completions api",
+        "stop",
+        r"(?:4..|200) .*(?:is (?:a|not a) chat model|does not support (?:chat|generate|completions?)\b|"
+        r"chat template|not support (?:the )?(?:chat )?completions api)",
         "{model} cannot be asked in this way",
         "set `kind: base` in its row for a model that completes text, `kind: instruct` for a chat model",
     ),
     Rule(
-        "stop", "200|400|404|422",
-        r"model_not_found|unknown model|invalid model|"
-        r"model .{0,120}(?:does not exist|not found|not supported)|"
-        r"not a valid model|no such model|model not exist|no endpoints found for|DeploymentNotFound|"
-        r"models/\S+ is not found|\bmodel: \S+$",
+        "stop",
+        r"(?:200|400|404|422) .*(?:model_not_found|unknown model|invalid model|"
+        r"model .{0,120}(?:does not exist|not found|not supported)|not a valid model|no such model|"
+        r"model not exist|no endpoints found for|DeploymentNotFound|models/\S+ is not found|"
+        r"\bmodel: \S+$)|404 .*\bmodel\b",
         "the server does not know the model {model}", "look at `model` in its api block{listed}",
     ),
-    Rule("again", "200", "", ""),
-    Rule("again", r"5(?!01)\d\d|408|409|425", "", ""),
+    Rule("again", r"200 |5(?!01)\d\d |408 |409 |425 "),
     Rule(
-        "stop", "3..", "", "{url} redirects",
+        "stop", "3.. ", "{url} redirects",
         "keys go only where the row says; set base_url to the address that answers{location}",
     ),
     Rule(
-        "stop", "407", "", "the proxy on the way to the server wants a user and a password",
+        "stop", "407 ", "the proxy on the way to the server wants a user and a password",
         "set them in HTTPS_PROXY or HTTP_PROXY, as in http://user:password@host:port, or name the server in"
         " NO_PROXY",
     ),
-    Rule("stop", "403", "", "no access to {model}", "look at what the key and the account may use"),
-    Rule(
-        "stop", "404", r"no endpoints found",
-        "no provider may serve {model} to this account", "look at the account's settings",
-    ),
-    Rule(
-        "stop", "404", r"\bmodel\b",
-        "the server does not know the model {model}", "look at `model` in its api block{listed}",
-    ),
-    Rule("stop", "404|405", "", "nothing there: is the path of {url} right?", "{v1}"),
+    Rule("stop", "403 ", "no access to {model}", "look at what the key and the account may use"),
+    Rule("stop", "40[45] ", "nothing there: is the path of {url} right?", "{v1}"),
 )  # fmt: skip
 """Lengths and refused settings are read apart: their advice has a number or a name in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error as a server reported it, in whatever shape."""
-
-    status: int
-    """200 where an error in a good reply names none: only its text says what kind it is."""
-    text: str
-    """Codes and message: all that can be matched against."""
-    quote: str
-    """The server's message as part of a sentence, or that it gave none."""
-    answer: str
-    """The same behind its status, where the reply's own was no 200."""
-    param: str
-    wait: float | None
-    """Seconds that the server asks us to wait."""
-    location: str
-    """The host that it redirects to."""
-
-
-def read_failure(reply: HttpReply) -> Failure:
-    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
-    status, headers, text = reply.status, reply.headers, reply.body.decode("utf-8", "replace")
-    try:
-        body = parse_json(text)
-    except ValueError:
-        body = " ".join(text.split())
-    if isinstance(body, list) and body:
-        body = body[0]
-    error = body.get("error", body) if isinstance(body, dict) else body
-    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
-    message = str(fields.get("message") or fields.get("detail") or text)
-    metadata = fields.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
-        message = f"{message}: {metadata['raw']}"
-    message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
-    codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
-    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
-        status = int(named)
-    said = "an error in a reply with status 200:" if reply.status == 200 else "the server said"
-    quoted = repr(terminal.shortened(message, _SHOWN))
-    quote = f"{said} {quoted}" if message.strip() else "the server gave no reason"
-    return Failure(
-        status,
-        text=" ".join((*codes, message)),
-        quote=quote,
-        answer=quote if reply.status == 200 else f"{status}, {quote}",
-        param=str(fields.get("param") or ""),
-        wait=retry_after(headers, text),
-        location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
-    )
 
 
 def classify(
@@ -233,27 +153,25 @@ def classify(
     """
     if _is_about_length(failure):
         return _too_long(failure, config, request, context)
+    error = f"{failure.status} {failure.text}"
     for rule in RULES:
-        if re.fullmatch(rule.statuses, str(failure.status)) and _found(rule.pattern, failure.text):
+        if re.match(rule.pattern, error, re.IGNORECASE | re.DOTALL):
             return _follow(rule, failure, config, listed)
-    if error := _refused_setting(failure):
-        raise error
-    too_large = failure.status == 413 or _found(r"too (?:large|long|big)", failure.text)
+    if refused := _refused_setting(failure):
+        raise refused
+    too_large = re.match(r"413|.*too (?:large|long|big)", error, re.IGNORECASE | re.DOTALL)
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
-    raise UnexplainedError(failure.status, f"{failure.answer}; {advice}; the next run asks again")
-
-
-def _found(pattern: str, text: str) -> bool:
-    return re.search(pattern, text, re.IGNORECASE | re.DOTALL) is not None
+    message = f"{failure.status}, {failure.quote}; {advice}; the next run asks again"
+    raise UnexplainedError(failure.status, message)
 
 
 def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Finish:
+    """Returns the outcome that a rule means, or raises its error."""
     if rule.effect == "refused":
         return Finish.REFUSED
-    if rule.effect == "throttled":
-        raise Throttled(failure.answer, failure.wait)
-    if rule.effect == "again":
-        raise Retryable(failure.answer, failure.wait)
+    if rule.effect in ("throttled", "again"):
+        kind = Throttled if rule.effect == "throttled" else Retryable
+        raise kind(f"{failure.status}, {failure.quote}", failure.wait)
     words = {
         "model": repr(config.model),
         "url": repr(config.base_url),
@@ -266,9 +184,7 @@ def _follow(rule: Rule, failure: Failure, config: ApiConfig, listed: str) -> Fin
         else f"most addresses end with /v1: try {config.base_url.rstrip('/') + '/v1'!r}",
     }
     what, advice = rule.what.format(**words), rule.advice.format(**words)
-    message = (
-        f"{what} ({failure.status}): {failure.quote}; {advice}" if what else f"{failure.answer}; {advice}"
-    )
+    message = f"{what} ({failure.status}): {failure.quote}; {advice}"
     if rule.effect == "stop":
         raise ModelUnavailableError(message)
     raise UnexplainedError(failure.status, message)
@@ -303,9 +219,9 @@ def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
 
 
 _LENGTH: Final = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|maximum context|max_model_len|prompt (?:is )?too long|"
-    r"input (?:is )?too long|input token count .*exceeds|input tokens exceed|reduce the length|"
-    r"too large for model with|exceed_context_size|longer than the maximum model length|"
+    r"context[ _-]?(?:length|window|size|limit)(?!` for)|maximum context|max_model_len|"
+    r"prompt (?:is )?too long|input (?:is )?too long|input token count .*exceeds|input tokens exceed|"
+    r"reduce the length|too large for model with|exceed_context_size|longer than the maximum model length|"
     r"contextwindowexceeded|inputs` tokens \+ `max_new_tokens`|`inputs` must have less than|max_seq_len|"
     r"longer than the model's context",
     re.IGNORECASE,
@@ -344,13 +260,6 @@ _REPLY_LIMIT: Final = re.compile(
     r"at most \d+ completion tokens|max_(?:completion_)?tokens.{0,80}(?:at most|less than|maximum|<=)",
     re.IGNORECASE,
 )
-_MOST_IN_REPLY: Final = (
-    r"at most (\d+)",
-    r"range\b.{0,40}\[ ?1, ?(\d+)",
-    r"> ?(\d+), which is the maximum",
-    r"to (\d+) \(exclusive\)",
-    r"(?:less than or equal to|<=) ?`?(\d+)",
-)
 
 
 def _number(patterns: tuple[str, ...], text: str) -> int | None:
@@ -372,33 +281,23 @@ def _too_long(failure: Failure, config: ApiConfig, request: Request, context: in
     """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
 
     Raises:
-        ModelUnavailableError: a setting is to be changed: it says which number to set.
+        ModelUnavailableError: a setting is to be changed; where the error says how much room a question
+            leaves, with the number to set.
     """
     text = failure.text
-    if not _LENGTH.search(text) or "the maximum value for `max_tokens`" in text:
-        most = _number(_MOST_IN_REPLY, text)
-        raise _smaller_reply(most - 1 if most and "exclusive" in text else most, failure, config)
     of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))
     if prompt is None and total is not None and _REPLY_WORDS.search(text):
         prompt = total - request.sampling.max_tokens
-    if of_server is not None and prompt is not None and 0 < prompt < of_server:
-        why = f"a question of {prompt} tokens leaves"
-        raise _smaller_reply(of_server - prompt, failure, config, why)
-    if prompt is None and _REPLY_LIMIT.search(text):
-        raise _smaller_reply(None, failure, config)
-    return _long_question(failure, config, context, of_server)
-
-
-def _smaller_reply(
-    most: int | None, failure: Failure, config: ApiConfig, why: str = "the model allows"
-) -> EndpointError:
-    """Returns the error of a row whose token limit is larger than what is left of the context."""
-    room = f", {why} {most} tokens for the reply" if most else ""
-    rest = (most or 0) - config.reasoning_max_tokens
-    advice = (
-        f"set `max_tokens: {rest}`" if rest > 0 else "set a smaller `max_tokens` or `reasoning_max_tokens`"
-    )
-    return ModelUnavailableError(
+    is_question = bool(_LENGTH.search(text))
+    room, advice = "", "set a smaller `max_tokens` or `reasoning_max_tokens`"
+    if is_question and of_server is not None and prompt is not None and 0 < prompt < of_server:
+        left = of_server - prompt
+        room = f", a question of {prompt} tokens leaves {left} tokens for the reply"
+        if left > config.reasoning_max_tokens:
+            advice = f"set `max_tokens: {left - config.reasoning_max_tokens}`"
+    elif is_question and not (prompt is None and _REPLY_LIMIT.search(text)):
+        return _long_question(failure, config, context, of_server)
+    raise ModelUnavailableError(
         f"the token limit is too large{room}: {advice} in the model's row; {failure.quote}"
     )
 
@@ -415,27 +314,3 @@ def _long_question(failure: Failure, config: ApiConfig, context: int | None, of_
         " llama-cpp-python: n_ctx, Ollama: OLLAMA_CONTEXT_LENGTH), or set"
         f" `context: {of_server or 'N'}` in the row if the model can do no more; {failure.quote}"
     )
-
-
-def json_object(reply: HttpReply) -> dict[str, Any]:
-    """Returns the object that a reply with status 200 holds.
-
-    Raises:
-        Malformed: it holds none.
-    """
-    if not reply.body.strip():
-        raise Malformed("an empty reply")
-    if reply.body.lstrip().startswith(b"data:"):
-        raise ModelUnavailableError(
-            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
-            " server, or ask it without the proxy that does so"
-        )
-    try:
-        body = parse_json(reply.body.decode("utf-8-sig"))
-    except ValueError as error:
-        # Keys are removed before the text is cut: half of one would no longer look like a key.
-        beginning = remove_keys(reply.body[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
-        raise Malformed(f"no JSON but {beginning!r} ({error})"[:300]) from None
-    if not isinstance(body, dict):
-        raise Malformed("no JSON object")
-    return body

@@ -4,9 +4,10 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -23,7 +24,6 @@ from triathlon_runner.llm._api import (
     EndpointError,
     EndpointStats,
     Malformed,
-    Message,
     ModelKind,
     ModelSettings,
     ModelUnavailableError,
@@ -36,12 +36,13 @@ from triathlon_runner.llm._api import (
     request_in_flight,
 )
 from triathlon_runner.llm._cache import ReplyCache, reply_key
-from triathlon_runner.llm._errors import classify, json_object, read_failure
+from triathlon_runner.llm._errors import classify
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter, silent
+from triathlon_runner.llm._read import json_object, read_failure
 from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm._server_info import listed_names, lists_model
+from triathlon_runner.llm._server_info import any_name_error, fetch
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo, estimated_tokens
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo
 from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
@@ -52,10 +53,6 @@ _BY_ANOTHER_MODEL: Final = 3
 """Stop the model after this many replies by another model if none was by the one asked for."""
 _UNEXPLAINED: Final = 5
 """Stop the model after so many different questions in a row with the same 4xx that no rule explains."""
-_NONSENSE: Final = "triathlon-no-such-model"
-"""The name of a model that nobody has."""
-_BUSY: Final = (429, 502, 503, 504)
-"""Statuses with which a server says that it cannot say now what it serves."""
 _LOOKED_AT: Final = 3
 """First replies that are looked at for signs of a server that is set otherwise than its row says."""
 
@@ -73,20 +70,19 @@ class OpenModel:
         model_id: str,
         kind: ModelKind,
         config: ApiConfig,
-        send: Send,
         queue: RequestQueue,
-        secrets: Secrets,
         *,
         settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
         cache: ReplyCache | None = None,
-        say: Callable[[str], None] = silent,
     ) -> None:
         """See `open_model`."""
-        self.id, self.kind, self.config, self.secrets = model_id, kind, config, secrets
+        self.id, self.kind, self.config, self.settings = model_id, kind, config, settings
+        self.queue, self.secrets, self._cache = queue, Secrets(config), cache
+        self.send: Send
+        """Set when the connection is open."""
         self.stats: EndpointStats = queue.stats
         self.server = ServerInfo()
-        self._send, self._queue, self._limits = send, queue, queue.limits
-        self._settings, self._cache, self._say = settings, cache, say
+        """Empty until the server was asked."""
         self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
         """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
         self._answered_now: set[bytes] = set()
@@ -95,24 +91,9 @@ class OpenModel:
         self._unexplained: set[tuple[int, bytes]] = set()
         """Status and question of the last errors without an explanation; an answer clears it."""
 
-    @property
-    def _identity(self) -> dict[str, str]:
-        """What the cache's keys hold of the model and its server: other weights are another model to it."""
-        config, settings = self.config, self._settings
-        identity = {
-            "provider": settings.engine or config.base_url,
-            "model": config.model,
-            "revision": config.revision,
-        }
-        if config.shaping_headers:
-            identity["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
-        if server := self.server.identity:
-            identity["server"] = server
-        return identity
-
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns a question as it is sent."""
-        if self._settings.merges_system and isinstance(prompt, Chat):
+        if self.settings.merges_system and isinstance(prompt, Chat):
             prompt = prompt.with_merged_system()
         limit = sampling.max_tokens + self.config.reasoning_max_tokens
         return self.config.request(prompt, replace(sampling, max_tokens=limit))
@@ -127,14 +108,7 @@ class OpenModel:
         """
         request = self.request(prompt, sampling)
         is_greedy = sampling.temperature == 0 and "temperature" not in self.config.unsupported
-        settings = {
-            **self._identity,
-            "path": request.path,
-            "stop": sampling.stop,
-            "sample": 0 if is_greedy else sample,
-            "turn": prompt.turn,
-        }
-        key = reply_key(settings, request.payload)
+        key = self._key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
         async with self._locks.setdefault(key, asyncio.Lock()):
             answer = None if self._cache is None else self._cache.get(key)
             if answer is not None:
@@ -150,6 +124,16 @@ class OpenModel:
         self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
         return answer
 
+    def _key(self, request: Request, **more: Any) -> bytes:
+        """Returns the cache's key: all that shapes the reply; other weights are another model to it."""
+        config, more = self.config, {"revision": self.config.revision, "path": request.path, **more}
+        if config.shaping_headers:
+            more["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
+        if server := self.server.identity:
+            more["server"] = server
+        provider = self.settings.engine or config.base_url
+        return reply_key({"provider": provider, "model": config.model, **more}, request.payload)
+
     def scrub_evidence(self, text: str) -> str:
         """Returns a text of a result without the model's keys: a server may have put one into a program."""
         return self.secrets.scrub_evidence(text)
@@ -157,58 +141,45 @@ class OpenModel:
     # Until there is an answer
 
     async def _answer(self, request: Request) -> Answer:
-        """Asks the server until there is an answer."""
+        """Tries until there is an answer, as often as the limits allow."""
+        place, tries = self.queue.place(), Counter[str]()
         try:
-            return await self._ask(request)
+            async for attempt in stamina.retry_context(
+                on=lambda error: self._wait_after(error, tries), attempts=None, timeout=None
+            ):
+                with attempt:
+                    async with self.queue.slot(place, request.estimated_tokens) as slot:
+                        self.stats.retries += tries["sent"] > 0
+                        tries["sent"] += 1
+                        with request_in_flight():
+                            return await self._try(request, slot)
+            raise AssertionError("a retry context returns or raises")
         except (Retryable, EndpointError) as error:
+            if isinstance(error, EmptyReply) and tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
+                return error.answer
             final = self._final(error, request)
         raise final  # not inside `except`: the error would carry what the server sent along
 
     def _final(self, error: Retryable | EndpointError, request: Request) -> EndpointError:
         """Returns why there is no answer, without keys; stops the model where no question can succeed."""
-        of_question = ""
-        match error:
-            case Malformed():
-                final = self._unreadable_error(error)
-            case Retryable():
-                final = EndpointError(error.reason)
-            case UnexplainedError():
-                of_question = "" if self._queue.stopped else self.secrets.scrub_message(str(error))
-                final = self._unexplained_error(error, request)
-            case _:
-                final = error
+        final = EndpointError(error.reason) if isinstance(error, Retryable) else error
+        of_question = str(error) if isinstance(error, UnexplainedError) and not self.queue.stopped else ""
+        if isinstance(error, Malformed) and not self.stats.answered:
+            final = self._unreadable_error(error)
+        elif isinstance(error, UnexplainedError):
+            final = self._unexplained_error(error, request)
         final = type(final)(self.secrets.scrub_message(str(final)))
         self.stats.failed += 1
         if not self._is_reported_elsewhere(error):
             self.stats.last_error, self.stats.retried_error = str(final), ""
         if isinstance(final, ModelUnavailableError):
-            final.of_question = of_question
-            self._queue.stop(final)
+            final.of_question = self.secrets.scrub_message(of_question)
+            self.queue.stop(final)
         return final
 
     def _is_reported_elsewhere(self, error: Exception) -> bool:
         """Whether a server of ours is away, which whoever restarts it reports."""
-        return self._limits.is_own_server and isinstance(error, Unreachable) and not error.was_sent
-
-    async def _ask(self, request: Request) -> Answer:
-        """Tries until there is an answer, as often as the limits allow."""
-        place, tries = self._queue.place(), Counter[str]()
-        async for attempt in stamina.retry_context(
-            on=lambda error: self._wait_after(error, tries), attempts=None, timeout=None
-        ):
-            with attempt:
-                try:
-                    async with self._queue.slot(place, request.estimated_tokens) as slot:
-                        self.stats.retries += tries["sent"] > 0
-                        tries["sent"] += 1
-                        with request_in_flight():
-                            return await self._try(request, slot)
-                except EmptyReply as error:
-                    tries["empty"] += 1
-                    if tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
-                        return error.answer
-                    raise
-        raise AssertionError("a retry context returns or raises")
+        return self.queue.limits.is_own_server and isinstance(error, Unreachable) and not error.was_sent
 
     def _wait_after(self, error: Exception, tries: Counter[str]) -> float | bool:
         """Returns the seconds until the next try, or False where there is none.
@@ -216,21 +187,23 @@ class OpenModel:
         429s are counted apart, and not those while the server refuses all; tries of a server that is away do
         not count, and the queue waits for it.
         """
-        limits = self._limits
+        limits = self.queue.limits
         if not isinstance(error, Retryable):
             return False
-        if not isinstance(error, EmptyReply | Throttled):
+        if isinstance(error, EmptyReply):
+            tries["empty"] += 1
+        elif not isinstance(error, Throttled):
             tries["empty"] = 0
         if error.server_is_away:
             return 0.0
         if isinstance(error, Throttled):
             tries["refused"] += 1
-            tries["429"] += not self._queue.refuses_all
+            tries["429"] += not self.queue.refuses_all
             is_over, doublings = tries["429"] >= limits.throttled_attempts, tries["refused"]
         else:
             tries["failed"] += 1
             is_over, doublings = tries["failed"] >= limits.attempts, tries["failed"] - 1
-        if is_over:
+        if is_over or tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
             return False
         backoff = min(limits.longest_wait, limits.first_wait * 2.0 ** min(30, doublings))
         return max(backoff * jitter(), error.retry_after or 0.0)
@@ -238,20 +211,19 @@ class OpenModel:
     async def _try(self, request: Request, slot: Slot) -> Answer:
         """Sends a request and reads the reply."""
         try:
-            reply = await self._send(request.path, request.body, self.config.timeout_seconds)
-            self._queue.reached = self._queue.has_replied = True
+            reply = await self.send(request.path, request.body, self.config.timeout_seconds)
+            self.queue.reached = True
             parsed = await self.read_reply(request, reply)
         except Retryable as error:
             self._note_failure(request, error, slot)
             raise
-        answer = replace(parsed, seconds=self._queue.now() - slot.sent_at)
-        self._queue.answered(slot, answer.usage.input_tokens + answer.usage.output_tokens)
+        answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
+        self.queue.answered(slot, answer.usage.input_tokens + answer.usage.output_tokens)
         self._unexplained.clear()
-        self.count(request, answer)
+        self.stats.count_answer(answer, request.asked_tokens, request.sampling.max_tokens)
         if self.stats.answered <= _LOOKED_AT and reply.status == 200:
             reading = Reading(request, json_object(reply), answer)
-            seen = self.seen({"plain": reading, "limit": reading})
-            self._warn(await apart(len(reply.body), free_findings, seen))
+            await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:
             empty = EmptyReply(answer)
             self.stats.last_error = empty.reason
@@ -265,22 +237,9 @@ class OpenModel:
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
                 return await apart(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)
-        finish = classify(failure, self.config, request, self._settings.context, listed_names(self.server))
+        finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
         return Answer(Reply(text="", finish=finish), Usage(requests=1), 0.0, self.config.model)
-
-    def count(self, request: Request, answer: Answer) -> None:
-        """Counts a reply, for the summary and the budget."""
-        stats, usage, finish = self.stats, answer.usage, answer.reply.finish
-        stats.count_answer(usage.input_tokens, usage.output_tokens, answer.seconds)
-        if finish is Finish.LENGTH and 0 < usage.output_tokens < request.sampling.max_tokens:
-            stats.cut_by_context += 1
-        else:
-            stats.truncated += finish is Finish.LENGTH
-        if usage.uncounted:
-            stats.uncounted += 1
-            stats.estimated_input_tokens += request.asked_tokens
-            stats.estimated_output_tokens += estimated_tokens(answer.reply.text, answer.reply.reasoning)
 
     def _note_failure(self, request: Request, error: Retryable, slot: Slot) -> None:
         """Tells the queue of a failed try."""
@@ -288,7 +247,7 @@ class OpenModel:
         if not self._is_reported_elsewhere(error):
             self.stats.last_error = self.stats.retried_error = reason
         if isinstance(error, Malformed | Unreachable) and error.was_sent:
-            self._queue.reached = True
+            self.queue.reached = True
             self.stats.count_lost_reply(request.asked_tokens)
         if isinstance(error, Malformed):
             self._useless[type(error)] += 1
@@ -296,22 +255,22 @@ class OpenModel:
             is_wrong = self._useless[OtherModel] >= _BY_ANOTHER_MODEL or self._useless.total() >= _UNREADABLE
             if (is_wrong or is_alias) and not self.stats.answered:
                 raise self._unreadable_error(error) from None
-        if (error.retry_after or 0.0) > self._limits.longest_retry_after:
-            self._queue.wait_for_server(error.retry_after or 0.0, reason)
+        if (error.retry_after or 0.0) > self.queue.limits.longest_retry_after:
+            self.queue.wait_for_server(error.retry_after or 0.0, reason)
         elif isinstance(error, Throttled):
             self.stats.throttled += 1
-            self._queue.throttled(slot, error.retry_after, reason)
+            self.queue.throttled(slot, error.retry_after, reason)
         else:
-            is_away = self._queue.failed(reason, error.retry_after)
-            error.server_is_away = is_away and not self._limits.is_own_server
+            is_away = self.queue.failed(reason, error.retry_after)
+            error.server_is_away = is_away and not self.queue.limits.is_own_server
             return
-        self._queue.raise_if_stopped()
+        self.queue.raise_if_stopped()
 
     def _unexplained_error(self, error: UnexplainedError, request: Request) -> EndpointError:
         """Returns the error of one question, or of the model after several in a row met the same."""
-        if self._queue.stopped:
-            return self._queue.stopped
-        self._queue.replied()
+        if self.queue.stopped:
+            return self.queue.stopped
+        self.queue.replied()
         if any(status != error.status for status, _ in self._unexplained):
             self._unexplained.clear()
             self.stats.unexplained = 0
@@ -323,10 +282,8 @@ class OpenModel:
             f"{len(self._unexplained)} different questions in a row met the same error: {error}"
         )
 
-    def _unreadable_error(self, error: Malformed) -> EndpointError:
-        """Returns an error that stops the model if no reply could ever be read."""
-        if self.stats.answered:
-            return EndpointError(error.reason)
+    def _unreadable_error(self, error: Malformed) -> ModelUnavailableError:
+        """Returns the error that stops a model of which no reply could ever be read."""
         if isinstance(error, OtherModel):
             return ModelUnavailableError(f"no reply was by the model that was asked for: {error.reason}")
         return ModelUnavailableError(
@@ -336,11 +293,6 @@ class OpenModel:
 
     # Who is behind the address, and how it behaves
 
-    async def learn_server(self) -> ServerInfo:
-        """Asks the server what it serves and which models it lists."""
-        self.server = await self.config.server_info(self.fetch)
-        return self.server
-
     async def identify_server(self) -> ServerInfo:
         """Asks the server which model it serves.
 
@@ -348,73 +300,26 @@ class OpenModel:
             ModelUnavailableError: the server answers to any name, and does not list this one; a
                 `ServerUnreachableError` where it does not answer.
         """
-        await self.learn_server()
-        if reason := await self.any_name_error():
+        self.server = await self.config.server_info(partial(fetch, self))
+        if reason := await any_name_error(self):
             error = ModelUnavailableError(reason)
-            self._queue.stop(error)
+            self.queue.stop(error)
             raise error
-        if not lists_model(self.server, self.config):
-            self._say(
-                f"the server does not list {self.config.model!r} ({listed_names(self.server)}); it is asked"
-                " for by that name all the same"
+        if not self.server.lists(self.config):
+            self.queue.say(
+                f"the server does not list {self.config.model!r} ({self.server.names}); it is asked for by"
+                " that name all the same"
             )
-        self._warn(free_findings(self.seen({})))
+        await self._warn({})
         return self.server
 
-    async def any_name_error(self) -> str:
-        """Asks a server that does not list the row's model for one that nobody has.
-
-        Returns:
-            That there is an answer all the same, and what to do; empty where there is none.
-        """
-        if lists_model(self.server, self.config):
-            return ""
-        prompt = Completion("1, 2,") if self.kind == "base" else Chat((Message("user", "Say yes."),))
-        request = self.request(prompt, Sampling(max_tokens=1))
-        body = {**request.body, "model": _NONSENSE}
-        reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds)
-        if reply.status != 200 or b'"choices"' not in reply.body:
-            return ""
-        return (
-            f"the server does not list {self.config.model!r} and answers to any name ({_NONSENSE!r} too), so"
-            f" which model replies is unknown; {listed_names(self.server)}: ask for one of these, or name the"
-            " one that replies with `served_as: [NAME]` in the api block of its row"
-        )
-
-    def seen(self, replies: Mapping[str, Reading]) -> Seen:
-        """Returns what the checks of `probe` look at."""
-        return Seen(self.config, self.kind, self.server, self._settings, replies)
-
-    def _warn(self, findings: Iterable[str]) -> None:
-        """Notes and shows what the checks found that need no question of their own."""
-        for finding in map(self.secrets.scrub_message, findings):
+    async def _warn(self, replies: Mapping[str, Reading], size: int = 0) -> None:
+        """Notes and shows what the free checks of `probe` find in the server's list and in a reply."""
+        seen = Seen(self.config, self.kind, self.server, self.settings, replies)
+        for finding in map(self.secrets.scrub_message, await apart(size, free_findings, seen)):
             if finding not in self.stats.findings:
                 self.stats.findings.append(finding)
-                self._say(finding)
-
-    async def fetch(
-        self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
-    ) -> HttpReply:
-        """Sends a request for what a server says of itself, until it replies."""
-        place = self._queue.place()
-        while True:
-            async with self._queue.slot(place, 0) as slot:
-                try:
-                    reply = await self._send(path, body, seconds)
-                    if reply.status not in _BUSY:
-                        slot.is_answered = True
-                        self._queue.replied()
-                        return reply
-                    failure = read_failure(reply)
-                    reason, wait = f"{path}: {failure.status}, {failure.quote}", failure.wait
-                except ModelUnavailableError as error:
-                    raise type(error)(self.secrets.scrub_message(str(error))) from None
-                except Retryable as error:
-                    reason, wait = f"{path}: {error.reason}", None
-                    self._queue.reached |= error.was_sent
-                self._queue.failed(self.secrets.scrub_message(reason), wait)
-                self._queue.raise_if_stopped()
-            await asyncio.sleep(self._limits.first_wait * jitter())
+                self.queue.say(finding)
 
     # What `probe` asks
 
@@ -426,12 +331,12 @@ class OpenModel:
         Raises:
             ServerUnreachableError: the server does not reply.
         """
-        key = reply_key({**self._identity, "path": request.path, "raw": number}, request.payload)
+        key = self._key(request, raw=number)
         if self._cache is not None and (kept := self._cache.get(key)):
             self.stats.from_cache += 1
             return HttpReply(200, kept.reply.text.encode(), {}), None
         began, wait = time.monotonic(), self.config.timeout_seconds
-        reply = await self.fetch(request.path, request.body, seconds=wait)
+        reply = await fetch(self, request.path, request.body, seconds=wait)
         seconds = time.monotonic() - began
         if self._cache is not None and reply.status == 200:
             text = Reply(text=reply.body.decode("utf-8", "replace"))
@@ -477,13 +382,12 @@ async def open_model(
         requests_per_minute=config.requests_per_minute,
         tokens_per_minute=config.tokens_per_minute,
     )
-    secrets = Secrets(config)
 
     def tell(message: str) -> None:
-        say(f"{model_id}: {secrets.scrub_message(message)}")
+        say(f"{model_id}: {model.secrets.scrub_message(message)}")
 
     queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(settings.engine))
-    async with open_client(config, secrets) as client:
-        yield OpenModel(
-            model_id, kind, config, client.send, queue, secrets, settings=settings, cache=cache, say=tell
-        )
+    model = OpenModel(model_id, kind, config, queue, settings=settings, cache=cache)
+    async with open_client(config, model.secrets) as client:
+        model.send = client.send
+        yield model

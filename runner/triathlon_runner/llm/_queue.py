@@ -106,7 +106,8 @@ class RequestQueue:
         """
         self._loop = asyncio.get_running_loop()
         self.limits, self.stats = limits, stats
-        self._may_send, self._say = may_send, say
+        self.say = say
+        self._may_send = may_send
         self._turns = itertools.count()
         self._waiters: list[Slot] = []
         self._in_flight: dict[int, Slot] = {}
@@ -118,8 +119,6 @@ class RequestQueue:
         self._learned = LearnedLimit(limits.first_concurrency, limits.concurrency)
         self.reached = reached
         """Whether a connection to the server was ever made."""
-        self.has_replied = reached
-        """Whether it has ever replied, in whatever way."""
         self._failures = 0
         """Tries in a row that failed without a 429."""
         self._away_since: float | None = None
@@ -183,14 +182,14 @@ class RequestQueue:
 
     def replied(self) -> None:
         """Notes a reply of any kind: the server is there."""
-        self.reached = self.has_replied = True
+        self.reached = True
         self._away_since, self._failures = None, 0
 
     def answered(self, slot: Slot, tokens: int) -> None:
         """Counts an answer that took so many tokens; called while the slot is held."""
         now = self.now()
         if self._next_line_at and self._away_since is not None:
-            self._say(f"the server answers again after {duration(now - self._away_since)}")
+            self.say(f"the server answers again after {duration(now - self._away_since)}")
             self._next_line_at = 0.0
         self.replied()
         self._tokens.spend(now, tokens - slot.tokens)
@@ -238,7 +237,7 @@ class RequestQueue:
             self.stop(error)
             return
         if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
-            self._say(f"waiting {duration(seconds)}, as the server asks: {reason}")
+            self.say(f"waiting {duration(seconds)}, as the server asks: {reason}")
         self.pause(seconds)
 
     def pause(self, seconds: float) -> None:
@@ -262,13 +261,13 @@ class RequestQueue:
             self.stop(ServerUnreachableError(f"{silence}, given up: {reason}; {advice}"))
         elif seconds >= shown_after and now >= self._next_line_at:
             self._next_line_at = now + _SECONDS_BETWEEN_LINES
-            self._say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
+            self.say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
 
     # Sending
 
     @property
     def _failures_allowed(self) -> int:
-        return self.limits.failures_in_a_row if self.has_replied else 1
+        return self.limits.failures_in_a_row if self.reached else 1
 
     @property
     def _one_at_a_time(self) -> bool:

@@ -1,15 +1,9 @@
-"""How many requests a server may be sent at once, a second and a minute, and for how long it wants none.
+"""How many requests a server may be sent at once, a second and a minute: by its row, and as learned.
 
-By its row, as its replies say, and as learned. Arithmetic only: the caller brings the clock.
+Arithmetic only: the caller brings the clock.
 """
 
-import re
-import time
 from collections import deque
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Final
 
 _WINDOW, _FEW = 64, 4
 """Replies by which a setting is judged; fewer 429s than the second number say nothing."""
@@ -197,45 +191,3 @@ class LearnedLimit:
         elif self._level < self.most:
             self._gained_from = (self._level, rate)
             self._level = min(float(self.most), 2 * self._level)
-
-
-_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
-_WAIT_IN_TEXT: Final = re.compile(
-    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
-)
-
-
-def duration(text: str, date: str = "") -> float | None:
-    """Returns the seconds of `1h2m3.5s`, `120ms`, a plain number of seconds, or until an HTTP or ISO date.
-
-    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
-    """
-    text = text.strip()
-    if re.fullmatch(r"[-+]?\d+(\.\d*)?", text):
-        return max(0.0, float(text))
-    if re.fullmatch(rf"(?:{_WAIT.pattern})+", text):
-        return sum(float(number) * _UNITS[unit] for number, unit in _WAIT.findall(text))
-    moment = _moment(text)
-    return None if moment is None else max(0.0, moment - (_moment(date) or time.time()))
-
-
-def _moment(text: str) -> float | None:
-    """Returns seconds since the epoch."""
-    for parse in (parsedate_to_datetime, datetime.fromisoformat):
-        try:
-            moment = parse(text)
-        except ValueError:
-            continue
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    return None
-
-
-def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
-    """Returns the seconds to wait before the next request, by header or else by the error's text."""
-    if (millis := duration(headers.get("retry-after-ms", ""))) is not None:
-        return millis / 1000
-    if (seconds := duration(headers.get("retry-after", ""), headers.get("date", ""))) is not None:
-        return seconds
-    match = _WAIT_IN_TEXT.search(text)
-    return duration(match[1]) if match else None

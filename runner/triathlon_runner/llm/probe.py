@@ -1,7 +1,7 @@
 """How a server behaves: one table of checks, and the small questions whose replies they look at.
 
-`triathlon probe` asks the questions, at most nine; a run makes the checks that are `free` on the server's
-list and its first replies. A new check is one entry of `CHECKS`, and of `QUESTIONS` where it needs one.
+`triathlon probe` asks the questions, at most seven; a run makes the checks that need only the server's list
+and its first replies. A new check is one entry of `CHECKS`, and of `QUESTIONS` where it needs one.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from triathlon_runner.llm._api import (
@@ -24,10 +25,12 @@ from triathlon_runner.llm._api import (
     OtherModel,
     Retryable,
     Sampling,
+    estimated_tokens,
 )
-from triathlon_runner.llm._errors import json_object
+from triathlon_runner.llm._read import json_object
+from triathlon_runner.llm._server_info import any_name_error, fetch
 from triathlon_runner.llm.openai_chat import content_text
-from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo, estimated_tokens
+from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
 from triathlon_runner.replies import markers_in, unknown_marker
@@ -35,11 +38,7 @@ from triathlon_runner.replies import markers_in, unknown_marker
 if TYPE_CHECKING:
     from triathlon_runner.llm._model import OpenModel
 
-_STOP: Final = "[/DONE]"
-_TASK: Final = (
-    "Write a Python function `double(x)` that returns twice x. Think about it first. End with the line"
-    f" {_STOP} behind the function."
-)
+_TASK: Final = "Write a Python function `double(x)` that returns twice x. Think about it first."
 _TEXT: Final = "def double(x):\n    "
 _SYSTEM: Final = (
     "You are a programmer who answers in short sentences and writes Python without comments. You think about"
@@ -47,8 +46,8 @@ _SYSTEM: Final = (
 )
 """Longer than what chat templates put in its place: equal numbers of tokens mean that it is not read."""
 _OPTIONAL: Final = ("temperature", "top_p", "seed", "stop")
-LIMIT_FIELDS: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-"""Names of the token limit, each with the other."""
+_LIMIT_FIELDS: Final = ("max_tokens", "max_completion_tokens")
+"""Names of the token limit."""
 _COINCIDENCE: Final = 64
 """Tokens of a limit from which on a whole reply that has as many is no coincidence."""
 
@@ -71,10 +70,10 @@ QUESTIONS: Final[Mapping[str, SmallQuestion]] = {
     "again": SmallQuestion(("temperature", "top_p"), number=1),
     "sampled": SmallQuestion(("temperature", "top_p", "seed"), temperature=0.8),
     "system": SmallQuestion(tokens=16, system=True),
-    "stop": SmallQuestion(("stop",), tokens=128),
+    "stop": SmallQuestion(("stop",)),
     "limit": SmallQuestion(tokens=1),
 }
-"""With the second try of a refused token limit and the question for a model that nobody has: at most nine."""
+"""With the question for a model that nobody has: at most seven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +104,6 @@ class Seen:
     server: ServerInfo
     settings: ModelSettings
     replies: Mapping[str, Reading]
-    refused_limit: str = ""
-    """Why the token limit was refused under the name that the row gives it."""
     any_name: str = ""
     """That the server answers to any name, in words; empty where it lists the model, or refuses others."""
 
@@ -138,8 +135,7 @@ class Check:
     name: str
     look: Callable[[Seen], Found]
     questions: tuple[str, ...] = ()
-    free: bool = False
-    """Whether a run makes it of the server's list and its first replies, which stand for its questions."""
+    """Whose replies it looks at. A run's first replies stand for `plain` and `limit`."""
 
 
 def _who(seen: Seen) -> Found:
@@ -183,17 +179,7 @@ def _reasoning(seen: Seen) -> Found:
 def _stop(seen: Seen) -> Found:
     if error := seen.error("stop"):
         return _of_setting(error, "`unsupported: [stop]` in its api block")
-
-    def is_nothing(answer: Answer | None) -> bool:
-        return answer is not None and not answer.reply.text.strip() and answer.reply.finish is Finish.STOP
-
-    answer = seen.answer("stop")
-    if answer and answer.reply.reasoning and is_nothing(answer) and not is_nothing(seen.answer("plain")):
-        return Found(
-            "they end the reply inside its reasoning; chat servers are sent none here, replies are cut here",
-            "`unsupported: [stop]` in its api block says so of this server",
-        )
-    return Found("accepted" if answer else "none are sent")
+    return Found("accepted" if seen.answer("stop") else "none are sent; replies are cut here")
 
 
 def _system(seen: Seen) -> Found:
@@ -215,19 +201,16 @@ def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
         return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
     reading, answer = seen.replies["limit"], seen.answer("limit")
-    if seen.refused_limit:
-        return _of_setting(seen.refused_limit, "`max_tokens_field` in its api block")
     if answer is None:
         return Found("not known: no reply")
     limit, written = reading.request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
         estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
         written = estimate if estimate > 3 * limit + 5 else 0
-    name = next((name for name in LIMIT_FIELDS if name in reading.request.body), "max_tokens")
     if written > limit:
         return Found(
-            f"not obeyed: {written} tokens where {limit} were allowed as {name!r}",
-            f"`max_tokens_field: {LIMIT_FIELDS[name]}` in its api block",
+            f"not obeyed: {written} tokens where {limit} were allowed",
+            "the other name of the limit as `max_tokens_field` in its api block",
         )
     if answer.reply.finish is Finish.STOP and (limit == 1 or written == limit >= _COINCIDENCE):
         return Found(
@@ -296,13 +279,13 @@ def _of_setting(error: str, setting: str) -> Found:
 
 
 CHECKS: Final = (
-    Check("who answers", _who, ("plain",), free=True),
-    Check("reasoning", _reasoning, ("plain",), free=True),
-    Check("stop strings", _stop, ("plain", "stop")),
+    Check("who answers", _who, ("plain",)),
+    Check("reasoning", _reasoning, ("plain",)),
+    Check("stop strings", _stop, ("stop",)),
     Check("system role", _system, ("plain", "system")),
-    Check("reply limit", _limit, ("limit",), free=True),
-    Check("usage", _usage, ("plain",), free=True),
-    Check("context length", _context, free=True),
+    Check("reply limit", _limit, ("limit",)),
+    Check("usage", _usage, ("plain",)),
+    Check("context length", _context),
     Check("temperature and seed", _sampled, ("sampled",)),
     Check("two greedy answers", _greedy, ("greedy", "again")),
 )
@@ -310,8 +293,8 @@ CHECKS: Final = (
 
 def free_findings(seen: Seen) -> list[str]:
     """Returns what a run finds in its server's list and in a reply, each with the setting that fixes it."""
-    free = (check for check in CHECKS if check.free and seen.replies.keys() >= set(check.questions))
-    found = ((check.name, check.look(seen)) for check in free)
+    checks = (check for check in CHECKS if seen.replies.keys() >= set(check.questions))
+    found = ((check.name, check.look(seen)) for check in checks)
     return [f"{name}: {each}" for name, each in found if each.setting]
 
 
@@ -338,21 +321,17 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
     Raises:
         ModelUnavailableError: the plain question has no answer, so that nothing can be said of the others.
     """
-    refused, limit_field = "", ""
-    await model.learn_server()
+    model.server = await model.config.server_info(partial(fetch, model))
     plain = await _ask(model, "plain")
-    if not plain.answer and (other := re.search(r"`max_tokens_field: (\w+)`", plain.error)):
-        refused, limit_field = plain.error, other[1]
-        plain = await _ask(model, "plain", limit_field)
     if not plain.answer:
         raise ModelUnavailableError(plain.error)
     replies = {"plain": plain}
-    any_name = await model.any_name_error() if may_ask() else ""
+    any_name = await any_name_error(model) if may_ask() else ""
     wanted = dict.fromkeys(name for check in CHECKS for name in check.questions if _can_ask(model, name))
     for name in wanted:
         if name not in replies and may_ask():
-            replies[name] = await _ask(model, name, limit_field)
-    seen = replace(model.seen(replies), refused_limit=refused, any_name=any_name)
+            replies[name] = await _ask(model, name)
+    seen = Seen(model.config, model.kind, model.server, model.settings, replies, any_name)
     found = {}
     for check in CHECKS:
         unasked = wanted.keys() & set(check.questions) - replies.keys()
@@ -361,25 +340,19 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
 
 
 def _can_ask(model: "OpenModel", name: str) -> bool:
-    """Whether a question makes sense for this row."""
-    config = model.config
+    """Whether a question makes sense for this row: chat servers are sent no stop strings by a run."""
     if name == "stop":
-        return "stop" not in config.unsupported and config.provider != "anthropic"
+        return model.kind == "base" and "stop" not in model.config.unsupported
     return name != "system" or model.kind == "instruct"
 
 
-async def _ask(model: "OpenModel", name: str, limit_field: str = "") -> Reading:
+async def _ask(model: "OpenModel", name: str) -> Reading:
     """Asks a question once, and reads its reply however it comes.
-
-    Args:
-        model: The model.
-        name: Of the question.
-        limit_field: Name of the token limit where the row's was refused.
 
     Raises:
         ServerUnreachableError: the server does not reply at all.
     """
-    request = _request(model, QUESTIONS[name], limit_field)
+    request = _request(model, QUESTIONS[name])
     reply, seconds = await model.raw_reply(request, QUESTIONS[name].number)
     error, answer, body = "", None, dict[str, Any]()
     with contextlib.suppress(Malformed, EndpointError):
@@ -396,26 +369,22 @@ async def _ask(model: "OpenModel", name: str, limit_field: str = "") -> Reading:
         if answer is None:
             model.stats.count_lost_reply(request.asked_tokens)
         else:
-            model.count(request, replace(answer, seconds=seconds))
+            timed = replace(answer, seconds=seconds)
+            model.stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
     return Reading(request, body, answer, model.secrets.scrub_message(error))
 
 
-def _request(model: "OpenModel", asked: SmallQuestion, limit_field: str) -> Request:
+def _request(model: "OpenModel", asked: SmallQuestion) -> Request:
     """Returns the request as a run would send it, without the settings that are not asked about."""
-    completes = model.kind == "base"
     system = (Message("system", _SYSTEM),) if asked.system else ()
-    prompt = Completion(_TEXT) if completes else Chat((*system, Message("user", _TASK)))
+    prompt = Completion(_TEXT) if model.kind == "base" else Chat((*system, Message("user", _TASK)))
     seed = 7 if "seed" in asked.settings else None
-    stop = (_STOP,) if "stop" in asked.settings else ()
+    stop = ("[/DONE]",) if "stop" in asked.settings else ()
     sampling = Sampling(asked.tokens, asked.temperature, 0.95 if asked.temperature else 1.0, stop, seed)
     request = model.request(prompt, sampling)
     unasked = {*_OPTIONAL} - {*asked.settings, *model.config.body}
     body = {name: value for name, value in request.body.items() if name not in unasked}
-    if stop and not completes:  # a run sends chat servers none
-        body["stop"] = list(stop)
-    for name in LIMIT_FIELDS.keys() & body.keys():
-        if asked.tokens == 1:  # without what the row adds for reasoning
-            body[name] = 1
-            request = replace(request, sampling=replace(sampling, max_tokens=1))
-        body[limit_field or name] = body.pop(name)
-    return replace(request, body=body)
+    if asked.tokens > 1:
+        return replace(request, body=body)
+    body |= dict.fromkeys(body.keys() & set(_LIMIT_FIELDS), 1)  # without what the row adds for reasoning
+    return replace(request, body=body, sampling=replace(sampling, max_tokens=1))

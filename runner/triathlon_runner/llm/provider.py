@@ -5,7 +5,6 @@ All that it needs is here; an example of 30 lines is `tests/support/bracket_prov
 """
 
 import json
-import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +15,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from triathlon_runner.llm._api import CHARACTERS_A_TOKEN, Answer, Chat, Completion, Sampling
+from triathlon_runner.llm._api import Answer, Chat, Completion, Sampling, estimated_tokens
+from triathlon_runner.llm._secrets import domains_of_key
+from triathlon_runner.pasted_keys import remove_keys
+from triathlon_runner.terminal import first_of
 from triathlon_runner.yaml_file import matching
 
 _SUITE_FIELDS = {
@@ -26,34 +28,13 @@ _SUITE_FIELDS = {
 """Body fields that the protocol of a suite decides, never the `body` of a row."""
 _REQUEST = re.compile(r"(/chat)?/completions$|/messages$")
 """Endings that are no part of a base address: requests add them to it."""
-_HOSTS_OF_KEYS = {
-    "OPENAI": "openai.com azure.com",
-    "AZURE_OPENAI": "azure.com",
-    "ANTHROPIC": "anthropic.com",
-    "GEMINI": "googleapis.com",
-    "GOOGLE": "googleapis.com",
-    "DEEPSEEK": "deepseek.com",
-    "OPENROUTER": "openrouter.ai",
-    "MISTRAL": "mistral.ai",
-    "GROQ": "groq.com",
-    "XAI": "x.ai",
-    "TOGETHER": "together.xyz together.ai",
-    "FIREWORKS": "fireworks.ai",
-    "COHERE": "cohere.com cohere.ai",
-    "CEREBRAS": "cerebras.ai",
-    "NVIDIA": "nvidia.com",
-    "PERPLEXITY": "perplexity.ai",
-    "DASHSCOPE": "aliyuncs.com",
-    "MOONSHOT": "moonshot.ai moonshot.cn",
-    "HF": "huggingface.co",
-    "HUGGINGFACE": "huggingface.co",
-    "REPLICATE": "replicate.com",
-    "AWS": "amazonaws.com",
-    "GITHUB": "github.com github.ai",
-}
-"""By how the name of a variable begins: the domains of the provider whose key it holds."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+_SAME_MODEL = ("", ":latest", "@main")
+"""What a server may put behind a model's name: it is the same model."""
+_NAMES = 10
+"""Names of models that a message lists."""
 
 T = TypeVar("T")
 
@@ -79,11 +60,6 @@ Many = Annotated[tuple[T, ...], Field(strict=False)]
 
 _OF_THE_ASKER = frozenset(["http-referer", "referer", "user-agent", "x-title"])
 """Headers that say who asks; OpenRouter shows them on its pages."""
-
-
-def estimated_tokens(*texts: str) -> int:
-    """Returns about how many tokens texts have together."""
-    return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +134,17 @@ class ServerInfo:
     def name(self) -> str:
         """Server and version, or the hosts that may answer; empty where nothing is known."""
         return " ".join((self.hosts or f"{self.server} {self.version}").split())
+
+    def lists(self, config: "ApiConfig") -> bool:
+        """Returns whether it lists the row's model, or has no list."""
+        same = {f"{name}{tag}" for name in (config.model, *config.served_as) for tag in _SAME_MODEL}
+        return not self.listed or bool(same & set(self.listed))
+
+    @property
+    def names(self) -> str:
+        """Which models it lists, as part of a sentence; empty where it has no list."""
+        names = first_of([repr(remove_keys(name)) for name in self.listed], _NAMES)
+        return f"it lists {', '.join(names)}" if names else ""
 
     @property
     def identity(self) -> str:
@@ -317,12 +304,6 @@ class ApiConfig(BaseModel):
         """Returns the names of the environment variables that this row needs and that are not set."""
         names = [self.key_env, *self.secret_headers.values()]
         return [name for name in names if name is not None and not os.environ.get(name)]
-
-
-def domains_of_key(variable: str) -> list[str]:
-    """Returns the domains of the provider whose key a variable holds, by its name; empty for others."""
-    prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
-    return _HOSTS_OF_KEYS.get(prefix, "").split()
 
 
 def is_loopback(base_url: str) -> bool:

@@ -10,19 +10,3 @@ from triathlon_runner.serving._config import (
 )
 from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, Gpu, GpuAllocation, Machine, gpus
 from triathlon_runner.serving._server import Server, serve
-
-__all__ = [
-    "DEFAULT_AT_ONCE",
-    "Gpu",
-    "GpuAllocation",
-    "HuggingFaceWeights",
-    "Machine",
-    "PypiWeights",
-    "ServeConfig",
-    "Server",
-    "ServerLostError",
-    "ServingError",
-    "WheelMember",
-    "gpus",
-    "serve",
-]

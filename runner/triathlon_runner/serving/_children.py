@@ -67,17 +67,6 @@ async def spawn(
     return Child(process, grace)
 
 
-async def run(
-    command: Sequence[str], *, env: Mapping[str, str], log: Path, grace: float = _GRACE_SECONDS
-) -> int:
-    """Runs a command to its end and returns its exit status; a cancelled caller ends it."""
-    child = await spawn(command, env=env, log=log, grace=grace)
-    try:
-        return await child.process.wait()
-    finally:
-        await child.stop()
-
-
 _NEEDED = re.compile(
     r"""
     PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | LANG | LANGUAGE | TZ | XDG_(CACHE|CONFIG|DATA)_HOME
@@ -119,12 +108,26 @@ def inherited_variables(*prefixes: str) -> dict[str, str]:
     }
 
 
-async def run_step(
-    command: Sequence[str | Path], log: Path, failure: str, *, env: Mapping[str, str] | None = None
+async def run(
+    command: Sequence[str | Path],
+    log: Path,
+    failure: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    grace: float = _GRACE_SECONDS,
 ) -> None:
-    """Runs a command, offline for Hugging Face's libraries; `env`: further variables."""
+    """Runs a command to its end, offline for Hugging Face's libraries; a cancelled caller ends it.
+
+    Raises:
+        ServingError: it ended with an error; the message begins with `failure` and has the log's last lines.
+    """
     variables = {**inherited_variables(), "HF_HUB_OFFLINE": "1", **(env or {})}
-    if status := await run([str(part) for part in command], env=variables, log=log):
+    child = await spawn([str(part) for part in command], env=variables, log=log, grace=grace)
+    try:
+        status = await child.process.wait()
+    finally:
+        await child.stop()
+    if status:
         raise ServingError(f"{failure} (exit status {status}):\n{last_lines(log)}")
 
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -178,21 +179,26 @@ def _never_fits(config: ServeConfig, listed: Sequence[Gpu]) -> ServingError:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServerPlan:
-    """Everything that decides how the server runs, except its port."""
+    """Everything that decides how the server of a row runs, except its port."""
 
+    config: ServeConfig
+    model_id: str
     engine: Engine
     weights: Loadable
     allocation: GpuAllocation
-    arguments: dict[str, JsonValue]
-    """Of vLLM, without dashes."""
-    env: dict[str, str]
+    concurrency: int | None = None
+    """As the row states it."""
 
     @property
     def nice(self) -> int:
         """The niceness of the server's process."""
         return _NICE_ON_CPU if self.allocation.device == "cpu" else 0
+
+    @property
+    def _is_fast(self) -> bool:
+        return self.allocation.device == "cuda" or _cpu_computes_in_bfloat16()
 
     @property
     def most_at_once(self) -> int:
@@ -202,9 +208,7 @@ class ServerPlan:
         """
         if isinstance(most := self.arguments.get("max-num-seqs"), int):
             return most
-        device = self.allocation.device
-        is_fast = device == "cuda" or _cpu_computes_in_bfloat16()
-        return _MOST_AT_ONCE[device] if is_fast else DEFAULT_AT_ONCE
+        return _MOST_AT_ONCE[self.allocation.device] if self._is_fast else DEFAULT_AT_ONCE
 
     def command(self, port: int) -> list[str]:
         """The whole command line; the server listens on loopback."""
@@ -213,23 +217,59 @@ class ServerPlan:
         address = ["--host", LOOPBACK, "--port", str(port)]
         return [str(self.engine.python), *entry, *model, *address, *_words(self.arguments)]
 
+    @cached_property
+    def arguments(self) -> dict[str, JsonValue]:
+        """Of vLLM, without dashes: the row's fields, our defaults, and its `args`, which go before these."""
+        config, template, lora = self.config, self.config.chat_template, self.config.lora
+        dtype: str = config.dtype
+        if dtype == "auto" and self.weights.from_gguf:
+            dtype = "bfloat16" if self._is_fast else "float32"
+        arguments: dict[str, JsonValue] = {
+            "served-model-name": f"{self.model_id}-base" if lora else self.model_id,
+            "dtype": dtype,
+            "revision": self.weights.commit,
+            "tokenizer-revision": self.weights.commit,
+            "max-model-len": config.max_model_len,
+            "trust-remote-code": config.trust_remote_code or None,
+            "chat-template": str(absolute(template)) if template else None,
+            "enable-lora": bool(lora) or None,
+            "lora-modules": f"{self.model_id}={absolute(lora)}" if lora else None,
+            # vLLM would add the repetition penalty and top-k of generation_config.json to every request.
+            "generation-config": "vllm",
+            "uvicorn-log-level": "warning",  # a line for each request would repeat what the runner records
+            "gpu-memory-utilization": self.allocation.share,
+        }
+        if self.allocation.device == "cuda":
+            arguments["max-num-seqs"] = self.concurrency or _MOST_AT_ONCE["cuda"]
+        else:  # compiling takes minutes on a CPU and gains little for models that fit one
+            arguments["enforce-eager"] = True
+        arguments |= {hyphenated(name): value for name, value in config.args.items()}
+        return {name: value for name, value in arguments.items() if value is not None}
 
-def plan_server(
-    config: ServeConfig,
-    model_id: str,
-    engine: Engine,
-    weights: Loadable,
-    allocation: GpuAllocation,
-    concurrency: int | None = None,
-) -> ServerPlan:
-    """The command and environment for a row of models.yaml; `concurrency` as the row states it."""
-    dtype: str = config.dtype
-    if dtype == "auto" and weights.from_gguf:
-        fast = allocation.device == "cuda" or _cpu_computes_in_bfloat16()
-        dtype = "bfloat16" if fast else "float32"
-    args = {hyphenated(name): value for name, value in config.args.items()}
-    arguments = _model_arguments(config, model_id, weights, dtype) | _defaults(allocation, concurrency) | args
-    return ServerPlan(engine, weights, allocation, arguments, _environment(config, weights, allocation))
+    @cached_property
+    def env(self) -> dict[str, str]:
+        """The server's whole environment."""
+        config, is_of_hub = self.config, self.weights.commit is not None
+        env = inherited_variables(*(HUB if is_of_hub else ()), *(RAY if config.spans_nodes else ())) | {
+            "VLLM_NO_USAGE_STATS": "1",
+            "DO_NOT_TRACK": "1",
+            "PYTHONUNBUFFERED": "1",
+            # By default vLLM closes idle connections after 5 s, as clients do: a question sent then is lost.
+            "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600",
+        }
+        if not config.spans_nodes:
+            # By default the engine's parts talk to each other over the machine's network address.
+            env["VLLM_HOST_IP"] = LOOPBACK
+            # nvidia-smi counts in this order, CUDA by default in another.
+            env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+            env["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.index) for gpu in self.allocation.gpus)
+        if not is_of_hub:
+            env["HF_HUB_OFFLINE"] = "1"
+        if self.allocation.device == "cpu":
+            env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
+            if not any("parallel" in name for name in config.args):
+                env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
+        return env | config.env
 
 
 def _cpu_computes_in_bfloat16() -> bool:
@@ -245,40 +285,6 @@ def _cpu_computes_in_bfloat16() -> bool:
     return bool(flags & {"avx512_bf16", "amx_bf16"})
 
 
-def _defaults(allocation: GpuAllocation, concurrency: int | None) -> dict[str, JsonValue]:
-    """Arguments that a row's `args` may override."""
-    # vLLM would otherwise add the repetition penalty and top-k of generation_config.json to every request.
-    # A log line per request would repeat what the runner records.
-    defaults: dict[str, JsonValue] = {"generation-config": "vllm", "uvicorn-log-level": "warning"}
-    if allocation.share is not None:
-        defaults["gpu-memory-utilization"] = allocation.share
-    if allocation.device == "cuda":
-        defaults["max-num-seqs"] = concurrency or _MOST_AT_ONCE["cuda"]
-    else:
-        # Compiling takes minutes on a CPU and gains little for models that fit one.
-        defaults["enforce-eager"] = True
-    return defaults
-
-
-def _model_arguments(
-    config: ServeConfig, model_id: str, weights: Loadable, dtype: str
-) -> dict[str, JsonValue]:
-    """Arguments that a row's `args` cannot override: it has fields of its own for them."""
-    template, lora = config.chat_template, config.lora
-    arguments: dict[str, JsonValue] = {
-        "served-model-name": f"{model_id}-base" if lora else model_id,
-        "dtype": dtype,
-        "revision": weights.commit,
-        "tokenizer-revision": weights.commit,
-        "max-model-len": config.max_model_len,
-        "trust-remote-code": config.trust_remote_code or None,
-        "chat-template": str(absolute(template)) if template else None,
-        "enable-lora": bool(lora) or None,
-        "lora-modules": f"{model_id}={absolute(lora)}" if lora else None,
-    }
-    return {name: value for name, value in arguments.items() if value is not None}
-
-
 def _words(arguments: dict[str, JsonValue]) -> list[str]:
     """`{"seed": 2, "enforce-eager": False}` becomes `--seed 2 --no-enforce-eager`."""
     words: list[str] = []
@@ -290,27 +296,3 @@ def _words(arguments: dict[str, JsonValue]) -> list[str]:
         else:
             words += [f"--{name}", value if isinstance(value, str) else json.dumps(value)]
     return words
-
-
-def _environment(config: ServeConfig, weights: Loadable, allocation: GpuAllocation) -> dict[str, str]:
-    needed = (*(HUB if weights.commit is not None else ()), *(RAY if config.spans_nodes else ()))
-    env = inherited_variables(*needed) | {
-        "VLLM_NO_USAGE_STATS": "1",
-        "DO_NOT_TRACK": "1",
-        "PYTHONUNBUFFERED": "1",
-        # By default vLLM closes idle connections after 5 s, as clients do: a question sent just then is lost.
-        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "600",
-    }
-    if not config.spans_nodes:
-        # By default the engine's parts talk to each other over the machine's network address.
-        env["VLLM_HOST_IP"] = LOOPBACK
-        # nvidia-smi counts in this order, CUDA by default in another.
-        env["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-        env["CUDA_VISIBLE_DEVICES"] = ",".join(str(gpu.index) for gpu in allocation.gpus)
-    if weights.commit is None:
-        env["HF_HUB_OFFLINE"] = "1"
-    if allocation.device == "cpu":
-        env |= {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": _CPU_CACHE_GIB}
-        if not any("parallel" in name for name in config.args):
-            env |= {**_ONE_PROCESS, "OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
-    return env | config.env

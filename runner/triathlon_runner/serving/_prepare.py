@@ -19,7 +19,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Literal
 
-from triathlon_runner.serving._children import INSTALLER, inherited_variables, prepare_once, run_step
+from triathlon_runner.serving._children import INSTALLER, inherited_variables, prepare_once, run
 from triathlon_runner.serving._config import (
     HuggingFaceWeights,
     PypiWeights,
@@ -95,19 +95,16 @@ async def _named_engine(config: ServeConfig) -> Engine:
     assert config.python is not None
     # Not resolved: a link into an environment is what makes the environment's packages visible.
     python = absolute(config.python)
-    versions: dict[str, str] = {}
-    problem, output = "an environment without vLLM", b""
+    versions, problem = dict[str, str](), "an environment without vLLM"
     try:
         asked = [str(python), "-c", _ASK_VERSION]
         done = await asyncio.to_thread(
             subprocess.run, asked, env=inherited_variables(), capture_output=True, check=False
         )
-        output = done.stderr or done.stdout
-        versions = json.loads(done.stdout)
-    except OSError as error:
-        problem = str(error)
-    except ValueError:
-        problem = repr(output.decode(errors="replace")[-300:])
+        problem = done.stderr.decode(errors="replace")[-300:] or problem
+        versions = json.loads(done.stdout or b"{}")
+    except (OSError, ValueError) as error:
+        problem = f"{problem} ({error})"
     if not versions:
         raise ServingError(
             f"expected an interpreter with vLLM as python: {str(python)!r}, got {problem}; check the path, or"
@@ -138,7 +135,7 @@ async def _install(engine: Engine, folder: Path, complete: Path) -> None:
             overrides.write_text("\n".join(cpu_overrides(distribution.requires or [])))
             install += ["--overrides", overrides]
         await _uv([*install, *_CONVERTER_NEEDS], log, f"could not install what {pinned} needs")
-        await run_step(
+        await run(
             (engine.python, "-c", "import torch, transformers, gguf, accelerate, vllm"),
             log,
             f"{pinned} was installed, but importing it failed",
@@ -178,7 +175,7 @@ async def _uv(arguments: Sequence[str | Path], log: Path, failure: str) -> None:
         env["UV_FIND_LINKS"] = ",".join(env["UV_FIND_LINKS"].split())
     offline = ["--no-index"] if os.environ.get("PIP_NO_INDEX") else []
     command = [find_uv_bin(), *arguments, *(offline if "pip" in arguments else [])]
-    await run_step(command, log, failure, env=env | inherited_variables(*INSTALLER))
+    await run(command, log, failure, env=env | inherited_variables(*INSTALLER))
 
 
 async def prepare_weights(config: ServeConfig, *, engine: Engine, cache: Path, report: Report) -> Loadable:
@@ -260,7 +257,7 @@ async def _converted(
         shutil.rmtree(half, ignore_errors=True)
         log.unlink(missing_ok=True)
         try:
-            await run_step([engine.python, _CONVERTER, gguf, half], log, f"could not convert {str(gguf)!r}")
+            await run([engine.python, _CONVERTER, gguf, half], log, f"could not convert {str(gguf)!r}")
             shutil.move(half, folder)
         finally:
             shutil.rmtree(half, ignore_errors=True)
@@ -293,15 +290,27 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
 
     `env` are the row's own variables, which go before those of our environment.
     """
+    import httpx2  # noqa: PLC0415  only where weights lie there
+    from huggingface_hub import HfApi  # noqa: PLC0415
+    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
+
     if _COMMIT.fullmatch(weights.revision):
         return weights.revision
-    settings = {**os.environ, **env}
-    problem = "HF_HUB_OFFLINE is set"
+    settings, problem = {**os.environ, **env}, "HF_HUB_OFFLINE is set"
     if settings.get("HF_HUB_OFFLINE") not in {"1", "true"}:
+        api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
         try:
-            return _ask_hub(weights, settings)
-        except ConnectionError as error:
-            problem = str(error)
+            found = api.model_info(weights.repo, revision=weights.revision, timeout=_HUB_SECONDS)
+            return str(found.sha)
+        except httpx2.HTTPError as error:
+            status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+            if status in {401, 403, 404}:
+                raise ServingError(
+                    f"the hub knows no revision {weights.revision!r} of {weights.repo!r}, or shows it only to"
+                    f" those who may see it ({status}); check the name, accept its licence there, and set"
+                    " HF_TOKEN"
+                ) from None
+            problem = f"{type(error).__name__}: {error}"
     home = Path(settings.get("HF_HOME", "~/.cache/huggingface"))
     hub = Path(settings.get("HF_HUB_CACHE", home / "hub")).expanduser()
     downloaded = hub / f"models--{weights.repo.replace('/', '--')}" / "refs" / weights.revision
@@ -311,25 +320,3 @@ def commit_of(weights: HuggingFaceWeights, env: dict[str, str]) -> str:
         f"expected a Hugging Face hub to say which commit of {weights.repo!r} is {weights.revision!r}, got"
         f" {problem}; set `revision:` to a commit (40 hex digits) that is downloaded already, or use `path:`"
     )
-
-
-def _ask_hub(weights: HuggingFaceWeights, settings: dict[str, str]) -> str:
-    """The commit that the hub names; raises ConnectionError where the hub does not answer."""
-    import httpx2  # noqa: PLC0415  only where weights lie there
-    from huggingface_hub import HfApi  # noqa: PLC0415
-    from huggingface_hub.errors import HfHubHTTPError  # noqa: PLC0415
-
-    api = HfApi(endpoint=settings.get("HF_ENDPOINT"), token=settings.get("HF_TOKEN"))
-    try:
-        commit = api.model_info(weights.repo, revision=weights.revision, timeout=_HUB_SECONDS).sha
-    except httpx2.HTTPError as error:
-        status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
-        if status not in {401, 403, 404}:
-            raise ConnectionError(f"{type(error).__name__}: {error}") from error
-        raise ServingError(
-            f"the hub knows no revision {weights.revision!r} of {weights.repo!r}, or shows it only to those"
-            f" who may see it ({status}); check the name, accept its licence there, and set HF_TOKEN"
-        ) from None
-    if not _COMMIT.fullmatch(str(commit)):
-        raise ServingError(f"expected a commit of {weights.repo!r} from {api.endpoint!r}, got {commit!r}")
-    return str(commit)

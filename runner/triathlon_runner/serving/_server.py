@@ -16,7 +16,7 @@ from typing import Any
 
 from triathlon_runner.serving._children import Child, last_lines, spawn
 from triathlon_runner.serving._config import ServeConfig, ServerLostError, ServingError, absolute
-from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, LOOPBACK, Machine, ServerPlan, plan_server
+from triathlon_runner.serving._launch import DEFAULT_AT_ONCE, LOOPBACK, Machine, ServerPlan
 from triathlon_runner.serving._prepare import prepare_engine, prepare_weights
 
 _TOKENS_OF_A_QUESTION = 2048
@@ -63,9 +63,9 @@ async def serve(
     async with machine.allocate(config, lambda why: report(f"{model_id} is {why}")) as allocation:
         engine = await prepare_engine(config, allocation.device, cache, report)
         weights = await prepare_weights(config, engine=engine, cache=cache, report=report)
-        plan = plan_server(config, model_id, engine, weights, allocation, concurrency)
+        plan = ServerPlan(config, model_id, engine, weights, allocation, concurrency)
         with _kept_port() as port:
-            server = Server(plan, config, model_id, port, log, report, machine.starting)
+            server = Server(plan, port, log, report, machine.starting)
             try:
                 await server.start()
                 yield server
@@ -77,17 +77,10 @@ class Server:
     """One running server; made by `serve`."""
 
     def __init__(
-        self,
-        plan: ServerPlan,
-        config: ServeConfig,
-        model: str,
-        port: int,
-        log: Path,
-        report: Callable[[str], None],
-        starting: asyncio.Lock,
+        self, plan: ServerPlan, port: int, log: Path, report: Callable[[str], None], starting: asyncio.Lock
     ) -> None:
         """Nothing is started yet; `starting` is held while it starts."""
-        self.model = model
+        self.model = plan.model_id
         """The name under which it answers."""
         self.weights = plan.weights.origin
         """Where they come from, pinned by checksum or commit."""
@@ -96,7 +89,7 @@ class Server:
         self.base_url = f"http://{LOOPBACK}:{port}/v1"
         """The same after a restart."""
         self._root = self.base_url.removesuffix("/v1")
-        self._plan, self._config, self._report, self._starting = plan, config, report, starting
+        self._plan, self._report, self._starting = plan, report, starting
         self._child: Child | None = None
         self._port, self._log, self._log_start = port, log, 0
         self._restarted_at: deque[float] = deque()
@@ -174,7 +167,7 @@ class Server:
         now, restarts = time.monotonic(), self._restarted_at
         while restarts and now - restarts[0] > _RESTART_WINDOW_SECONDS:
             restarts.popleft()
-        if len(restarts) >= self._config.max_restarts:
+        if len(restarts) >= self._plan.config.max_restarts:
             raise ServerLostError(
                 f"the server of {self.model!r} failed again after {len(restarts)} restarts within an hour"
                 f" ({why}). {self._last_lines()}"
@@ -208,7 +201,7 @@ class Server:
             self._report(f"{self.model} answers after {time.monotonic() - started:.0f} s")
 
     async def _until_ready(self, child: Child, started: float) -> None:
-        timeout = self._config.start_timeout
+        timeout = self._plan.config.start_timeout
         deadline, next_report = started + timeout, started + _REPORT_SECONDS
         while await _text(f"{self._root}/health", _CHECK_SECONDS) is None:
             now = time.monotonic()

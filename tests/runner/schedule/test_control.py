@@ -10,7 +10,7 @@ import pytest
 
 from support.long_units import QUESTIONS, LongRun, LongSuite
 from support.model_server import ModelServer
-from support.server_replies import Asked, Half, Hang, Raw, Response, Said, Status, too_many
+from support.server_replies import Asked, Half, Raw, Reset, Response, Said, Status, too_many
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm import EndpointStats
 from triathlon_runner.models_yaml import Price
@@ -147,7 +147,7 @@ async def test_a_stop_gives_up_what_takes_too_long(tmp_path: Path) -> None:
     run = LongRun(tmp_path, LongSuite(4), concurrency=8)
 
     def say(asked: Asked) -> str | Response:
-        return Hang() if "task 0, question 5" in asked.prompt else "x"
+        return Reset(3600) if "task 0, question 5" in asked.prompt else "x"
 
     async with ModelServer(say) as server:
         summary = await stopped_after(run, server, 3 * QUESTIONS + 6, stop_seconds=0.5)

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from support.hashes import hashes
 from triathlon_runner.errors import UserError
-from triathlon_runner.llm import EndpointStats
+from triathlon_runner.llm import Answer, EndpointStats
 from triathlon_runner.models_yaml import Price
-from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.records import Outcome, Reply, UnitRecord, Usage
 from triathlon_runner.schedule import Account, ConsoleProgress, JsonLog
 
 RECORD = UnitRecord(
@@ -110,7 +110,8 @@ def test_line_of_replies_from_the_cache() -> None:
             progress.start("m", "evolved/x")
             progress.finished(RECORD, from_earlier_run=True)
         lines.append(capture.get().rstrip())
-        stats.count_answer(input_tokens=1, output_tokens=5, seconds=0.5)
+        answer = Answer(Reply(text="x"), Usage(input_tokens=1, output_tokens=5), 0.5, "m")
+        stats.count_answer(answer, asked_tokens=1, max_tokens=9)
     of_suite = "m evolved/x  1/1 done  0 open  1 cached; all of m so far:"
     assert lines[0].endswith(f"{of_suite} limit 2  0.00 USD")
     assert f"{of_suite} 5 tokens  10 tokens/s  limit 2" in lines[1]

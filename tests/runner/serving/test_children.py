@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from triathlon_runner.serving import _children
+from triathlon_runner.serving import ServingError, _children
 from triathlon_runner.serving._children import (
     HUB,
     INSTALLER,
@@ -39,10 +39,10 @@ while not os.path.exists(sys.argv[1] + "/child"):
 # A runner that starts the above and waits for its own end.
 _RUNNER = """
 import asyncio, pathlib, sys
-from triathlon_runner.serving._children import inherited_variables, run
+from triathlon_runner.serving._children import run
 folder = pathlib.Path(sys.argv[1])
 command = [sys.executable, "-c", sys.argv[2], str(folder), "stay"]
-asyncio.run(run(command, env=inherited_variables(), log=folder / "log", grace=0.2))
+asyncio.run(run(command, folder / "log", "failed", grace=0.2))
 """
 
 
@@ -83,15 +83,14 @@ async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
     """Whether it ends by itself, or because whoever waits for it is cancelled."""
-    env = inherited_variables()
-    task = asyncio.create_task(run(_command(tmp_path, how), env=env, log=tmp_path / "log", grace=0.2))
+    task = asyncio.create_task(run(_command(tmp_path, how), tmp_path / "log", "failed", grace=0.2))
     if how == "stay":
         await asyncio.to_thread(_until, "alive", tmp_path)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
     else:
-        assert await task == 0
+        await task
     await asyncio.to_thread(_until, "gone", tmp_path, 2.0)
 
 
@@ -111,16 +110,20 @@ def test_nothing_outlives_a_killed_runner(tmp_path: Path, number: signal.Signals
         runner.wait()
 
 
-async def test_exit_status_and_output(tmp_path: Path) -> None:
-    """The command has its status, or 128 + n where signal n ended it; its output goes to the log."""
-    log, env = tmp_path / "logs" / "log", inherited_variables()
-    code = "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(7)"
-    assert await run([sys.executable, "-c", code], env=env, log=log) == 7
-    killed = "import os; print('more', flush=True); os.kill(os.getpid(), 9)"
-    assert await run([sys.executable, "-c", killed], env=env, log=log) == 137
-    assert log.read_text().split() == ["out", "err", "more"]
-    assert await run([str(tmp_path / "missing")], env=env, log=log) == 127
-    assert "could not start" in log.read_text()
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (["sys.stdout.write('out'); sys.exit(7)"], "failed (exit status 7):\n    out"),
+        (["import os; print('more', flush=True); os.kill(os.getpid(), 9)"], "(exit status 137):\n    more"),
+        (None, "(exit status 127):\n    error: could not start '/missing'"),
+    ],
+)
+async def test_a_command_that_fails(tmp_path: Path, command: list[str] | None, shown: str) -> None:
+    """The error has its status, 128 + n where signal n ended it, and the end of its log."""
+    words = [sys.executable, "-c", f"import sys; {command[0]}"] if command else ["/missing"]
+    with pytest.raises(ServingError) as caught:
+        await run(words, tmp_path / "logs" / "log", "failed")
+    assert shown in str(caught.value)
 
 
 async def test_a_modest_command_with_a_scratch_folder(tmp_path: Path) -> None:

@@ -165,9 +165,8 @@ async def test_restarts_are_counted(stand: _Stand, monkeypatch: pytest.MonkeyPat
     stand.log.write_text("EngineDeadError: EngineCore encountered an issue.")
     now = [0.0]
     monkeypatch.setattr("triathlon_runner.serving._server.time.monotonic", lambda: now[0])
-    config = stand.config("answers", max_restarts=2)
-    plan = cast(ServerPlan, MagicMock())
-    server = Server(plan, config, "m", 1, stand.log, stand.report, asyncio.Lock())
+    plan = cast(ServerPlan, MagicMock(config=stand.config("answers", max_restarts=2)))
+    server = Server(plan, 1, stand.log, stand.report, asyncio.Lock())
     monkeypatch.setattr(server, "start", AsyncMock())
     await server.ensure()
     now[0] = 3000.0
