@@ -23,6 +23,7 @@ from triathlon_site.pages import (
     truth,
 )
 from triathlon_site.pages._site import FRONT, Gathered
+from triathlon_site.pages.all_models import SHOWN, AllModels, all_models
 from triathlon_site.render import MISSING, Draft, Environment, Link, Page
 from triathlon_site.scores import Board
 
@@ -72,7 +73,7 @@ class Rendering:
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
-    table = front.all_models(site) if site.has_all_models else None
+    table = all_models(site) if site.has_all_models else None
     rows = {row.info.id: row for row in table.rows} if table else {}
     starts = range(0, len(site.cards), MODELS_A_SECTION)
     some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
@@ -90,11 +91,11 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     ]
 
 
-def _front(site: Gathered, table: front.AllModels | None) -> Parts:
+def _front(site: Gathered, table: AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
     if table:
         yield from front.drafts(site, table)
-        boards = {column.board for column in front.SHOWN}
+        boards = {column.board for column in SHOWN}
         solved = solved_cost_by_name(site.boards, site.models, boards)
         yield from choose.drafts(table, solved)
     elif not site.overall_pages:

@@ -23,10 +23,10 @@ from triathlon_site.figures import (
     plotly_styles,
     rank_shift,
 )
-from triathlon_site.pages import front
-from triathlon_site.pages._cells import short_title
-from triathlon_site.pages._reported import REPORTED
+from triathlon_site.pages._scores import REPORTED, short_title
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.all_models import model_rows
+from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.published import PublishedColumn, PublishedTable
 from triathlon_site.ranking import smallest_ranks
@@ -176,7 +176,7 @@ def _graded_matrix(site: Gathered) -> Matrix:
 
 def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedColumn]]:
     """Published rankings, with their headlines, that are in no column of the table of all models."""
-    placed = {place for column in front.CORRELATED if column.column for place in column.reported}
+    placed = {place for column in CORRELATED if column.column for place in column.reported}
     headlines = [(table, table.headline) for table in site.reported.boards.values()]
     return [(table, score) for table, score in headlines if score and (table.id, score.id) not in placed]
 
@@ -186,7 +186,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
 
     Models are named by their place in the table.
     """
-    shown = {place for column in front.CORRELATED for place in column.reported}
+    shown = {place for column in CORRELATED for place in column.reported}
     outside = [
         FrontColumn(
             id=table.id,
@@ -199,8 +199,8 @@ def _all_models_matrix(site: Gathered) -> Matrix:
         for table, score in _outside_rankings(site)
         if (table.id, score.id) not in shown
     ]
-    correlated = (*front.CORRELATED, *outside)
-    rows = front.model_rows(site, correlated) if site.has_all_models else []
+    correlated = (*CORRELATED, *outside)
+    rows = model_rows(site, correlated) if site.has_all_models else []
     columns = []
     for column in correlated:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}

@@ -25,7 +25,7 @@ from triathlon_site.figures import (
     radar_path,
 )
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cells import axis_title, dimension_title, dimensions, share_of_maximum
+from triathlon_site.pages._scores import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page

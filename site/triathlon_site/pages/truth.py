@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from triathlon_site.load import MEASURED
-from triathlon_site.pages._cards import ModelSnapshot
-from triathlon_site.pages._cells import receipt_path
-from triathlon_site.pages._reported import ShownScore
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._scores import ShownScore, receipt_path
+from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.published import SAME
 from triathlon_site.render import Draft
 from triathlon_site.scores import Board, ColumnScores, Score

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.page_tables import PageParser
-from support.visit import names, narrow, settle, visit
+from support.visit import names, settle, visit
 
 pytestmark = pytest.mark.browser
 
@@ -94,22 +94,6 @@ def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -
     expect(page.locator("#compare .lede").first).to_contain_text("Switch from Alpha to Beta?")
 
 
-def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
-    """From a model's page back to the board: search, filter and order are as they were."""
-    visit(page, (site / "overall-core.html").as_uri())
-    narrow(page, "Licence", "mit")
-    page.get_by_label("Find a model").fill("ta")
-    page.get_by_role("button", name="Model", exact=True).click()
-    shown = names(page)
-    assert shown == ["Beta", "Delta"]
-    page.get_by_role("link", name="Beta", exact=True).first.click()
-    page.wait_for_url("**/models/beta.html")
-    page.go_back()
-    settle(page)
-    assert names(page) == shown
-    assert page.get_by_label("Find a model").input_value() == "ta"
-
-
 def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
     visit(page, (site / "overall-core.html").as_uri())
@@ -184,18 +168,6 @@ def test_tables_are_named_and_their_heads_have_a_scope(site: Path) -> None:
         assert tables and all(table.label for table in tables), path
         heads = re.findall("<th[ >][^>]*", (site / path).read_text())
         assert all('scope="' in head for head in heads), path
-
-
-def test_the_head_stays_above_where_the_table_fits(page: Page, site: Path) -> None:
-    """A table that needs no frame of its own sticks to the window."""
-    page.set_viewport_size({"width": 1700, "height": 320})
-    visit(page, (site / "overall-core.html").as_uri())
-    page.wait_for_selector(".table-frame.fits", state="attached")
-    page.locator("tbody tr").nth(2).evaluate(
-        "row => scrollTo(0, scrollY + row.getBoundingClientRect().top - 90)"
-    )
-    top = page.locator("table.board thead").evaluate("head => head.getBoundingClientRect().top")
-    assert top == pytest.approx(0, abs=1)
 
 
 def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> None:

@@ -91,37 +91,3 @@ def test_without_scripts_the_first_rows_lead_to_all_models(browser: Browser, sit
     page.locator(".names a").first.click()
     expect(page.locator("h1")).to_be_visible()
     context.close()
-
-
-def test_the_page_to_choose_is_printed_without_its_controls(page: Page, site: Path) -> None:
-    """On paper stand the sentence, the chart, whole, and the table."""
-    page.set_viewport_size({"width": 1032, "height": 700})
-    visit(page, (site / "choose.html").as_uri())
-    page.wait_for_selector("[data-shown]")
-    page.emulate_media(media="print")
-    expect(page.locator("#choose .verdict")).to_be_visible()
-    expect(page.locator("#choose tbody tr").first).to_be_visible()
-    box = page.locator("#choose svg").bounding_box()
-    assert box and box["x"] >= 0 and box["x"] + box["width"] <= 1032 and box["y"] + box["height"] < 700
-    expect(page.locator("input:visible, select:visible, button:visible, nav:visible")).to_have_count(0)
-
-
-def test_the_choices_of_a_list_are_read_whole(page: Page, site: Path) -> None:
-    """The widest choice fits its list: nothing of `$ per million tokens` is cut."""
-    visit(page, (site / "choose.html").as_uri())
-    page.wait_for_selector("[data-shown]")
-    for name in ("Score", "Cost"):
-        field = page.get_by_label(name, exact=True)
-        now = field.bounding_box()
-        field.evaluate("field => { field.style.maxWidth = 'none'; }")
-        assert field.bounding_box() == now
-
-
-def test_published_figures_can_be_cited(page: Page, site: Path) -> None:
-    """The citation names the page and the day of its source; the table is copied like any other."""
-    for path in ("published.html", "published/evalplus.html"):
-        visit(page, (site / path).as_uri())
-        page.get_by_text("Cite these numbers").click()
-        expect(page.locator("#cite pre")).to_contain_text("title = {{Triathlon: published figures")
-        expect(page.locator("#cite").get_by_role("button", name="Copy")).to_be_visible()
-        expect(page.locator("summary", has_text="Copy")).to_have_count(1)

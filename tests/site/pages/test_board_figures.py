@@ -79,10 +79,3 @@ def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path)
     named, grey = names_of(figure)
     assert len(named) == 3 and 0 < len(grey) <= MOST_MUTED
     assert figure.caption.endswith("Grey: one in 2 of the others.")
-
-
-def test_no_line_is_grey_where_all_are_named(tmp_path: Path) -> None:
-    """Few models: nothing to choose, and the caption says nothing of grey lines."""
-    figure = loop_figure(tmp_path, 4, lambda models: models)
-    assert names_of(figure)[1] == set() and "Grey" not in figure.caption
-    assert 'class="figure"' in figure.svg

@@ -14,7 +14,6 @@ from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.compare import BEST, neighbours
 from triathlon_site.render import formats
-from triathlon_site.uncertainty import paired_difference
 
 
 def test_the_best_are_compared_each_with_each(tmp_path: Path) -> None:
@@ -26,21 +25,6 @@ def test_the_best_are_compared_each_with_each(tmp_path: Path) -> None:
     assert len(pairs) == BEST * (BEST - 1) // 2 + 2
     order = [row.model for row in overall.rows]
     assert all(order.index(pair.higher.id) < order.index(pair.lower.id) for pair in pairs)
-
-
-def test_a_difference_is_that_of_the_paired_bootstrap(tmp_path: Path) -> None:
-    """With one suite the same numbers as a single comparison; the verdict counts what leaves out zero."""
-    site = gather(small_results(tmp_path / "results"), None)
-    overall = site.overalls["core"]
-    loop = overall.boards[0].headline.samples[0]
-    for pair in neighbours(overall, site.models).pairs:
-        rows = loop.models.index(pair.higher.id), loop.models.index(pair.lower.id)
-        found, expected = pair.differences[0][0], paired_difference(loop, *rows)
-        assert found and expected
-        assert found.value == pytest.approx(expected.value)
-        assert found.interval.low == pytest.approx(expected.interval.low)
-        sure = sum(one.sure for one, _ in pair.differences if one)
-        assert (pair.verdict == "no difference shown") == (sure == 0)
 
 
 def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_path: Path) -> None:

@@ -1,24 +1,22 @@
 """The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
 
-import io
 import re
 from pathlib import Path
 from statistics import fmean
 
-import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, rendered_pages, rendered_texts, rich_results, small_results
+from support.site import entries, rendered_texts, rich_results, small_results
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site import analysis
 from triathlon_site.build import build, gather
 from triathlon_site.pages import Gathered
+from triathlon_site.pages._sides import profile
 from triathlon_site.pages.board._evolved_analyses import region_border
 from triathlon_site.pages.board.evolved import evolved_sections, share
 from triathlon_site.pages.board.loop import loop_sections, translation_sections
 from triathlon_site.pages.board.runtime import RUNTIME
-from triathlon_site.pages.model import profile
 from triathlon_site.render import Section, Value
 from triathlon_site.scores import Board, total
 
@@ -273,18 +271,6 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     assert f'href="{name}"' in pages["loop.html"]
 
 
-def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
-    """The same rows that the boards' CSV files have, typed; the same bytes each time."""
-    pages = {page.path: page for page in rendered_pages(site)}
-    content = pages["data/scores.parquet"].bytes
-    frame = pd.read_parquet(io.BytesIO(content))
-    lines = sum(pages[f"data/{one.plan.id}.csv"].content.count("\n") - 1 for one in site.boards)
-    assert len(frame) == lines
-    assert frame["score"].dtype == "float64" and frame["suites"][0].tolist() == ["loop/core"]
-    again = {page.path: page for page in rendered_pages(site)}
-    assert again["data/scores.parquet"].bytes == content
-
-
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
     pages = rendered_texts(site)
@@ -294,19 +280,6 @@ def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     for article in articles:
         names = re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", article)
         assert sorted(names) == ["fair", "middle", "strong", "weak"]
-
-
-def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:
-    """Pro sets and their base problems alone: each model's drop has its interval."""
-    suites = [FakeSuite(entry, tasks=10) for entry in entries(["evolved/humaneval", "evolved/humaneval-pro"])]
-    write_results(tmp_path, MODELS, suites)
-    site = gather(tmp_path, None, cache=tmp_path / "cache")
-    (found,) = site.boards
-    sections = {section.title: section for section in evolved_sections(found, site.models)}
-    drops = sections["Drops"]
-    assert drops.head == ("Model", "HumanEval Pro", "mean of the five", "to the average")
-    spans = {row[0].text: row[1].small for row in drops.rows}
-    assert re.fullmatch(r"−?\d+\.\d to −?\d+\.\d", spans["middle"])
 
 
 OLD = {f"m{n}": 10.0 + 7 * n for n in range(12)}

@@ -1,4 +1,4 @@
-"""How heavy the front page and the board of our own problems are."""
+"""How heavy the pages are."""
 
 import gzip
 import re
@@ -12,7 +12,6 @@ from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
 from triathlon_site.render import Environment, installed_environment
 
-THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
 MOST = 60_000
 MOST_ELEMENTS = 5_000
 PUBLISHED = Path(__file__).parents[3] / "results" / "published"
@@ -39,21 +38,6 @@ def registered(models: list[FakeModel]) -> Registry:
         for place, model in enumerate(models)
     ]
     return Registry.model_validate({"models": rows})
-
-
-def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
-    """HTML, style and scripts, each compressed: at most 60 kB in all, figures included."""
-    models = coders(100)
-    suites = [FakeSuite(entry, tasks=9) for entry in entries(THREE)]
-    write_results(tmp_path / "results", models, suites)
-    environment = installed_environment()
-    site = gather(tmp_path / "results", registered(models))
-    page = next(Rendering(site, environment).section(0))
-    assert page.path == "index.html" and page.content.count("<tr id=") == 100
-    assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
-    scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
-    assert scripts == [environment.assets[name] for name in ("shared.js", "tables.js", "copy.js", "find.js")]
-    assert 15_000 < _weight(page.bytes, environment) <= MOST
 
 
 def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
