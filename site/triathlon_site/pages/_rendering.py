@@ -20,7 +20,6 @@ from triathlon_site.pages import (
     overall,
     published,
     tasks,
-    truth,
 )
 from triathlon_site.pages._site import FRONT, Gathered
 from triathlon_site.pages.all_models import SHOWN, AllModels, all_models
@@ -82,7 +81,7 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
-            for page in (agreement, tasks, compare, published, method, truth, changes, data)
+            for page in (agreement, tasks, compare, published, method, changes, data)
         ),
         partial(_data_files, site),
         *(partial(model.drafts, site, cards, rows) for cards in some),
@@ -123,7 +122,7 @@ def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
         yield Link("Compare", "compare.html")
     if site.boards:
         yield Link("Tasks", "tasks.html")
-    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", truth.PATH))
+    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", published.TRUTH))
     yield Link("Data", "data.html", ("published.html", evidence.IMPORTED))
 
 
@@ -147,8 +146,8 @@ def _more_links(site: Gathered) -> Iterator[Link]:
         yield Link("Agreement", "agreement.html")
     if site.published:
         yield Link("Published", "published.html")
-    if any(truth.pairs(site)):
-        yield Link("How true", truth.PATH)
+    if any(published.pairs(site)):
+        yield Link("How true", published.TRUTH)
     if site.imported:
         yield Link("Imported", evidence.IMPORTED)
     if site.history.changes:

@@ -4,7 +4,6 @@ And the page of all its units.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -164,24 +163,8 @@ def reported_numbers(site: Gathered, card: ModelCard) -> Iterator[ReportedNumber
                     yield table, column, score, row.name, one.label
 
 
-@dataclass(frozen=True)
-class BesideRecording:
-    """One suite that was measured here and recorded by others."""
-
-    suite: str
-    recording: FileAggregate
-    metric: str
-    measured: str
-    recorded: str
-    tasks: int
-    """That both have."""
-    gained: list[tuple[str, str]]
-    """Tasks with a higher score here, with the address of each."""
-    lost: list[tuple[str, str]]
-
-
-def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecording]:
-    """Each suite of the model that both have."""
+def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any]]:
+    """Each suite of the model that was measured here and recorded by others."""
     measured_suites = {file.suite: file for file in site.files.get(info.id, ())}
     for recording in site.results.beside:
         here = measured_suites.get(recording.suite)
@@ -200,13 +183,14 @@ def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecordi
         measured, recorded = (
             formats.score(file.metrics[metric.id].score(metric), metric.maximum) for file in (here, recording)
         )
-        yield BesideRecording(
-            here.suite,
-            recording,
-            metric.title,
-            measured,
-            recorded,
-            len(both),
-            links(list(difference[difference > 0].index)),
-            links(list(difference[difference < 0].index)),
-        )
+        yield {
+            "suite": here.suite,
+            "recording": recording,
+            "metric": metric.title,
+            "measured": measured,
+            "recorded": recorded,
+            "tasks": len(both),
+            # tasks with a higher score here, and with a lower one, with the address of each
+            "gained": links(list(difference[difference > 0].index)),
+            "lost": links(list(difference[difference < 0].index)),
+        }

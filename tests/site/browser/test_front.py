@@ -1,20 +1,18 @@
 """The front page for a hurried newcomer, and tables that fold, in a real browser."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, small_results
+from support.site import add_published, entries, small_results
 from support.visit import narrow, settle, visit
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser
-PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 MODELS = (
     FakeModel("forgetful", 4.0, 0.15),
     *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(10)),
@@ -28,7 +26,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = small_results(root / "results", MODELS, tasks=30)
     official = entries(["loop/mbpp-plus"])
     write_results(results, MODELS[:7], [FakeSuite(entry, tasks=30) for entry in official])
-    shutil.copytree(PUBLISHED, results / "published")
+    add_published(results)
     facts = {"organization": "A", "parameters": "7B", "license": "mit", "open_weights": True}
     rows = [
         {"id": model.id, **facts, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
@@ -227,17 +225,6 @@ def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, p
     settle(page)
     assert max(page.evaluate(heights)) > 40
     expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
-
-
-@pytest.mark.parametrize(("width", "seen"), [(1024, 0), (1280, 1)])
-def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width: int, seen: int) -> None:
-    """A narrower one has them in the menu; the table never needs to be moved sideways."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    visit(page, (site / "index.html").as_uri())
-    for name in ("Licence", "Price out"):
-        expect(page.get_by_role("columnheader", name=name)).to_have_count(seen)
-    expect(page.locator(".table-frame.fits > table.all-models")).to_be_visible()
-    page.close()
 
 
 def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) -> None:

@@ -5,13 +5,12 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, page_text, rendered_texts, small_results
+from support.site import add_published, entries, rendered_texts, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
@@ -28,7 +27,6 @@ from triathlon_site.pages.all_models import (
 )
 from triathlon_site.published import Published
 
-FOLDER = Path(__file__).parents[3] / "results" / "published"
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
 
 
@@ -51,10 +49,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     )
     report = SubmissionReport("mine", ENGINE_VERSION, [handed_in], [], listed=True)
     (root / "runs/mine/verified.json").write_text(json.dumps(statement(report)))
-    shutil.copytree(FOLDER, root / "published")
-    (root / "recorded").mkdir()
-    (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
-    return gather(root, None)
+    return gather(add_published(root, {"gpt-5": "GPT-5"}), None)
 
 
 @pytest.fixture(scope="module")
@@ -250,38 +245,26 @@ def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
     write_results(
         results, [FakeModel("GPT-5")], [FakeSuite(one, tasks=4) for one in entries(["loop/mbpp-plus"])]
     )
-    shutil.copytree(FOLDER, results / "published")
-    build(results, tmp_path / "_site", None)
+    build(add_published(results), tmp_path / "_site", None)
     names = (tmp_path / "_site/data/all-models.csv").read_text()
     assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
 
 
-def test_results_alone_make_a_front_page(tmp_path: Path) -> None:
-    """Without published tables the measured models stand there; pages without content are not there."""
-    write_results(
-        tmp_path / "results",
-        [FakeModel("one"), FakeModel("two", -1.0)],
-        [FakeSuite(one, tasks=8) for one in entries(["loop/mbpp-plus"])],
-    )
-    build(tmp_path / "results", tmp_path / "_site", None)
-    page = page_text(tmp_path / "_site/index.html")
-    assert page.count("<tr id=") == 2
-    assert not (tmp_path / "_site/overall-core.html").exists()
-    assert not (tmp_path / "_site/changes.html").exists() and "changes.html" not in page
-
-
-def test_without_official_results_the_front_page_is_our_own_problems(tmp_path: Path) -> None:
-    """There is nothing else to show, and no second page of it."""
-    build(small_results(tmp_path / "results", tasks=4), tmp_path / "_site", None)
-    assert 'data-table="overall"' in page_text(tmp_path / "_site/index.html")
-    assert not (tmp_path / "_site/overall-core.html").exists()
-
-
-def test_nothing_at_all_says_what_to_do(tmp_path: Path) -> None:
-    """No results and no tables: the commands that make some."""
-    (tmp_path / "results").mkdir()
-    build(tmp_path / "results", tmp_path / "_site", None)
-    assert "triathlon run --profile quick" in page_text(tmp_path / "_site/index.html")
+def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
+    """Measured models alone, without published tables; our own problems alone, with no second page of them;
+    nothing at all: the commands that make some. Pages without content are not there.
+    """
+    official = [FakeSuite(one, tasks=8) for one in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], official)
+    small_results(tmp_path / "own", tasks=4)
+    (tmp_path / "nothing").mkdir()
+    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in ("official", "own", "nothing")}
+    assert pages["official"]["index.html"].count("<tr id=") == 2
+    assert 'data-table="overall"' in pages["own"]["index.html"]
+    assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
+    for found in pages.values():
+        assert not {"overall-core.html", "changes.html"} & found.keys()
+        assert "changes.html" not in found["index.html"]
 
 
 def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:

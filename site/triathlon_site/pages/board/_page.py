@@ -22,7 +22,7 @@ from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.render import Draft, Link
-from triathlon_site.scores import Board, Column, ColumnScores, Score, known_share, set_title
+from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
 
 VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
 ARTICLES: Final = {
@@ -51,32 +51,21 @@ def heading_of(board: Board) -> str:
     return catalogue.discipline(discipline).kind_of or discipline
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Who leads a board, and who cannot be told from the leader."""
-
-    board: Board
-    leaders: Sequence[ModelInfo]
-    """More than one where the first place is shared."""
-    score: Score
-    alike: Sequence[ModelInfo]
-    """The other models of the first tier."""
-    models: int
-    """The number of models with a headline score."""
-    unit: str
-    """The word for a task: `task` or `program`."""
-
-
-def finding(board: Board, models: Models) -> Finding | None:
-    """The first place of a board; None where no model has a headline score."""
+def finding(board: Board, models: Models) -> dict[str, Any] | None:
+    """Who leads a board, and who cannot be told from the leader; None where no model has a headline score."""
     scores = board.headline.scores
     ranked = [model for model in board.models if model in scores]
     if not ranked:
         return None
     first = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
-    alike = [models[m] for m in ranked if scores[m].tier == 1 and m not in first]
-    leaders = [models[model] for model in first]
-    return Finding(board, leaders, scores[ranked[0]], alike, len(ranked), view_of(board).unit)
+    return {
+        "board": board,
+        "leaders": [models[model] for model in first],  # several where the first place is shared
+        "score": scores[ranked[0]],
+        "alike": [models[m] for m in ranked if scores[m].tier == 1 and m not in first],
+        "models": len(ranked),
+        "unit": view_of(board).unit,
+    }
 
 
 @dataclass(frozen=True, slots=True)
