@@ -69,13 +69,8 @@ class ModelCard:
         return [*self.ids, *((table, row.name) for joined in published for table, row in joined.rows.items())]
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """Another card that may be the same model."""
-
-    card: ModelCard
-    reason: str
-    """Why the two are not joined."""
+Doubt = tuple[ModelCard, str]
+"""Another card that may be the same model, and why the two are not joined."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +192,8 @@ def _doubts(site: Gathered) -> Mapping[str, Sequence[Doubt]]:
             for source, name in (("source", "name"), ("other_source", "other_name"))
         )
         if one and other and one is not other:
-            found[one.info.id][other.info.id] = Doubt(other, row["reason"])
-            found[other.info.id][one.info.id] = Doubt(one, row["reason"])
+            found[one.info.id][other.info.id] = other, row["reason"]
+            found[other.info.id][one.info.id] = one, row["reason"]
     return {name: tuple(doubts.values()) for name, doubts in found.items()}
 
 

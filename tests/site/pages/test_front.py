@@ -116,8 +116,8 @@ def test_the_index_of_a_product_is_that_of_one_snapshot(reported: AllModels) -> 
 def test_doubts_are_shown_at_both_rows(reported: AllModels) -> None:
     """A name that may be another one's model says so, and the other says it, too."""
     rows = by_name(reported)
-    assert [doubt.card.info.name for doubt in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
-    assert [doubt.card.info.name for doubt in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
+    assert [card.info.name for card, _ in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
+    assert [card.info.name for card, _ in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
 
 
 def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: dict[str, str]) -> None:
