@@ -32,7 +32,7 @@ from triathlon_site.overall_index import (
     fit_columns,
     years,
 )
-from triathlon_site.pages.front import FRONT
+from triathlon_site.pages.all_models import FRONT
 
 
 def predict_scores(

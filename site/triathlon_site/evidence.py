@@ -341,7 +341,7 @@ class EvidenceExtractor:
         return {
             **self._lists("links", links, tried),
             SUMMARY: json.dumps(article.summary(records) or {}, separators=(",", ":")),
-            INDEX: _packed(_index(records, tasks, article, packs)),
+            INDEX: _packed(_index(tasks, article, packs)),
             **{f"{number}.js": _packed(pack) for number, pack in enumerate(packs, start=1)},
         }
 
@@ -355,22 +355,17 @@ class EvidenceExtractor:
 
 
 def _index(
-    records: Sequence[UnitRecord],
     tasks: Mapping[str, Sequence[UnitRecord]],
     article: Article,
     packs: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Of each task its pack, how it ended and what it can be filtered by; of each line its task."""
+    """Of each task its pack, how it ended and what it can be filtered by."""
     number = {task: place for place, pack in enumerate(packs, start=1) for task in pack}
     kinds = {
         task: sorted({str(kind) for one in of_task for kind in (one.outcome, *article.kinds(one))})
         for task, of_task in tasks.items()
     }
-    place = {task: row for row, task in enumerate(tasks)}
-    return {
-        "tasks": [[task, number[task], _ended(tasks[task]), kinds[task]] for task in tasks],
-        "lines": [place[record.task_id] for record in records],
-    }
+    return {"tasks": [[task, number[task], _ended(tasks[task]), kinds[task]] for task in tasks]}
 
 
 def _packed(content: Any) -> str:

@@ -45,11 +45,6 @@ def frontier_shares(draws: Array, costs: Array) -> Array:
     return np.asarray(undominated(draws, costs).mean(axis=0))
 
 
-def not_told_apart(draws: Array, model: int) -> NDArray[np.bool_]:
-    """Whether each model scores at least as much as `model` in 2.5 % of the draws, shape (models,)."""
-    return np.asarray((draws >= draws[:, [model]]).mean(axis=0) >= DOUBT)
-
-
 def interval_draws(
     values: Sequence[float], intervals: Sequence[Interval], maximum: float, name: str
 ) -> Array:

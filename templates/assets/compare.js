@@ -1,7 +1,7 @@
 /* Models side by side. Data comes in small script files, because a page opened from a file may not fetch. */
 "use strict";
 (() => {
-  const { make, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
+  const { make, button, draw: svg, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded } = window.triathlon;
   const MOST = 6;
   const NOT_SHOWN = "no difference shown";
   const VERDICTS = { b: "better", w: "worse", n: NOT_SHOWN };
@@ -72,9 +72,8 @@
   const picker = () => {
     const bar = make("div", { class: "controls" });
     chosen.forEach((id, position) => {
-      const button = make("button", { type: "button", "aria-label": `Remove ${known.get(id).name}`, class: `c${position}` }, make("bdi", {}, known.get(id).name), " ×");
-      button.addEventListener("click", () => { chosen = chosen.filter((other) => other !== id); show(); });
-      bar.append(button);
+      const remove = () => { chosen = chosen.filter((other) => other !== id); show(); };
+      bar.append(button(remove, { "aria-label": `Remove ${known.get(id).name}`, class: `c${position}` }, make("bdi", {}, known.get(id).name), " ×"));
     });
     bar.append(...chosen.length < MOST ? search() : [make("span", { class: "status" }, "Six are the most: remove one to add another.")]);
     return bar;
@@ -218,8 +217,8 @@
     figures.querySelector("[data-plots]").replaceChildren();
     figures.querySelector("[data-interactive]").disabled = false;
   };
-  const interact = async (button) => {
-    button.disabled = true;
+  const interact = async (pressed) => {
+    pressed.disabled = true;
     await loadPlotly(place.dataset.plotly, place.dataset.plotlyStyles.split(" ").filter(Boolean));
     const models = chosen.map((id) => loaded.get(id)), holder = figures.querySelector("[data-plots]");
     const colour = (i) => getComputedStyle(place.querySelector(`.c${i}`)).color;

@@ -1,7 +1,7 @@
 /* Copies of what a table shows: as Markdown, tab-separated or as a CSV file, with ids and where it is from. */
 "use strict";
 (() => {
-  const { make } = window.triathlon;
+  const { make, button } = window.triathlon;
   const { chooser } = window.triathlonView;
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim();
 
@@ -56,7 +56,6 @@
     const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
     const said = make("output", { class: "status", "aria-live": "polite" });
     text.hidden = true;
-    const button = (name, act) => { const one = make("button", { type: "button" }, name); one.addEventListener("click", act); return one; };
     const save = () => {
       const link = make("a", { href: URL.createObjectURL(new Blob([csv(board)], { type: "text/csv" })), download: `triathlon-${board.table.dataset.table}.csv` });
       link.click();
@@ -64,15 +63,14 @@
       said.textContent = "saved";
     };
     board.chips.before(chooser("Copy", make("div", { class: "choices" },
-      button("As Markdown", async () => { said.textContent = await copy(markdown(board), text); }),
-      button("Tab-separated", async () => { said.textContent = await copy(tabs(board), text); }),
-      button("As a CSV file", save), said, text)));
+      button(async () => { said.textContent = await copy(markdown(board), text); }, {}, "As Markdown"),
+      button(async () => { said.textContent = await copy(tabs(board), text); }, {}, "Tab-separated"),
+      button(save, {}, "As a CSV file"), said, text)));
   }
   for (const block of document.querySelectorAll("[data-copy]")) {
     const text = make("textarea", { readonly: "", rows: "4", "aria-label": "What was copied" });
-    const button = make("button", { type: "button" }, "Copy"), said = make("output", { class: "status", "aria-live": "polite" });
+    const said = make("output", { class: "status", "aria-live": "polite" });
     text.hidden = true;
-    button.addEventListener("click", async () => { said.textContent = await copy(block.textContent, text); });
-    block.after(button, " ", said, text);
+    block.after(button(async () => { said.textContent = await copy(block.textContent, text); }, {}, "Copy"), " ", said, text);
   }
 })();

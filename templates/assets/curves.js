@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const COLOURS = 8, GAP = 15;
-  const { make, draw, whenPicked } = window.triathlon;
+  const { make, button, draw, whenPicked } = window.triathlon;
 
   class Curves {
     constructor(figure, number) {
@@ -44,18 +44,18 @@
         draw("path", { class: "leader", d: `M${x + 3},${y} ${x + 12},${row - 4}` }),
         draw("circle", { cx: x, cy: y, r: 2.5 }),
         draw("text", { x: x + 15, y: row }, line.dataset.short ?? name));
-      const button = make("button", { type: "button", class: `c${colour}`, "aria-label": `Remove ${name}` }, make("bdi", {}, name), " ×");
-      button.addEventListener("click", () => {
+      const remove = () => {
         group.remove();
-        button.remove();
+        named.remove();
         this.grey.set(name, line);
         line.removeAttribute("visibility");
         this.field.focus();
-      });
+      };
+      const named = button(remove, { class: `c${colour}`, "aria-label": `Remove ${name}` }, make("bdi", {}, name), " ×");
       line.setAttribute("visibility", "hidden");
       this.grey.delete(name);
       this.figure.append(group);
-      this.status.before(button);
+      this.status.before(named);
       return true;
     }
 

@@ -33,11 +33,9 @@
   const folder = (other) => other ? `../${other}/${packs}` : packs;
   const entryOf = (index, task) => index.tasks.find(([name]) => name === task);
 
-  /* `#task`, `#task@2` for its second sample; `#u12`, as earlier builds had it, for the unit of line 12. */
-  const named = (index) => {
-    const hash = location.hash.slice(1), line = /^u(\d+)$/.exec(hash);
-    if (line) return { task: index.tasks[index.lines[line[1]]]?.[0] };
-    const [, task, sample] = /^(.*?)(?:@(\d+))?$/.exec(hash);
+  /* `#task`, `#task@2` for its second sample.*/
+  const named = () => {
+    const [, task, sample] = /^(.*?)(?:@(\d+))?$/.exec(location.hash.slice(1));
     try { return { task: decodeURIComponent(task), sample }; } catch { return {}; }
   };
 
@@ -73,7 +71,7 @@
 
   let turn = 0;
   const open = async (index) => {
-    const { task, sample } = named(index), thisTurn = turn += 1;
+    const { task, sample } = named(), thisTurn = turn += 1;
     const known = entryOf(index, task);
     place.hidden = !known;
     command.textContent = known ? `${verify} --tasks ${/^[\w/.-]+$/.test(task) ? task : `'${task.replaceAll("'", "'\\''")}'`}` : verify;

@@ -1,7 +1,7 @@
 /* The front page: what its table is ranked by, which chart a phone shows, and rows to compare. */
 "use strict";
 (() => {
-  const { make, draw } = window.triathlon;
+  const { make, button, draw } = window.triathlon;
   const { state, remember } = window.triathlonView;
   const board = window.triathlonBoards[0];
   const MOST = 6;
@@ -92,10 +92,9 @@
     };
     const bar = make("span", { class: "comparing" }, link, " ", note);
     bar.hidden = true;
-    const button = make("button", { type: "button", "aria-pressed": "false" }, "Compare");
-    button.addEventListener("click", () => {
+    const tick = button(() => {
       const ticking = board.table.classList.toggle("ticking");
-      button.setAttribute("aria-pressed", String(ticking));
+      tick.setAttribute("aria-pressed", String(ticking));
       bar.hidden = !ticking;
       if (ticking && !boxes.length) for (const { row } of rows) {
         const box = make("input", { type: "checkbox", "aria-label": `Compare ${row.querySelector("th a, th b").textContent}` });
@@ -104,7 +103,7 @@
         boxes.push(box);
       }
       say();
-    });
-    board.chips.before(button, bar);
+    }, { "aria-pressed": "false" }, "Compare");
+    board.chips.before(tick, bar);
   }
 })();

@@ -8,6 +8,11 @@ window.triathlon = (() => {
     return element;
   };
   const make = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+  const button = (press, attributes, ...children) => {
+    const element = make("button", { type: "button", ...attributes }, ...children);
+    element.addEventListener("click", press);
+    return element;
+  };
   const draw = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
   /* Data are scripts, too: a page that is opened from a file may load nothing else. */
@@ -63,5 +68,5 @@ window.triathlon = (() => {
     return { ...axis, gridcolor: color, linecolor: color, zerolinecolor: color };
   };
 
-  return { make, draw, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded };
+  return { make, button, draw, load, setQuery, bare, anchor, whenPicked, loadPlotly, addPlot, plot, gridded };
 })();

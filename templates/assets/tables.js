@@ -1,7 +1,7 @@
 /* Tables that sort, search and filter. Without this file they are in the order of their ranks, and complete but for long ones. */
 "use strict";
 (() => {
-  const { make, setQuery, bare } = window.triathlon;
+  const { make, button, setQuery, bare } = window.triathlon;
   const FILTERS = [
     ["has", "Results in"], ["org", "Organisation"], ["license", "Licence"], ["open", "Weights"], ["kind", "Kind"],
     ["size", "Size"], ["year", "Released"], ["grade", "Evidence"], ["run", "Run in"],
@@ -109,14 +109,12 @@
       if (!head.dataset.type) return;
       const key = slug(head.textContent), same = this.heads.filter((other) => other.dataset.key?.replace(/~\d+$/, "") === key).length;
       head.dataset.key = same ? `${key}~${same + 1}` : key;
-      const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
-      head.append(button);
-      button.addEventListener("click", () => {
+      head.append(button(() => {
         const now = head.getAttribute("aria-sort");
         /* Best first: high scores, low ranks, prices and drops, names from A. */
         const first = this.numeric[column] && !/^(rank|tier|size|open.*|price.*|cost.*|drop.*|output.*|reasoning.*|cut.*)$/.test(head.dataset.key) ? "descending" : "ascending";
         this.sort(column, now ? (now === "ascending" ? "descending" : "ascending") : first);
-      });
+      }, { class: "sort" }, ...head.childNodes));
     }
 
     /* `named`: the address and the caption say it. */
@@ -149,8 +147,7 @@
     }
 
     nameOf(head) {
-      const button = head.querySelector("button");
-      return [...(button ?? head).childNodes].map((node) => node.textContent.trim()).filter(Boolean).join(" ");
+      return [...(head.querySelector("button") ?? head).childNodes].map((node) => node.textContent.trim()).filter(Boolean).join(" ");
     }
 
     /* The rows that fit, in their order, as many as there is room for. */
@@ -169,9 +166,8 @@
 
     addMore() {
       if (this.limit === Infinity) return;
-      this.more = make("button", { type: "button", class: "more" });
       const all = () => { this.limit = Infinity; this.more.hidden = true; this.place(); };
-      this.more.addEventListener("click", all);
+      this.more = button(all, { class: "more" });
       window.addEventListener("beforeprint", all);
       this.table.parentElement.after(this.more);
       this.place();
@@ -256,9 +252,8 @@
 
     quick() {
       return QUICK.filter(([name, value]) => this.choices(name).length > 1 && this.choices(name).includes(value)).map(([name, value, text]) => {
-        const button = make("button", { type: "button", class: "chip", "data-filter": name, "data-value": value }, text);
-        button.addEventListener("click", () => this.filter(name, this.filters.get(name) === value ? "" : value));
-        return button;
+        const press = () => this.filter(name, this.filters.get(name) === value ? "" : value);
+        return button(press, { class: "chip", "data-filter": name, "data-value": value }, text);
       });
     }
 
@@ -272,24 +267,19 @@
 
     /* What is filtered by, each with a button that takes it away. */
     showFilters() {
-      for (const button of this.controls.querySelectorAll("[data-filter]")) {
-        const { filter, value } = button.dataset;
-        button.setAttribute("aria-pressed", String(this.filters.get(filter) === value));
+      for (const chip of this.controls.querySelectorAll("[data-filter]")) {
+        const { filter, value } = chip.dataset;
+        chip.setAttribute("aria-pressed", String(this.filters.get(filter) === value));
       }
       const others = [...this.filters].filter(([name, value]) => !QUICK.some(([quick, its]) => quick === name && its === value));
       this.chips.replaceChildren(...others.map(([name, value]) => {
         const label = FILTERS.find(([other]) => other === name)[1];
-        const button = make("button", { type: "button", class: "chip", "aria-label": `Remove the filter ${label}: ${value}` }, `${label}: ${value} ×`);
-        button.addEventListener("click", () => { this.filter(name, ""); this.search.focus(); });
-        return button;
+        const remove = () => { this.filter(name, ""); this.search.focus(); };
+        return button(remove, { class: "chip", "aria-label": `Remove the filter ${label}: ${value}` }, `${label}: ${value} ×`);
       }), ...this.filters.size || this.words.length ? [this.clearButton()] : []);
     }
 
-    clearButton() {
-      const button = make("button", { type: "button" }, "Clear all");
-      button.addEventListener("click", () => this.clear());
-      return button;
-    }
+    clearButton() { return button(() => this.clear(), {}, "Clear all"); }
 
     /* What is looked for, in words. */
     wanted() {
@@ -341,9 +331,9 @@
     /* The head of the ranks says what they count, where that is not the whole board. */
     sayRanks(text) {
       if (!this.rows[0]?.rank) return;
-      const button = this.heads[0].querySelector("button");
-      let note = button.querySelector("small");
-      if (!note) { if (!text) return; note = make("small"); button.append(note); }
+      const head = this.heads[0].querySelector("button");
+      let note = head.querySelector("small");
+      if (!note) { if (!text) return; note = make("small"); head.append(note); }
       note.textContent = text;
     }
 
@@ -420,15 +410,14 @@
     /* One line a row, unless the table says `data-rows`, or all that is known of each score below it. */
     rowHeight() {
       if (!this.table.classList.contains("compact") || "rows" in this.table.dataset) return [];
-      const button = make("button", { type: "button" }, "Details");
+      const details = button(() => turn(this.table.classList.contains("compact")), {}, "Details");
       const turn = (open) => {
         this.table.classList.toggle("compact", !open);
-        button.setAttribute("aria-pressed", String(open));
+        details.setAttribute("aria-pressed", String(open));
         remember("rows", open ? "details" : "");
       };
       turn(state.get("rows") === "details");
-      button.addEventListener("click", () => turn(this.table.classList.contains("compact")));
-      return [button];
+      return [details];
     }
 
     restore() {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, not_told_apart, undominated
+from triathlon_site.frontier import DRAWS, frontier_shares, interval_draws, undominated
 from triathlon_site.uncertainty import Interval
 
 
@@ -78,12 +78,3 @@ def test_draws_follow_their_interval() -> None:
         assert low == pytest.approx(intervals[kind].low, abs=0.6)
         assert high == pytest.approx(intervals[kind].high, abs=0.6)
         assert np.median(own) == pytest.approx(values[kind], abs=0.6)
-
-
-def test_doubt_begins_at_one_draw_in_forty() -> None:
-    """A model cannot be told from another where it is at least as good in 2.5 % of the draws."""
-    draws = np.zeros((200, 3))
-    draws[:5, 1] = 1
-    draws[:4, 2] = 1
-    draws[:, 0] = 0.5
-    assert not_told_apart(draws, 0).tolist() == [True, True, False]

@@ -20,7 +20,7 @@ from triathlon_site.overall_index import (
     resample_columns,
     years,
 )
-from triathlon_site.pages.front import FRONT
+from triathlon_site.pages.all_models import FRONT
 
 ROOT = Path(__file__).parents[2]
 THREE = np.full(3, 300.0)

@@ -9,8 +9,8 @@ from triathlon_site.history import History
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
+from triathlon_site.pages.all_models import AllModels, ModelRow
 from triathlon_site.pages.choose import drafts
-from triathlon_site.pages.front import AllModels, ModelRow
 from triathlon_site.ranking import Rank
 from triathlon_site.render import Draft, installed_environment
 from triathlon_site.uncertainty import Interval

@@ -1,7 +1,8 @@
 """A small site for tests: three models on a few of our own suites."""
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.results import FakeModel, FakeSuite, write_results
@@ -36,6 +37,8 @@ RICH = (
     "evolved/core-combine_naive",
 )
 """With variants, so that every section of a page has something to show."""
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+"""What others published, as this checkout has it."""
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("middle", 0.5, 0.8), FakeModel("weak", -2.0, 0.5))
 
 
@@ -67,6 +70,16 @@ def imported_results(results: Path) -> Path:
         manifest = json.loads(path.read_text())
         origin = {"format": "inspect", "file": "<b>log</b>.eval", "sha256": "ef" * 32}
         path.write_text(json.dumps({**manifest, "origin": origin}))
+    return results
+
+
+def add_published(results: Path, names: Mapping[str, str] | None = None) -> Path:
+    """The published tables; `names`: by id of a model, its name in them."""
+    shutil.copytree(PUBLISHED, results / "published")
+    if names:
+        (results / "recorded").mkdir()
+        lines = "".join(f"{model},{name}\n" for model, name in names.items())
+        (results / "recorded/names.csv").write_text(f"id,name\n{lines}")
     return results
 
 

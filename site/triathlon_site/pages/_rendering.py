@@ -20,9 +20,9 @@ from triathlon_site.pages import (
     overall,
     published,
     tasks,
-    truth,
 )
 from triathlon_site.pages._site import FRONT, Gathered
+from triathlon_site.pages.all_models import SHOWN, AllModels, all_models
 from triathlon_site.render import MISSING, Draft, Environment, Link, Page
 from triathlon_site.scores import Board
 
@@ -72,7 +72,7 @@ class Rendering:
 
 def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     """The front page first; models, of which there are many, a few at a time."""
-    table = front.all_models(site) if site.has_all_models else None
+    table = all_models(site) if site.has_all_models else None
     rows = {row.info.id: row for row in table.rows} if table else {}
     starts = range(0, len(site.cards), MODELS_A_SECTION)
     some = [site.cards[start : start + MODELS_A_SECTION] for start in starts]
@@ -81,7 +81,7 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
         *(partial(board.drafts, site, one) for one in site.boards),
         *(
             partial(page.drafts, site)
-            for page in (agreement, tasks, compare, published, method, truth, changes, data)
+            for page in (agreement, tasks, compare, published, method, changes, data)
         ),
         partial(_data_files, site),
         *(partial(model.drafts, site, cards, rows) for cards in some),
@@ -90,11 +90,11 @@ def _sections(site: Gathered) -> list[Callable[[], Parts]]:
     ]
 
 
-def _front(site: Gathered, table: front.AllModels | None) -> Parts:
+def _front(site: Gathered, table: AllModels | None) -> Parts:
     """The front page, the page to choose a model from its table, and the orders over all disciplines."""
     if table:
         yield from front.drafts(site, table)
-        boards = {column.board for column in front.SHOWN}
+        boards = {column.board for column in SHOWN}
         solved = solved_cost_by_name(site.boards, site.models, boards)
         yield from choose.drafts(table, solved)
     elif not site.overall_pages:
@@ -122,7 +122,7 @@ def _links(site: Gathered, boards: Sequence[Link]) -> Iterator[Link]:
         yield Link("Compare", "compare.html")
     if site.boards:
         yield Link("Tasks", "tasks.html")
-    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", truth.PATH))
+    yield Link("Method", "method.html", ("prompts.html", "core.html", "agreement.html", published.TRUTH))
     yield Link("Data", "data.html", ("published.html", evidence.IMPORTED))
 
 
@@ -146,8 +146,8 @@ def _more_links(site: Gathered) -> Iterator[Link]:
         yield Link("Agreement", "agreement.html")
     if site.published:
         yield Link("Published", "published.html")
-    if any(truth.pairs(site)):
-        yield Link("How true", truth.PATH)
+    if any(published.pairs(site)):
+        yield Link("How true", published.TRUTH)
     if site.imported:
         yield Link("Imported", evidence.IMPORTED)
     if site.history.changes:

@@ -1,15 +1,17 @@
-"""All data that the pages are made from."""
+"""All data that the pages are made from; and every model of any source once, with its results and page."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
+from triathlon_runner import unit_pages
 from triathlon_site.history import History
 from triathlon_site.load import Archived, FileAggregate, Notice, Results
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cards import Doubt, ModelCard, cards_of, doubts_of
-from triathlon_site.pages._reported import ReportedTables, same_model
+from triathlon_site.pages._scores import ReportedTables, same_model
 from triathlon_site.published import JoinedModel, Published
 from triathlon_site.recordings import Recordings
 from triathlon_site.scores import Board, Overall
@@ -17,6 +19,58 @@ from triathlon_site.scores import Board, Overall
 FRONT: Final = "index.html"
 OVERALL: Final = {"core": "overall-core.html", "added": "overall-added.html"}
 """By family of data, the page with the order over all disciplines, where the front page is another."""
+UNDATED: Final = "snapshot not stated"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSnapshot:
+    """One model as sources ran it: what tests, tiers and the index compare."""
+
+    info: ModelInfo
+    ids: tuple[str, ...]
+    """Ids of the same model among those with results."""
+    joined: JoinedModel | None
+    """Its rows in the published tables; None for a model that none of them certainly has."""
+    source: str
+    """Title of a source that has it, to tell it from another model of the same name."""
+
+    @property
+    def month(self) -> str:
+        """Of a snapshot of a product; empty where the source states none."""
+        return self.joined.snapshot.month if self.joined and self.joined.snapshot else ""
+
+    @property
+    def label(self) -> str:
+        """Which snapshot of a product it is, in words; empty for a model that is no product."""
+        if not (self.joined and self.joined.snapshot):
+            return ""
+        stated = self.joined.snapshot.snapshot
+        return f"snapshot {stated}" if stated else UNDATED
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """One row of the table of all models, and one page."""
+
+    info: ModelInfo
+    """With the name of the row and the id of the page."""
+    snapshots: tuple[ModelSnapshot, ...]
+    """The newest first, those without a month last."""
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of its results."""
+        return [model for one in self.snapshots for model in one.ids]
+
+    @property
+    def keys(self) -> list[str | tuple[str, str]]:
+        """Ids of its results; and the published tables that have it, with its name in each."""
+        published = [one.joined for one in self.snapshots if one.joined]
+        return [*self.ids, *((table, row.name) for joined in published for table, row in joined.rows.items())]
+
+
+Doubt = tuple[ModelCard, str]
+"""Another card that may be the same model, and why the two are not joined."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +139,7 @@ class Gathered:
     @cached_property
     def cards(self) -> Sequence[ModelCard]:
         """Every model of any source once."""
-        return cards_of(self)
+        return _cards(self)
 
     @cached_property
     def card_of(self) -> Mapping[str | tuple[str, str], ModelCard]:
@@ -112,7 +166,7 @@ class Gathered:
     @cached_property
     def may_be(self) -> Mapping[str, Sequence[Doubt]]:
         """By id of a card, the others that may be the same model."""
-        return doubts_of(self)
+        return _doubts(self)
 
     @cached_property
     def files(self) -> Mapping[str, list[FileAggregate]]:
@@ -127,3 +181,87 @@ class Gathered:
         """Day or month of a model's newest result, on any or on these suites; empty if it is not known."""
         files = self.files.get(model, ())
         return max((file.ended for file in files if suites is None or file.suite in suites), default="")
+
+
+def _doubts(site: Gathered) -> Mapping[str, Sequence[Doubt]]:
+    """By id of a card, the others that `doubtful_aliases.csv` says may be the same model."""
+    found: dict[str, dict[str, Doubt]] = defaultdict(dict)
+    for row in site.published.doubtful if site.published else ():
+        one, other = (
+            site.card_of.get((row[source], row[name]))
+            for source, name in (("source", "name"), ("other_source", "other_name"))
+        )
+        if one and other and one is not other:
+            found[one.info.id][other.info.id] = other, row["reason"]
+            found[other.info.id][one.info.id] = one, row["reason"]
+    return {name: tuple(doubts.values()) for name, doubts in found.items()}
+
+
+def _snapshots(site: Gathered) -> Iterator[ModelSnapshot]:
+    """Every model of the published tables, then those that only have results."""
+    tables = site.reported
+    ids: dict[int | str, list[str]] = defaultdict(list)
+    """Models with results, by the published model that they are, else by name or id."""
+    for model in site.results.models:
+        name = site.published_names.get(model) or f"id {model}"
+        ids[id(site.same[model]) if model in site.same else name].append(model)
+    for joined in tables.models:
+        own = ids.pop(id(joined), [])
+        info = _filled(site.models[own[0]] if own else None, tables.facts_of(joined))
+        yield ModelSnapshot(info, tuple(own), joined, tables.boards[next(iter(joined.rows))].title)
+    for key, own in ids.items():
+        recorded = all(file.receipt for model in own for file in site.files[model])
+        info = _filled(site.models[own[0]], tables.facts.get(str(key)))
+        yield ModelSnapshot(info, tuple(own), None, "recorded" if recorded else "measured here")
+
+
+def _cards(site: Gathered) -> list[ModelCard]:
+    """Every model once: snapshots of a product in one card, but those that a source tells from a newer."""
+    groups: dict[tuple[str, int], list[ModelSnapshot]] = defaultdict(list)
+    """By name, and for a model that is no product or stands apart by its number."""
+    snapshots = list(_snapshots(site))
+    published = [one.joined for one in snapshots if one.joined]
+    for number, one in enumerate(snapshots):
+        joined = one.joined
+        if joined and joined.snapshot and not any(joined.older_than(other) for other in published):
+            groups[joined.snapshot.product, -1].append(one)
+        else:
+            groups[joined.name if joined and joined.snapshot else one.info.name, number].append(one)
+    counts = Counter(name for name, _ in groups)
+    names = [
+        f"{name} ({group[0].source})" if counts[name] > 1 else name for (name, _), group in groups.items()
+    ]
+    slugs = Counter(map(_plain, names))
+    taken = {unit_pages.model_slug(model) for model in site.models}
+    return [
+        _card(site, name, group, _plain(name) if slugs[_plain(name)] == 1 else name, taken)
+        for name, group in zip(names, groups.values(), strict=True)
+    ]
+
+
+def _card(site: Gathered, name: str, group: Sequence[ModelSnapshot], slug: str, taken: set[str]) -> ModelCard:
+    """`slug`: of its page where it has no results; one that a model with results has gets a hash."""
+    newest_first = sorted(group, key=lambda one: one.month, reverse=True)
+    ids = [model for one in newest_first for model in one.ids]
+    main = next((model for model in ids if site.models[model].name == name), ids[0] if ids else "")
+    info = site.reported.facts.get(name) or newest_first[0].info
+    for one in newest_first:
+        info = _filled(info, one.info)
+    info = _filled(site.models[main], info) if main else info
+    page_id = main or (name if slug in taken else slug)
+    return ModelCard(replace(info, id=page_id, name=name), tuple(newest_first))
+
+
+def _filled(card: ModelInfo | None, other: ModelInfo | None) -> ModelInfo:
+    """The first card with what only the second knows."""
+    if card is None or other is None:
+        return card or other or ModelInfo("", "")
+    known: dict[str, Any] = {
+        field.name: getattr(other, field.name) for field in fields(card) if getattr(card, field.name) is None
+    }
+    return replace(card, **known)
+
+
+def _plain(name: str) -> str:
+    """The name as it can stand in an address."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -23,10 +23,10 @@ from triathlon_site.figures import (
     plotly_styles,
     rank_shift,
 )
-from triathlon_site.pages import front
-from triathlon_site.pages._cells import short_title
-from triathlon_site.pages._reported import REPORTED
+from triathlon_site.pages._scores import REPORTED, short_title
 from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.all_models import model_rows
+from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn
 from triathlon_site.published import PublishedColumn, PublishedTable
 from triathlon_site.ranking import smallest_ranks
@@ -58,30 +58,15 @@ class AgreementColumn(Axis):
         return None if point is None else point[1]
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two columns, and the correlation of their orders of the models."""
 
     left: AgreementColumn
     right: AgreementColumn
     correlation: Correlation
     path: str
-
-    @property
-    def figure(self) -> Markup:
-        """The scatter of the models that have both columns."""
-        return pair_scatter(self.left, self.right, most_labels=MOST_LABELS)
-
-    @property
-    def some_named(self) -> bool:
-        """Whether the figure names some of the models only."""
-        return self.correlation.n > MOST_LABELS
-
-    @property
-    def reported(self) -> int:
-        """How many of the models have a reported figure in either column."""
-        models = self.left.points.keys() & self.right.points.keys()
-        return len(models & (self.left.reported | self.right.reported))
+    reported: int
+    """How many of the models have a reported figure in either column."""
 
     @property
     def too_few(self) -> bool:
@@ -116,15 +101,9 @@ class Matrix:
         ]
         return sorted(pairs, key=lambda pair: -pair.correlation.n)
 
-    @property
-    def file(self) -> str:
-        """The table of all pairs."""
-        return f"data/{self.name}.csv"
-
-    @property
-    def script(self) -> str:
-        """A script that holds JSON, because a page opened from a file may load nothing else."""
-        return f"data/{self.name}.js"
+    def file(self, suffix: str) -> str:
+        """The table of all pairs as `csv` or `tex`, or the script of the interactive figure."""
+        return f"data/{self.name}.{suffix}"
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
@@ -136,7 +115,13 @@ def drafts(site: Gathered) -> Iterator[Draft]:
     for matrix in matrices:
         for places, pair in matrix.pairs.items():
             if not pair.too_few:
-                values = {"pair": pair, "places": places, "file": matrix.script}
+                values = {
+                    "pair": pair,
+                    "figure": pair_scatter(pair.left, pair.right, most_labels=MOST_LABELS),
+                    "some_named": pair.correlation.n > MOST_LABELS,
+                    "places": places,
+                    "file": matrix.file("js"),
+                }
                 yield Draft(pair.path, "agreement/pair", values)
     values = {
         "first": matrices[0] if matrices else Matrix(),
@@ -144,7 +129,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
         "rank_shift": _rank_shift(matrices[0]) if matrices else None,
         "models": max(len(graded.models), len(reported.models)),
     }
-    files = [page for m in matrices for page in (*table_files(m.file, _table(m)), _scatter_file(m))]
+    files = [page for m in matrices for page in (*table_files(m.file("csv"), _table(m)), _scatter_file(m))]
     yield Draft(PATH, "agreement/page", values, tuple(files))
 
 
@@ -176,7 +161,7 @@ def _graded_matrix(site: Gathered) -> Matrix:
 
 def _outside_rankings(site: Gathered) -> list[tuple[PublishedTable, PublishedColumn]]:
     """Published rankings, with their headlines, that are in no column of the table of all models."""
-    placed = {place for column in front.CORRELATED if column.column for place in column.reported}
+    placed = {place for column in CORRELATED if column.column for place in column.reported}
     headlines = [(table, table.headline) for table in site.reported.boards.values()]
     return [(table, score) for table, score in headlines if score and (table.id, score.id) not in placed]
 
@@ -186,7 +171,7 @@ def _all_models_matrix(site: Gathered) -> Matrix:
 
     Models are named by their place in the table.
     """
-    shown = {place for column in front.CORRELATED for place in column.reported}
+    shown = {place for column in CORRELATED for place in column.reported}
     outside = [
         FrontColumn(
             id=table.id,
@@ -199,8 +184,8 @@ def _all_models_matrix(site: Gathered) -> Matrix:
         for table, score in _outside_rankings(site)
         if (table.id, score.id) not in shown
     ]
-    correlated = (*front.CORRELATED, *outside)
-    rows = front.model_rows(site, correlated) if site.has_all_models else []
+    correlated = (*CORRELATED, *outside)
+    rows = model_rows(site, correlated) if site.has_all_models else []
     columns = []
     for column in correlated:
         cells = {str(place): row.cells[column.id] for place, row in enumerate(rows) if column.id in row.cells}
@@ -229,15 +214,19 @@ def _matrix(columns: Sequence[AgreementColumn], models: Mapping[str, str], name:
     if len(columns) < 2 or len(models) < FEWEST:
         return Matrix(columns, models, name)
     values = [np.array([column.value(model) for model in models], dtype=float) for column in columns]
-    pairs = {
-        (i, j): Pair(columns[i], columns[j], correlation, f"{name}/{i + 1}-{j + 1}.html")
-        for (i, j), correlation in correlations(values, "agreement").items()
-    }
+    pairs = {}
+    for (i, j), correlation in correlations(values, "agreement").items():
+        left, right = columns[i], columns[j]
+        both = left.points.keys() & right.points.keys()
+        reported = len(both & (left.reported | right.reported))
+        pairs[i, j] = Pair(left, right, correlation, f"{name}/{i + 1}-{j + 1}.html", reported)
     return Matrix(columns, models, name, pairs)
 
 
 def _scatter_file(matrix: Matrix) -> Page:
-    """The data of the interactive figure of any two columns."""
+    """The data of the interactive figure of any two columns, as a script: a page opened from a file may load
+    nothing else.
+    """
     content = {
         "plotly": f"assets/{PLOTLY}",
         "styles": plotly_styles(),
@@ -252,7 +241,7 @@ def _scatter_file(matrix: Matrix) -> Page:
             for column in matrix.columns
         ],
     }
-    return Page(matrix.script, f"window.triathlonColumns = {as_script(content)};\n")
+    return Page(matrix.file("js"), f"window.triathlonColumns = {as_script(content)};\n")
 
 
 def _table(matrix: Matrix) -> Section:

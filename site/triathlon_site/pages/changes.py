@@ -17,14 +17,8 @@ FEW: Final = 8
 """Up to this many changes of rank that other models caused are listed with all events; more are folded."""
 
 
-class Line(NamedTuple):
-    """One event as a sentence behind the model's name."""
-
-    kind: str
-    name: str
-    page: str
-    """Empty for a model that is gone."""
-    text: str
+Line = tuple[str, str, str, str]
+"""One event: its kind, the model's name, its page (empty for a model that is gone), and a sentence of it."""
 
 
 class Entry(NamedTuple):
@@ -65,7 +59,7 @@ def _weight(event: Event) -> int:
 
 def _line(site: Gathered, event: Event) -> Line:
     page = site.models[event.model].page if event.model in site.results.models else ""
-    return Line(event.kind, _name(site, event.model), page, _sentence(site, event))
+    return event.kind, _name(site, event.model), page, _sentence(site, event)
 
 
 def _name(site: Gathered, model: str) -> str:

@@ -6,28 +6,18 @@ may load nothing else. Every frontier is a CSV file, too.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
-from triathlon_site.figures import PricePoint, price_score
-from triathlon_site.frontier import (
-    DOUBT,
-    DRAWS,
-    frontier_shares,
-    interval_draws,
-    not_told_apart,
-    undominated,
-)
-from triathlon_site.pages._reported import ShownScore
-from triathlon_site.pages.front import FRONT, AllModels, ModelRow
+from triathlon_site.frontier import DOUBT, DRAWS, frontier_shares, interval_draws, undominated
+from triathlon_site.pages._scores import ShownScore
+from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
 
@@ -43,13 +33,14 @@ OPENNESS: Final = {True: "open", False: "closed", None: ""}
 LEAST_SHARE: Final = 0.05
 """Models with a smaller share are not listed, unless they are on the frontier by their scores."""
 FEWEST: Final = 5
-"""Models below which a question is left out: there is nothing to choose from."""
+"""Models below which a usual question is left out: there is nothing to choose from."""
+SHOWN: Final = ["model", "page", "cost", "shown", "frontier_share"]
+"""Columns of a frontier that the page shows."""
 NAMED: Final = 3
 """Models that a sentence names before it counts the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceScore:
+class ChoiceScore(NamedTuple):
     """A score by which a model can be chosen."""
 
     id: str
@@ -60,8 +51,7 @@ class ChoiceScore:
     """10 or 100; the scale of the index has no end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceCost:
+class ChoiceCost(NamedTuple):
     """A cost that a score is set against; less is better."""
 
     id: str
@@ -105,43 +95,12 @@ class ScoredModels(NamedTuple):
     """The models that have one score, with joint draws of it."""
 
     score: ChoiceScore
-    rows: list[ModelRow]
     frame: pd.DataFrame
     """A row a model: its name as `model`, its `page`, its score as `value` with the interval `low` to `high`,
     all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
     it is not known."""
     draws: NDArray[np.float64]
     """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
-
-
-class FrontierRow(NamedTuple):
-    """One model of a frontier, as the page shows it."""
-
-    name: str
-    page: str
-    cost: str
-    score: str
-    """With its interval."""
-    share: float
-    """Part of the draws in which it is on the frontier."""
-
-    @property
-    def percent(self) -> str:
-        """The share in whole per cent; halves go up, as in the page's script."""
-        return f"{math.floor(100 * self.share + 0.5)} %"
-
-
-class Question(NamedTuple):
-    """One frontier with the sentence that sums it up."""
-
-    score: ChoiceScore
-    cost: ChoiceCost
-    words: str
-    """For the models that were asked about: `open models under 10 B`; `models` for all."""
-    address: str
-    """The view of the page that shows it."""
-    sentence: str
-    rows: list[FrontierRow]
 
 
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
@@ -151,29 +110,40 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
         table: the table of all models.
         solved: by name of a model, what a solved task cost, in dollars.
     """
-    scored = [models for score in SCORES if (models := scored_models(table, solved, score))]
+    ranked = {row.name: row for row in table.rows if row.index}
+    known = {name: known_costs(row, solved) for name, row in ranked.items()}
+    scored = [models for score in SCORES if (models := scored_models(table, known, score))]
     first = {column.discipline: column.id for column in reversed(FRONT)}.values()
-    scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.rows)))
+    scored.sort(key=lambda of: (of.score.id not in first, of.score.id == INDEX, -len(of.frame)))
     costs = [cost for cost in COSTS if any(of.frame[cost.id].notna().any() for of in scored)]
-    shown = list({row.name: row for of in scored for row in of.rows}.values())
+    shown = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
     values = {
-        "questions": questions(scored[0]) if scored else [],
-        "prices": _prices(scored[0]) if scored else Markup(""),
+        "questions": list(questions(scored[0])) if scored else [],
         "draws": DRAWS,
         "least_ran": LEAST_RAN,
         "data": DATA,
         "table": TABLE,
     }
-    files = (
-        _index(shown, solved, scored, costs),
-        *(_draws(shown, of) for of in scored),
-        _table(scored, costs),
-    )
+    content = {
+        "models": [_model(ranked[name], known[name], costs) for name in shown],
+        "scores": [of.score._asdict() | {"file": _path(of)} for of in scored],
+        "costs": [cost._asdict() for cost in costs],
+        "leastShare": LEAST_SHARE,
+        "named": NAMED,
+        "doubt": DOUBT,
+    }
+    index = Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
+    files = (index, *(_draws(shown, of) for of in scored), _table(scored, costs))
     yield Draft(PATH, "choose/page", values, files)
 
 
-def scored_models(table: AllModels, solved: Mapping[str, float], score: ChoiceScore) -> ScoredModels | None:
-    """The models with a place in the index that have this score; None where none has."""
+def scored_models(
+    table: AllModels, known: Mapping[str, Mapping[str, float]], score: ChoiceScore
+) -> ScoredModels | None:
+    """The models with a place in the index that have this score; None where none has.
+
+    `known`: by name of a model, its costs.
+    """
     rows = [row for row in table.rows if row.index and score.id in {INDEX, *row.cells}]
     if not rows or table.index is None:
         return None
@@ -196,11 +166,10 @@ def scored_models(table: AllModels, solved: Mapping[str, float], score: ChoiceSc
         recommended=[row.info.usable is True and row.mostly_ran for row in rows],
         open=[OPENNESS[row.info.open_weights] for row in rows],
     )
-    known = [known_costs(row, solved) for row in rows]
     for cost in COSTS:
-        frame[cost.id] = np.array([costs.get(cost.id, math.nan) for costs in known])
+        frame[cost.id] = np.array([known[row.name].get(cost.id, math.nan) for row in rows])
     low, high = float(draws.min()), float(draws.max())
-    return ScoredModels(score, rows, frame, np.round((draws - low) / ((high - low) or 1.0) * STEPS))
+    return ScoredModels(score, frame, np.round((draws - low) / ((high - low) or 1.0) * STEPS))
 
 
 def _ends(rows: Sequence[ModelRow], score: ChoiceScore) -> tuple[NDArray[np.float64], list[list[str]]]:
@@ -260,10 +229,9 @@ def frontier(scored: ScoredModels, cost: ChoiceCost, among: "pd.Series[bool] | b
     )
 
 
-def questions(scored: ScoredModels) -> list[Question]:
-    """The usual questions about one score, without those that fewer than FEWEST models could answer."""
+def questions(scored: ScoredModels) -> Iterator[dict[str, Any]]:
+    """For readers without scripts: the frontier by each usual cost, where enough models have the cost."""
     frame = scored.frame
-    found = []
     for cost, words, filters in USUAL:
         among = frame["recommended"]
         if "open" in filters:
@@ -271,44 +239,21 @@ def questions(scored: ScoredModels) -> list[Question]:
         if "size" in filters:
             among = among & (frame["size"] < float(filters["size"]))
         asked = frontier(scored, cost, among)
-        if len(asked) >= FEWEST:
-            address = f"{PATH}?{urlencode({'score': scored.score.id, 'cost': cost.id, **filters})}"
-            sentence, rows = _answer(scored, cost, words, asked)
-            found.append(Question(scored.score, cost, words, address, sentence, rows))
-    return found
-
-
-def _answer(
-    scored: ScoredModels, cost: ChoiceCost, words: str, asked: pd.DataFrame
-) -> tuple[str, list[FrontierRow]]:
-    """In one sentence, which model of those that tie with the best costs least; the frontier by cost."""
-    best = int(asked["value"].to_numpy().argmax())
-    rivals = not_told_apart(scored.draws[:, asked.index], best)
-    by_cost = asked.assign(tied=rivals).sort_values("cost", kind="stable")
-    listed = by_cost[by_cost["undominated"] | (by_cost["frontier_share"] >= LEAST_SHARE)]
-    fields = (listed[name] for name in ("model", "page", "cost", "shown", "frontier_share"))
-    rows = [
-        FrontierRow(name, page, cost_text(cost, value), text, share)
-        for name, page, value, text, share in zip(*fields, strict=True)
-    ]
-    tied = by_cost[by_cost["tied"] | (by_cost.index == asked.index[best])]
-    cheapest = list(tied[tied["cost"] == tied["cost"].min()]["model"])
-    paid = cost_text(cost, tied["cost"].min()) + (" each" if len(cheapest) > 1 else "")
-    first, shown = asked["model"].iloc[best], asked["shown"].iloc[best]
-    short = scored.score.short
-    highest = (
-        f"of {len(asked)} usable {words} with a known {cost.noun} it scores highest in {short}, {shown},"
-    )
-    if len(tied) == 1:
-        rest = f"{highest} and no other comes close enough to doubt it."
-    elif cheapest == [first]:
-        rest = f"{highest} and is the {cost.least} of the {len(tied)} that tie with it."
-    else:
-        rest = (
-            f"the {cost.least} of the {len(tied)} usable {words} that cannot be told from the best in"
-            f" {short}, {first} with {shown}."
-        )
-    return f"Take {_listed(cheapest)} ({paid}): {rest}", rows
+        if len(asked) < FEWEST:
+            continue
+        shown = asked[asked["undominated"] | (asked["frontier_share"] >= LEAST_SHARE)]
+        lines = shown.sort_values("cost", kind="stable")
+        yield {
+            "title": f"{scored.score.title} by {cost.noun}",
+            "cost": cost,
+            "words": words,
+            "address": f"{PATH}?{urlencode({'score': scored.score.id, 'cost': cost.id, **filters})}",
+            # halves go up, as in the page's script
+            "rows": [
+                (name, page, cost_text(cost, value), text, f"{math.floor(100 * share + 0.5)} %")
+                for name, page, value, text, share in lines[SHOWN].itertuples(index=False)
+            ],
+        }
 
 
 def cost_text(cost: ChoiceCost, value: float) -> str:
@@ -321,66 +266,29 @@ def cost_text(cost: ChoiceCost, value: float) -> str:
     return cost.unit.format(text)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`A, B or 4 others`."""
-    if len(names) > NAMED + 1:
-        return f"{', '.join(names[:NAMED])} or {len(names) - NAMED} others"
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _prices(scored: ScoredModels) -> Markup:
-    """Usable models with a known price; shaded: those that cannot be told from the best."""
-    frame = frontier(scored, PRICE, scored.frame["recommended"])
-    if frame.empty:
-        return Markup("")
-    alike = not_told_apart(scored.draws[:, frame.index], int(frame["value"].to_numpy().argmax()))
-    fields = (frame[name] for name in ("model", "page", "cost", "value"))
-    points = [PricePoint(name, page, price, value) for name, page, price, value in zip(*fields, strict=True)]
-    title = f"Price against {scored.score.title}: {len(points)} models"
-    return price_score(title, points, y_title=scored.score.title, band=float(frame["value"][alike].min()))
-
-
-def _index(
-    rows: Sequence[ModelRow],
-    solved: Mapping[str, float],
-    scores: Sequence[ScoredModels],
-    costs: Sequence[ChoiceCost],
-) -> Page:
-    models = []
-    for row in rows:
-        known = known_costs(row, solved)
-        models.append(
-            {
-                "name": row.name,
-                "page": row.page,
-                "license": row.info.license or "",
-                "open": OPENNESS[row.info.open_weights],
-                "usable": row.info.usable is True,
-                "ran": row.mostly_ran,
-                "context": row.info.context,
-                **{cost.id: known.get(cost.id) for cost in costs},
-                "shown": {cost.id: cost_text(cost, known[cost.id]) for cost in costs if cost.id in known},
-            }
-        )
-    content = {
-        "models": models,
-        "scores": [asdict(of.score) | {"file": _path(of)} for of in scores],
-        "costs": [asdict(cost) for cost in costs],
-        "leastShare": LEAST_SHARE,
-        "named": NAMED,
-        "doubt": DOUBT,
+def _model(row: ModelRow, known: Mapping[str, float], costs: Sequence[ChoiceCost]) -> dict[str, Any]:
+    """What the page's script filters by and shows of a model."""
+    return {
+        "name": row.name,
+        "page": row.page,
+        "license": row.info.license or "",
+        "open": OPENNESS[row.info.open_weights],
+        "usable": row.info.usable is True,
+        "ran": row.mostly_ran,
+        "context": row.info.context,
+        **{cost.id: known.get(cost.id) for cost in costs},
+        "shown": {cost.id: cost_text(cost, known[cost.id]) for cost in costs if cost.id in known},
     }
-    return Page(DATA, f"window.triathlonChoices = {as_script(content)};\n")
 
 
-def _draws(rows: Sequence[ModelRow], scored: ScoredModels) -> Page:
+def _draws(names: Sequence[str], scored: ScoredModels) -> Page:
     """The scores of the models, and of each its draws as a text, two letters a draw."""
-    places = {row.name: place for place, row in enumerate(rows)}
+    places = {name: place for place, name in enumerate(names)}
     steps = scored.draws.T.astype(int)
     letters = np.stack([_LETTERS[steps >> 6], _LETTERS[steps & 63]], axis=-1)
     content = {
         "id": scored.score.id,
-        "rows": [places[row.name] for row in scored.rows],
+        "rows": [places[name] for name in scored.frame["model"]],
         "value": scored.frame["value"].tolist(),
         "shown": scored.frame["shown"].tolist(),
         "low": scored.frame["low"].round(4).tolist(),

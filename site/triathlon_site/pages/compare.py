@@ -6,7 +6,7 @@ which tasks it solves, and its differences to the models behind it in the index:
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from triathlon_site.figures import (
     radar_path,
 )
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cells import axis_title, dimension_title, dimensions, share_of_maximum
+from triathlon_site.pages._scores import axis_title, dimension_title, dimensions, share_of_maximum
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import degradation_curve
 from triathlon_site.pages.tasks import suite_page
@@ -65,14 +65,6 @@ class ModelPair:
         return f"{side} in {max(better, worse)} of {len(known)}"
 
 
-class Neighbours(NamedTuple):
-    """Models of a family of data that are next to each other in its order."""
-
-    boards: tuple[Board, ...]
-    """The boards whose headlines are compared; a single one where the order is that of one board."""
-    pairs: list[ModelPair]
-
-
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
     """The page that compares models, where there are two; the files that it loads."""
     curves = _degradation_curves(site.boards)
@@ -82,7 +74,7 @@ def drafts(site: Gathered) -> Iterator[Draft | Page]:
             "plotly": PLOTLY,
             "plotly_styles": " ".join(plotly_styles()),
             "frames": _frames(site.boards, curves),
-            "neighbours": {family: found for family, found in compared if found.pairs},
+            "neighbours": {family: found for family, found in compared if found[1]},
         }
         yield Draft("compare.html", "compare/page", values)
     measured = {id(joined) for joined in site.same.values()}
@@ -117,8 +109,11 @@ def _order(overall: Overall) -> tuple[list[str], tuple[Board, ...]]:
     return [model for model in largest.models if model in largest.headline.scores], (largest,)
 
 
-def neighbours(overall: Overall, models: Models) -> Neighbours:
-    """The BEST models of a family of data, each with each, and up to MOST models, each with the next."""
+def neighbours(overall: Overall, models: Models) -> tuple[tuple[Board, ...], list[ModelPair]]:
+    """The BEST models of a family of data, each with each, and up to MOST models, each with the next.
+
+    Before the pairs stand the boards whose headlines are compared; a single one where the order is its own.
+    """
     ranked, boards = _order(overall)
     order = ranked[:MOST]
     columns = [(_differences(board, order), board.plan.headline.maximum) for board in boards]
@@ -131,7 +126,7 @@ def neighbours(overall: Overall, models: Models) -> Neighbours:
         for higher in range(len(order))
         for lower in range(higher + 1, min(len(order), max(BEST, higher + 2)))
     ]
-    return Neighbours(boards, pairs)
+    return boards, pairs
 
 
 def _differences(board: Board, order: Sequence[str]) -> Differences:

@@ -5,8 +5,8 @@ And the page of imported results: other people's replies, graded here, in no ran
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -14,9 +14,8 @@ from triathlon_runner.unit_pages import evidence_page, lines_page, suite_slug
 from triathlon_site.evidence import LINKS, imported_page, imported_slug
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cards import ModelCard
-from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._scores import cell
+from triathlon_site.pages._site import Gathered, ModelCard
 from triathlon_site.pages.model import unit_draft
 from triathlon_site.render import Draft
 from triathlon_site.scores import Board, ColumnScores
@@ -53,26 +52,6 @@ def _draft(
     return Draft(evidence_page(folder, file.suite), "evidence/page", values)
 
 
-@dataclass(frozen=True)
-class ImportedRow:
-    """One model on one board."""
-
-    info: ModelInfo
-    cells: list[Cell]
-    files: tuple[FileAggregate, ...]
-    outcomes: Counter[str]
-    units: str
-    """The page of all its units."""
-
-    @property
-    def part(self) -> str:
-        """Of how many tasks the scores are, where that is not all: `30 of 164 tasks`; else empty."""
-        tasks, whole = (
-            sum(counts) for counts in zip(*(file.task_counts for file in self.files), strict=True)
-        )
-        return f"{tasks} of {whole} tasks" if tasks < whole else ""
-
-
 def imported_drafts(site: Gathered) -> Iterator[Draft]:
     """The page of imported results, of each model's units and of each file; nothing where there are none."""
     if not site.imported:
@@ -101,9 +80,18 @@ def imported_files(boards: Sequence[Board]) -> Iterator[FileAggregate]:
     yield from by_id.values()
 
 
-def _imported_row(site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str) -> ImportedRow:
+def _imported_row(
+    site: Gathered, board: Board, columns: Sequence[ColumnScores], model: str
+) -> dict[str, Any]:
+    """One model on one board."""
     info, files = site.models[model], board.files[model]
-    outcomes = sum((Counter(file.outcomes) for file in files), Counter[str]())
-    # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
-    cells = [replace(cell(column, model), receipt="") for column in columns]
-    return ImportedRow(info, cells, files, outcomes, imported_page(info.slug))
+    tasks, whole = (sum(counts) for counts in zip(*(file.task_counts for file in files), strict=True))
+    return {
+        "info": info,
+        # A mark of what is in no ranking says nothing here, and would link to a page of measured results.
+        "cells": [replace(cell(column, model), receipt="") for column in columns],
+        "files": files,
+        "outcomes": sum((Counter(file.outcomes) for file in files), Counter[str]()),
+        "units": imported_page(info.slug),
+        "part": f"{tasks} of {whole} tasks" if tasks < whole else "",
+    }

@@ -1,13 +1,11 @@
 """The board of our own problems, or of added data: all disciplines, who leads, and how sure that is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
 from triathlon_site.costs import run_cost
-from triathlon_site.models import ModelInfo
-from triathlon_site.pages._cells import Cell, cell, marks_of
+from triathlon_site.pages._scores import cell, marks_of
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import finding
 from triathlon_site.render import Draft
@@ -16,25 +14,6 @@ from triathlon_site.scores import Overall, OverallRow
 OLD_DAYS: Final = 183
 """Days older than the newest result from which a result is marked: servers and prompts changed since."""
 TITLES: Final = {"core": "Our own problems", "added": "Added data"}
-
-
-@dataclass(frozen=True)
-class OverallLine:
-    """One model on the page."""
-
-    info: ModelInfo
-    row: OverallRow
-    cells: list[Cell]
-    open_units: int
-    tasks_done: list[str]
-    cost: float | None
-    """USD over the boards' files; None where the cost of one of them is not known."""
-    date: str
-    """Day of its newest result."""
-    old: bool
-    """Whether that is long before the newest result of the board."""
-    measured: bool
-    """Whether some of its results were measured here."""
 
 
 def drafts(site: Gathered) -> Iterator[Draft]:
@@ -46,7 +25,7 @@ def drafts(site: Gathered) -> Iterator[Draft]:
 def _values(site: Gathered, family: str, overall: Overall) -> dict[str, Any]:
     newest = max((file.ended for file in site.results.files), default="")
     lines = [_line(site, overall, row, newest) for row in overall.rows]
-    dates = [line.date for line in lines if line.date and line.measured]
+    dates = [line["date"] for line in lines if line["date"] and line["measured"]]
     return {
         "overall": overall,
         "family": family,
@@ -54,25 +33,27 @@ def _values(site: Gathered, family: str, overall: Overall) -> dict[str, Any]:
         "findings": [lead for board in overall.boards if (lead := finding(board, site.models))],
         # days of the oldest and the newest measured result
         "measured": (min(dates), max(dates)) if dates else None,
-        "marks": marks_of(cell for line in lines for cell in line.cells),
+        "marks": marks_of(cell for line in lines for cell in line["cells"]),
     }
 
 
-def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> OverallLine:
+def _line(site: Gathered, overall: Overall, row: OverallRow, newest: str) -> dict[str, Any]:
     boards = [board for board in overall.boards if row.model in board.models]
     files = [file for board in boards for file in board.files[row.model]]
     ended = max((file.ended for file in files), default="")
-    return OverallLine(
-        info=site.models[row.model],
-        row=row,
-        cells=[cell(board.headline, row.model) for board in overall.boards],
-        open_units=sum(board.open_units(row.model) for board in boards),
-        tasks_done=list(filter(None, (board.part_run(row.model) for board in boards))),
-        cost=run_cost(files, site.models[row.model].price).cost_usd,
-        date=ended,
-        old=is_old(ended, newest),
-        measured=any(file.manifest and not file.receipt for file in files),
-    )
+    return {
+        "info": site.models[row.model],
+        "row": row,
+        "cells": [cell(board.headline, row.model) for board in overall.boards],
+        "open_units": sum(board.open_units(row.model) for board in boards),
+        "tasks_done": list(filter(None, (board.part_run(row.model) for board in boards))),
+        # USD over the boards' files; None where the cost of one of them is not known
+        "cost": run_cost(files, site.models[row.model].price).cost_usd,
+        # day of its newest result, and whether that is long before the newest of the board
+        "date": ended,
+        "old": is_old(ended, newest),
+        "measured": any(file.manifest and not file.receipt for file in files),
+    }
 
 
 def is_old(ended: str, newest: str) -> bool:

@@ -1,7 +1,8 @@
-"""Published results: the overview of all, and a page for the tables of each paper or board."""
+"""Published results: an overview, a page for each paper or board; our measurements beside them."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from triathlon_runner.catalogue import BUILT_IN
@@ -9,9 +10,11 @@ from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Point, Series, arrows, bars, curves, scatter
+from triathlon_site.load import MEASURED
 from triathlon_site.models import ModelInfo
 from triathlon_site.pages import reproduced
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._scores import ShownScore, receipt_path
+from triathlon_site.pages._site import Gathered, ModelSnapshot
 from triathlon_site.pages.board import changes_by_kind, drops_by_model, old_against_new, shift_sentences
 from triathlon_site.pages.reproduced import reproduced_page
 from triathlon_site.published import (
@@ -24,9 +27,12 @@ from triathlon_site.published import (
 from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
-from triathlon_site.scores import plan_boards
+from triathlon_site.scores import Board, ColumnScores, Score, plan_boards
 from triathlon_site.sensitivity import sensitivity
+from triathlon_site.uncertainty import Interval
 
+TRUTH: Final = "truth.html"
+"""How true are our measurements?"""
 COLOURED: Final = 5
 MOST_BARS: Final = 16
 KINDS: Final = {"1": "instruct", "0": "base"}
@@ -35,9 +41,14 @@ OLD: Final = "humaneval_plus"
 
 
 def drafts(site: Gathered) -> Iterator[Draft | Page]:
-    """The overview of published results, a page for each paper or board, and the tables as files."""
+    """The overview of published results, a page for each paper or board, and the tables as files.
+
+    And a page of our measurements, where a model was measured for which others report the same quantity.
+    """
     if not site.published:
         return
+    if found := list(pairs(site)):
+        yield Draft(TRUTH, "truth/page", {"pairs": found})
     boards = site.reported.boards
     pages: dict[str, list[PublishedTable]] = {}
     for table in site.reported.tables:
@@ -243,3 +254,78 @@ def _bars(table: PublishedTable, columns: list[PublishedColumn], score: Publishe
     listed = ", ".join(titles)
     svg = bars(f"{listed} and {score.title}", titles, score.title, rows)
     return Figure(svg, f"Bars: {listed}; line: {score.title}; ordered by {order.title}, in per cent.")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One figure of ours and one that others report for the same model and quantity."""
+
+    snapshot: ModelSnapshot
+    column: str
+    """Discipline and title."""
+    own: Score
+    maximum: float
+    receipt: str
+    """Address of the receipt of ours."""
+    served: str
+    """How the model was served here, by its manifests."""
+    reported: ShownScore
+
+    @property
+    def difference(self) -> float:
+        """Ours minus theirs, on the column's scale."""
+        return self.own.middle - self.reported.value
+
+    @property
+    def interval(self) -> Interval | None:
+        """95 % interval of the difference of two independent figures; None where theirs has none.
+
+        Its arms are the roots of the sums of both figures' squared arms (MOVER: Zou and Donner 2008, equation
+        2). Both ran the same tasks, so that it is wider than it need be.
+        """
+        own, theirs = self.own.interval, self.reported.interval
+        if theirs is None or not (own.known and theirs.known):
+            return None
+        down = math.hypot(self.own.middle - own.low, theirs.high - self.reported.value)
+        up = math.hypot(own.high - self.own.middle, self.reported.value - theirs.low)
+        return Interval(self.difference - down, self.difference + up)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the difference is within both uncertainties; None where one of them is not known."""
+        return None if self.interval is None else self.interval.low <= 0 <= self.interval.high
+
+
+def pairs(site: Gathered) -> Iterator[Pair]:
+    """Every measured score of an official set with each figure that others report for it, by model."""
+    columns = [
+        (board, column)
+        for board in site.boards
+        if board.plan.family == "official"
+        for column in board.columns
+        if column.column.id in SAME
+    ]
+    for card in site.cards:
+        for snapshot in card.snapshots:
+            for board, column in columns:
+                yield from _pairs(site, snapshot, board, column)
+
+
+def _pairs(site: Gathered, snapshot: ModelSnapshot, board: Board, column: ColumnScores) -> Iterator[Pair]:
+    for model in snapshot.ids:
+        score = column.shown(model)
+        if score is None or score.grade != MEASURED or snapshot.joined is None:
+            continue
+        suites = {suite for suite, _ in column.column.parts}
+        manifests = [f.manifest for f in board.files[model] if f.suite in suites and f.manifest]
+        for place in SAME[column.column.id]:
+            if figure := site.reported.figure(snapshot.joined, (place,)):
+                yield Pair(
+                    snapshot,
+                    f"{board.plan.discipline}: {column.column.title}",
+                    score,
+                    column.column.maximum,
+                    receipt_path(column, model),
+                    "; ".join(sorted({manifest.served_by for manifest in manifests})),
+                    figure.scaled(column.column.maximum),
+                )

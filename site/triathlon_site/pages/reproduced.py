@@ -1,10 +1,10 @@
 """A paper's tables beside our own figures under its protocol: a page for each paper with such results."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 from triathlon_runner.catalogue import BUILT_IN
-from triathlon_runner.records import ProtocolHashes, known_protocols
+from triathlon_runner.records import known_protocols
 from triathlon_site.exports import table_files
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import left_out_programs
@@ -12,21 +12,6 @@ from triathlon_site.published import Published, PublishedColumn
 from triathlon_site.render import Draft, Link, Section, Value, formats
 from triathlon_site.reproduction import Cell, Reproduced, Row, measured_files, reproduced
 from triathlon_site.reproduction_plan import PAPERS, Paper, PaperName
-
-
-class SuiteOfPaper(NamedTuple):
-    """One suite that a paper's tables are compared with."""
-
-    suite: str
-    protocol: ProtocolHashes
-    models: int
-    """With results under it."""
-    samples: int
-    """Of each task, in the results with most."""
-    in_paper: int
-    """As many the paper takes."""
-    left_out: tuple[str, ...]
-    """Programs that were left out in one of them, because a library was not installed."""
 
 
 def reproduced_page(paper: PaperName) -> str:
@@ -114,17 +99,20 @@ def _tasks(row: Row) -> Value:
     return Value(f"{fewest}" if fewest == whole else f"{fewest} of {whole}")
 
 
-def _suites(site: Gathered, paper: Paper) -> Iterator[SuiteOfPaper]:
+def _suites(site: Gathered, paper: Paper) -> Iterator[dict[str, Any]]:
+    """Each suite that has results under the paper's protocol."""
     entries = {entry.id: entry for entry in BUILT_IN.entries()}
     for suite in paper.suites:
         if files := measured_files(site.results, suite):
             samples = max(int(file.frame["sample"].max()) + 1 for file in files.values())
             left_out = {program for file in files.values() for program in left_out_programs(file)}
-            yield SuiteOfPaper(
-                suite,
-                known_protocols()[suite, ""],
-                len(files),
-                samples,
-                entries[suite].default_samples,
-                tuple(sorted(left_out)),
-            )
+            yield {
+                "suite": suite,
+                "protocol": known_protocols()[suite, ""],
+                "models": len(files),
+                # of each task, in the results with most; and as many as the paper takes
+                "samples": samples,
+                "in_paper": entries[suite].default_samples,
+                # programs that were left out in one of them, because a library was not installed
+                "left_out": sorted(left_out),
+            }

@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from support.results import FakeModel
-from support.site import imported_results, rich_results
+from support.site import add_published, imported_results, rich_results
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
-PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -47,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five models, published tables, imported results, a registry with sizes and licences."""
     root = tmp_path_factory.mktemp("site")
     results = imported_results(rich_results(root / "results", MODELS, tasks=15))
-    shutil.copytree(PUBLISHED, results / "published")
+    add_published(results)
     registry = Registry.model_validate(
         {
             "models": [

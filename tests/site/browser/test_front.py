@@ -1,20 +1,18 @@
 """The front page for a hurried newcomer, and tables that fold, in a real browser."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, small_results
+from support.site import add_published, entries, small_results
 from support.visit import narrow, settle, visit
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import build
 
 pytestmark = pytest.mark.browser
-PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 MODELS = (
     FakeModel("forgetful", 4.0, 0.15),
     *(FakeModel(f"steady-{n}", 0.4 + 0.1 * n, 0.97) for n in range(10)),
@@ -28,7 +26,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = small_results(root / "results", MODELS, tasks=30)
     official = entries(["loop/mbpp-plus"])
     write_results(results, MODELS[:7], [FakeSuite(entry, tasks=30) for entry in official])
-    shutil.copytree(PUBLISHED, results / "published")
+    add_published(results)
     facts = {"organization": "A", "parameters": "7B", "license": "mit", "open_weights": True}
     rows = [
         {"id": model.id, **facts, "api": {"base_url": "http://127.0.0.1:1/v1", "model": "m"}}
@@ -111,16 +109,6 @@ def test_one_choice_ranks_the_table(page: Page, site: Path) -> None:
     expect(page.locator("td.rank").first).to_contain_text("1")
     page.locator(".rank-by label", has_text="Loop").click()
     assert "by=" not in page.url and "sort=" not in page.url
-
-
-def test_a_row_is_copied_and_read_in_words(page: Page, site: Path) -> None:
-    """A rank with its ends, the name apart from its maker, the score apart from its interval."""
-    visit(page, (site / "index.html").as_uri())
-    page.get_by_role("button", name="show all").click()
-    row = page.locator("table.board tbody tr:has(td.rank small)").first
-    text = row.evaluate("row => { getSelection().selectAllChildren(row); return String(getSelection()); }")
-    assert re.match(r"rank =?\d+, \d+ to \d+\t\S+, A", text), text
-    assert re.search(r"\d\.\d\dm \d\.\d\d–", text), text
 
 
 def test_search_finds_ids_and_other_spellings(page: Page, site: Path) -> None:
@@ -214,35 +202,6 @@ def test_models_without_a_common_task_are_not_compared(page: Page, site: Path) -
     expect(page.locator("#compare .forest")).to_have_count(0)
 
 
-def test_a_row_that_is_linked_to_is_marked_whole(page: Page, site: Path) -> None:
-    """Rank and name, which stay in sight, have the colour of the other cells."""
-    visit(page, (site / "index.html").as_uri() + "#steady-1")
-    colours = page.locator("[id='steady-1'] > *").evaluate_all(
-        "cells => [...new Set(cells.map(cell => getComputedStyle(cell).backgroundColor))]"
-    )
-    assert len(colours) == 1 and page.locator("[id='steady-1'] > .rank").count() == 1
-
-
-def test_evidence_has_the_pages_head_and_programs_as_they_are(page: Page, site: Path) -> None:
-    """Links to the main pages, the switch of colours, prompts in letters of one width."""
-    visit(page, f"{(site / 'evidence/steady-1/loop-core.html').as_uri()}#u0")
-    for name in ("Leaderboard", "Method", "Data"):
-        expect(page.get_by_role("link", name=name, exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Dark")).to_be_visible()
-    font = page.locator("#unit .sentence").first.evaluate("text => getComputedStyle(text).fontFamily")
-    assert "mono" in font
-
-
-def test_files_are_saved_and_badges_lead_back(page: Page, site: Path) -> None:
-    """LaTeX is a download as CSV is; a badge is a line of Markdown with a link."""
-    visit(page, (site / "loop.html").as_uri())
-    for name in ("CSV", "LaTeX"):
-        assert page.get_by_role("link", name=name).first.get_attribute("download") is not None
-    visit(page, (site / "models/steady-1.html").as_uri())
-    badge = page.locator("#badges pre").first.inner_text()
-    assert re.fullmatch(r"\[!\[.+\]\(badges/.+\.svg\)\]\(models/steady-1\.html\)", badge), badge
-
-
 def test_a_discipline_opens_its_fullest_board(page: Page, site: Path) -> None:
     """Eleven models have our own problems, seven MBPP+: the link of the loop leads to the first."""
     visit(page, (site / "index.html").as_uri())
@@ -266,17 +225,6 @@ def test_rows_are_one_line_until_details_are_asked_for(page: Page, site: Path, p
     settle(page)
     assert max(page.evaluate(heights)) > 40
     expect(page.get_by_role("button", name="Details")).to_have_attribute("aria-pressed", "true")
-
-
-@pytest.mark.parametrize(("width", "seen"), [(1024, 0), (1280, 1)])
-def test_a_wide_window_has_licence_and_price(browser: Browser, site: Path, width: int, seen: int) -> None:
-    """A narrower one has them in the menu; the table never needs to be moved sideways."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    visit(page, (site / "index.html").as_uri())
-    for name in ("Licence", "Price out"):
-        expect(page.get_by_role("columnheader", name=name)).to_have_count(seen)
-    expect(page.locator(".table-frame.fits > table.all-models")).to_be_visible()
-    page.close()
 
 
 def test_models_are_found_by_evidence_and_disciplines(page: Page, site: Path) -> None:
@@ -304,19 +252,6 @@ def test_a_link_into_a_page_holds_while_its_tables_grow(page: Page, site: Path) 
         expect(page.locator(f"[id='{part.partition('#')[2]}'] h2")).to_be_in_viewport()
 
 
-def test_a_fall_opens_where_it_is_told(page: Page, site: Path) -> None:
-    """From a shift in the ranking to the falls of the model; then to the evidence of a failed task."""
-    visit(page, (site / "overall-core.html").as_uri() + "?rows=details")
-    drop = page.locator("a[title='Why it falls']").first
-    anchor = (drop.get_attribute("href") or "").partition("#")[2]
-    drop.click()
-    told = page.locator(f"[id='{anchor}']")
-    expect(told).to_be_visible()
-    page.locator("#falls td a").first.click()
-    assert "/evidence/" in page.url
-    expect(page.locator("#unit article.unit")).to_be_visible()
-
-
 def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, site: Path) -> None:
     """Six rows until it is asked for all of them; a sheet of paper has them all."""
     context = browser.new_context(java_script_enabled=False)
@@ -337,7 +272,7 @@ def test_a_long_table_unfolds_without_scripts_and_on_paper(browser: Browser, sit
 
 
 @pytest.mark.parametrize(
-    "path", ["index.html", "overall-core.html", "evolved.html", "models/forgetful.html", "agreement.html"]
+    "path", ["index.html", "choose.html", "evolved.html", "models/forgetful.html", "agreement.html"]
 )
 def test_paper_cuts_no_table_and_carries_no_controls(page: Page, site: Path, path: str) -> None:
     """On a sheet of A4 on its side; a visitor who chose dark prints dark on white all the same."""

@@ -15,25 +15,18 @@ from triathlon_site.serve import make_server
 
 pytestmark = pytest.mark.browser
 
-MAIN = (
+MAIN = [
     "index.html",
     "overall-core.html",
     "loop.html",
-    "runtime.html",
-    "evolved.html",
-    "translation.html",
     "tasks.html",
     "tasks/loop-core.html",
     "tasks/loop-core/1.html",
-    "tasks/runtime-core/1.html",
     "agreement.html",
     "agreement/1-2.html",
     "compare.html",
     "published.html",
     "published/evaloop.html",
-    "published/evoeval.html",
-    "published/reval.html",
-    "published/evalplus.html",
     "method.html",
     "prompts.html",
     "core.html",
@@ -41,15 +34,12 @@ MAIN = (
     "data.html",
     "models/alpha.html",
     "models/alpha-tasks.html",
+    "imported.html",
     "evidence/alpha/loop-core.html",
     "evidence/alpha/runtime-core.html",
     "evidence/alpha/evolved-core-difficult.html",
-    "evidence/alpha/evolved-core-combine.html",
-    "imported.html",
-    "imported/foreign.html",
-    "evidence/imported+foreign/evolved-core-seeds.html",
-)
-SAME_TEMPLATE = {
+]
+SAME_TEMPLATE = [
     "runtime.html",
     "evolved.html",
     "translation.html",
@@ -60,14 +50,14 @@ SAME_TEMPLATE = {
     "evidence/alpha/evolved-core-combine.html",
     "imported/foreign.html",
     "evidence/imported+foreign/evolved-core-seeds.html",
-}
-"""Pages of a template that another page is checked for."""
+]
+"""Pages of a template that a page of MAIN is checked for."""
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1280), ("light", 360))
 """Colours and width of the window: a desk by day and by night, and a phone."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", MAIN)
+@pytest.mark.parametrize("path", MAIN + SAME_TEMPLATE)
 def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: str) -> None:
     """No request to another host, no error, no breach of the content policy; 360 pixels are enough."""
     asked: list[str] = []
@@ -80,7 +70,7 @@ def test_page_is_self_contained_and_fits_a_phone(page: Page, site: Path, path: s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [path for path in MAIN if path not in SAME_TEMPLATE])
+@pytest.mark.parametrize("path", MAIN)
 def test_axe_finds_no_violation(browser: Browser, site: Path, path: str) -> None:
     """WCAG 2.2 AA as far as axe can tell."""
     context = browser.new_context(bypass_csp=True)  # the policy of the page would keep axe itself out
@@ -242,16 +232,6 @@ def test_a_scatter_is_drawn_by_plotly_when_asked(page: Page, site: Path) -> None
     expect(page.locator("figure").first).to_be_hidden()  # the plot stands in its place
 
 
-def test_from_a_score_to_what_the_model_wrote(page: Page, site: Path) -> None:
-    """Board, tasks, one task, one model's evidence: four clicks."""
-    visit(page, (site / "loop.html").as_uri())
-    page.get_by_role("link", name="Tasks", exact=True).click()
-    page.get_by_role("link", name="Loop on our own problems", exact=True).click()
-    page.locator("section", has_text="Hardest").first.locator("ul a").first.click()
-    page.locator("section.unit:target .who a").first.click()
-    expect(page.locator("#unit article.unit")).to_be_visible()
-
-
 def test_from_a_score_to_its_receipt(page: Page, site: Path) -> None:
     """One click, and the receipt is open: the command that verifies the number can be read."""
     visit(page, (site / "models/alpha.html").as_uri())
@@ -277,19 +257,6 @@ def test_a_served_site_works_under_a_path(page: Page, site: Path) -> None:
     for one in (server, below):
         one.shutdown()
         one.server_close()
-
-
-def test_badges_are_pictures(page: Page, site: Path) -> None:
-    """Each is drawn when it comes into sight, and its words are there for those who do not see it."""
-    visit(page, (site / "models/alpha.html").as_uri())
-    badges = page.locator("img[src*='badges/']")
-    badges.first.scroll_into_view_if_needed()
-    for _ in range(100):  # the policy forbids what `wait_for_function` does with text
-        if badges.first.evaluate("image => image.naturalWidth") > 50:
-            break
-        page.wait_for_timeout(100)
-    assert badges.first.evaluate("image => image.naturalWidth") > 50
-    assert (badges.first.get_attribute("alt") or "").startswith("Triathlon: rank 1 of 5")
 
 
 def test_a_visitor_chooses_whose_curve_is_in_colour(page: Page, site: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tables in a real browser: order, filters, columns, the address that carries them, and keys alone."""
+"""Tables in a real browser: order, filters, columns, addresses, keys alone, and windows of all widths."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from support.page_tables import PageParser
-from support.visit import names, narrow, settle, visit
+from support.visit import names, settle, visit
 
 pytestmark = pytest.mark.browser
 
@@ -94,22 +94,6 @@ def test_a_nonsense_address_breaks_nothing(page: Page, site: Path, query: str) -
     expect(page.locator("#compare .lede").first).to_contain_text("Switch from Alpha to Beta?")
 
 
-def test_back_leads_to_the_same_view(page: Page, site: Path) -> None:
-    """From a model's page back to the board: search, filter and order are as they were."""
-    visit(page, (site / "overall-core.html").as_uri())
-    narrow(page, "Licence", "mit")
-    page.get_by_label("Find a model").fill("ta")
-    page.get_by_role("button", name="Model", exact=True).click()
-    shown = names(page)
-    assert shown == ["Beta", "Delta"]
-    page.get_by_role("link", name="Beta", exact=True).first.click()
-    page.wait_for_url("**/models/beta.html")
-    page.go_back()
-    settle(page)
-    assert names(page) == shown
-    assert page.get_by_label("Find a model").input_value() == "ta"
-
-
 def test_columns_are_chosen_with_keys_alone(page: Page, site: Path) -> None:
     """Enter opens the list, Space takes a column away, Escape closes and leads back; the address knows."""
     visit(page, (site / "overall-core.html").as_uri())
@@ -186,18 +170,6 @@ def test_tables_are_named_and_their_heads_have_a_scope(site: Path) -> None:
         assert all('scope="' in head for head in heads), path
 
 
-def test_the_head_stays_above_where_the_table_fits(page: Page, site: Path) -> None:
-    """A table that needs no frame of its own sticks to the window."""
-    page.set_viewport_size({"width": 1700, "height": 320})
-    visit(page, (site / "overall-core.html").as_uri())
-    page.wait_for_selector(".table-frame.fits", state="attached")
-    page.locator("tbody tr").nth(2).evaluate(
-        "row => scrollTo(0, scrollY + row.getBoundingClientRect().top - 90)"
-    )
-    top = page.locator("table.board thead").evaluate("head => head.getBoundingClientRect().top")
-    assert top == pytest.approx(0, abs=1)
-
-
 def test_what_has_the_focus_is_not_behind_the_head(page: Page, site: Path) -> None:
     """Going back through a scrolled table with Shift and Tab, each link is seen when it is reached."""
     page.set_viewport_size({"width": 1700, "height": 330})
@@ -230,3 +202,75 @@ def test_without_its_script_a_table_is_as_without_scripts(browser: Browser, site
     gap = opened.evaluate("getComputedStyle(document.querySelector('.table-frame:has(.board)')).marginTop")
     assert gap == "16px"
     context.close()
+
+
+CUT = """selector => [...document.querySelectorAll(selector)].filter(
+  one => one.offsetParent && (one.scrollWidth > one.clientWidth || one.textContent.includes('…'))
+).map(one => one.textContent)"""
+LINES = """() => [...document.querySelectorAll('.chart li')].map(line => line.offsetHeight)"""
+ENDS = """() => [...document.querySelectorAll('.chart .axis')].map(axis => [...axis.querySelectorAll('text')]
+  .map(text => text.getBoundingClientRect())).filter(([first]) => first.width)
+  .every(([first, last]) => first.right < last.left)"""
+BOXES = """() => [...document.querySelectorAll('.table-frame:has(> .board)')].filter(
+  box => box.scrollHeight > box.clientHeight + 2 && getComputedStyle(box).overflowY !== 'visible'
+).length"""
+
+PLACES = """() => {
+  const frame = document.querySelector('.table-frame:has(table.board)').getBoundingClientRect();
+  const head = document.querySelector('table.board thead').getBoundingClientRect();
+  const name = document.querySelector('table.board tbody th').getBoundingClientRect();
+  return { top: frame.top, left: frame.left, head: head.top, name: name.left };
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 1024, 390])
+def test_the_charts_name_their_models_whole(browser: Browser, site: Path, width: int) -> None:
+    """No name is cut, a line or two are enough for each, and the ends of the axis stand apart."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    visit(page, (site / "index.html").as_uri())
+    assert page.locator(".chart li:visible").count() >= 8
+    assert page.evaluate(CUT, ".chart li > :first-child") == []
+    assert max(page.evaluate(LINES)) < 50
+    assert page.evaluate(ENDS)
+    page.close()
+
+
+@pytest.mark.parametrize("path", ["evolved.html", "published/evoeval.html", "published/evalplus.html"])
+def test_a_small_window_scrolls_the_page_and_no_box_in_it(browser: Browser, site: Path, path: str) -> None:
+    """A table that is longer than a window of 1,024 pixels is no box with a scroll bar of its own."""
+    page = browser.new_page(viewport={"width": 1024, "height": 400})
+    visit(page, (site / path).as_uri())
+    assert page.locator("table.board").first.evaluate("table => table.offsetHeight") > 150
+    assert page.evaluate(BOXES) == 0
+    page.close()
+
+
+def test_heads_and_names_stay_in_sight(page: Page, site: Path) -> None:
+    """In a frame that is scrolled the head stays on top and the name on the left."""
+    page.set_viewport_size({"width": 1100, "height": 150})
+    visit(page, (site / "evolved.html").as_uri())
+    page.locator("table.board").first.evaluate("table => { table.style.minWidth = '1500px'; }")
+    page.wait_for_function("!document.querySelector('.table-frame:has(> .board)').matches('.fits')")
+    frame = page.locator(".table-frame", has=page.locator("table.board")).first
+    frame.evaluate("frame => frame.scrollTo(300, 120)")
+    places = page.evaluate(PLACES)
+    assert frame.evaluate("frame => frame.scrollLeft") > 0
+    assert frame.evaluate("frame => frame.scrollTop") > 0
+    assert places["head"] == pytest.approx(places["top"], abs=1)
+    assert places["name"] == pytest.approx(places["left"], abs=1)
+
+
+def test_every_row_is_reached_from_the_first_rows(page: Page, site: Path) -> None:
+    """Sixty rows at first; a button brings the others, and an address with the name of one leads to it."""
+    address = (site / "index.html").as_uri()
+    visit(page, address)
+    rows = page.locator("table.all-models tbody tr")
+    expect(rows).to_have_count(60)
+    assert page.evaluate("document.querySelectorAll('*').length") <= 5_000
+    page.get_by_role("button", name="show all").click()
+    whole = rows.count()
+    assert whole > 200
+    last = rows.last.get_attribute("id")
+    page.goto("about:blank")
+    visit(page, f"{address}#{last}")
+    expect(page.locator(f"[id='{last}']:target")).to_be_in_viewport()

@@ -23,7 +23,7 @@ from triathlon_runner.datasets.user import UserDataSet
 from triathlon_runner.records import LoopRecord, Outcome, RuntimeRecord
 from triathlon_runner.unit_pages import model_slug
 from triathlon_site.build import build, gather
-from triathlon_site.pages.front import SHOWN
+from triathlon_site.pages.all_models import SHOWN
 from triathlon_site.render.formats import MINUS
 
 CATALOGUE = Catalogue(

@@ -14,7 +14,6 @@ from triathlon_site.figures import interactive_curve, interactive_radar
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.compare import BEST, neighbours
 from triathlon_site.render import formats
-from triathlon_site.uncertainty import paired_difference
 
 
 def test_the_best_are_compared_each_with_each(tmp_path: Path) -> None:
@@ -22,25 +21,10 @@ def test_the_best_are_compared_each_with_each(tmp_path: Path) -> None:
     fakes = [FakeModel(f"m{place}", 2.0 - place / 2, 0.9) for place in range(7)]
     site = gather(small_results(tmp_path / "results", fakes), None)
     overall = site.overalls["core"]
-    pairs = neighbours(overall, site.models).pairs
+    _, pairs = neighbours(overall, site.models)
     assert len(pairs) == BEST * (BEST - 1) // 2 + 2
     order = [row.model for row in overall.rows]
     assert all(order.index(pair.higher.id) < order.index(pair.lower.id) for pair in pairs)
-
-
-def test_a_difference_is_that_of_the_paired_bootstrap(tmp_path: Path) -> None:
-    """With one suite the same numbers as a single comparison; the verdict counts what leaves out zero."""
-    site = gather(small_results(tmp_path / "results"), None)
-    overall = site.overalls["core"]
-    loop = overall.boards[0].headline.samples[0]
-    for pair in neighbours(overall, site.models).pairs:
-        rows = loop.models.index(pair.higher.id), loop.models.index(pair.lower.id)
-        found, expected = pair.differences[0][0], paired_difference(loop, *rows)
-        assert found and expected
-        assert found.value == pytest.approx(expected.value)
-        assert found.interval.low == pytest.approx(expected.interval.low)
-        sure = sum(one.sure for one, _ in pair.differences if one)
-        assert (pair.verdict == "no difference shown") == (sure == 0)
 
 
 def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_path: Path) -> None:
@@ -49,7 +33,7 @@ def test_models_of_one_discipline_are_compared_on_the_board_with_the_most(tmp_pa
     for models, suite in ((loops, "loop/core"), ([FakeModel("d")], "runtime/core")):
         write_results(tmp_path / "results", models, [FakeSuite(entry) for entry in entries([suite])])
     site = gather(tmp_path / "results", None)
-    pairs = neighbours(site.overalls["core"], site.models).pairs
+    _, pairs = neighbours(site.overalls["core"], site.models)
     assert len(pairs) == 3
     assert {model.id for pair in pairs for model in (pair.higher, pair.lower)} == {"a", "b", "c"}
     assert all(len(pair.differences) == 1 and pair.differences[0][0] for pair in pairs)
@@ -93,7 +77,7 @@ def test_differences_are_the_texts_of_the_page(tmp_path: Path) -> None:
     site = gather(small_results(tmp_path / "results", fakes), None)
     found, overall = scripts(site), site.overalls["core"]
     order = [model["id"] for model in found["index"]["models"]]
-    pairs = {(pair.higher.id, pair.lower.id): pair for pair in neighbours(overall, site.models).pairs}
+    pairs = {(pair.higher.id, pair.lower.id): pair for pair in neighbours(overall, site.models)[1]}
     assert len(pairs) == 6
     turned = str.maketrans("+\N{MINUS SIGN}bw", "\N{MINUS SIGN}+wb")
     for place, board in enumerate(overall.boards):

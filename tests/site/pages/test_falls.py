@@ -10,7 +10,7 @@ from support.results import FakeModel, FakeSuite, write_results
 from support.site import SUITES, build_small, entries
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.model import drops_of, falls_of
+from triathlon_site.pages._sides import drops_of, falls_of
 
 FORGETFUL = FakeModel("forgetful", 4.0, 0.15)
 """Solves nearly everything once and keeps none of it."""

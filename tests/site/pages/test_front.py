@@ -5,19 +5,18 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, page_text, rendered_texts, small_results
+from support.site import add_published, entries, rendered_texts, small_results
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.submit import FileCheck, SubmissionReport, statement
 from triathlon_site.build import build, gather
 from triathlon_site.load import Results
 from triathlon_site.pages import Gathered
-from triathlon_site.pages.front import (
+from triathlon_site.pages.all_models import (
     RANKED_BY,
     AllModels,
     ModelRow,
@@ -28,7 +27,6 @@ from triathlon_site.pages.front import (
 )
 from triathlon_site.published import Published
 
-FOLDER = Path(__file__).parents[3] / "results" / "published"
 EVOEVAL = ("humaneval", "difficult", "creative", "subtle", "combine", "tool_use")
 
 
@@ -51,10 +49,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     )
     report = SubmissionReport("mine", ENGINE_VERSION, [handed_in], [], listed=True)
     (root / "runs/mine/verified.json").write_text(json.dumps(statement(report)))
-    shutil.copytree(FOLDER, root / "published")
-    (root / "recorded").mkdir()
-    (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
-    return gather(root, None)
+    return gather(add_published(root, {"gpt-5": "GPT-5"}), None)
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +116,8 @@ def test_the_index_of_a_product_is_that_of_one_snapshot(reported: AllModels) -> 
 def test_doubts_are_shown_at_both_rows(reported: AllModels) -> None:
     """A name that may be another one's model says so, and the other says it, too."""
     rows = by_name(reported)
-    assert [doubt.card.info.name for doubt in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
-    assert [doubt.card.info.name for doubt in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
+    assert [card.info.name for card, _ in rows["Claude-3"].may_be] == ["Claude 3 Opus"]
+    assert [card.info.name for card, _ in rows["Claude 3 Opus"].may_be] == ["Claude-3"]
 
 
 def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: dict[str, str]) -> None:
@@ -137,11 +132,6 @@ def test_every_name_leads_to_a_page_with_all_numbers(measured: Gathered, pages: 
     assert drops.count('<th scope="row"><a href="../models/') == drops.count('<th scope="row">') - 2 > 50
     assert "only where\n70 % of them ran" in pages["choose.html"]
     assert 'href="models/gpt-4o.html"' in pages["choose.html"] or "GPT-4o" not in pages["choose.html"]
-
-
-def test_new_models_with_a_single_column_are_not_hidden(reported: AllModels) -> None:
-    """The strongest models of the loop, which have no other column, stand among the first twenty."""
-    assert {"GPT-5", "Claude Opus 4", "Claude Sonnet 4"} <= {row.name for row in reported.rows[:20]}
 
 
 def test_figures_are_those_of_the_tables(reported: AllModels) -> None:
@@ -211,15 +201,6 @@ def test_the_page_has_the_first_rows_and_scripts_the_others(pages: dict[str, str
     assert listed <= pages.keys()
 
 
-def test_rows_say_what_filters_ask_for(pages: dict[str, str]) -> None:
-    """Disciplines with a result, grades of evidence, and what is known of the model."""
-    row = row_of(pages, "mine").partition(">")[0]
-    assert 'data-has="loop runtime evolved"' in row
-    assert 'data-grade="measured"' in row
-    row = row_of(pages, "gpt-5").partition(">")[0]
-    assert 'data-org="OpenAI"' in row and 'data-year="2025"' in row
-
-
 def test_the_first_screen_shows_the_best_of_each_discipline(pages: dict[str, str]) -> None:
     """A chart a column, best first; a figure that was only reported is a ring."""
     page = pages["index.html"]
@@ -264,54 +245,26 @@ def test_a_name_that_is_not_joined_has_a_row_of_its_own(tmp_path: Path) -> None:
     write_results(
         results, [FakeModel("GPT-5")], [FakeSuite(one, tasks=4) for one in entries(["loop/mbpp-plus"])]
     )
-    shutil.copytree(FOLDER, results / "published")
-    build(results, tmp_path / "_site", None)
+    build(add_published(results), tmp_path / "_site", None)
     names = (tmp_path / "_site/data/all-models.csv").read_text()
     assert "\nGPT-5 (measured here)," in names and "\nGPT-5 (EVALOOOP)," in names
 
 
-def test_results_alone_make_a_front_page(tmp_path: Path) -> None:
-    """Without published tables the measured models stand there; pages without content are not there."""
-    write_results(
-        tmp_path / "results",
-        [FakeModel("one"), FakeModel("two", -1.0)],
-        [FakeSuite(one, tasks=8) for one in entries(["loop/mbpp-plus"])],
-    )
-    build(tmp_path / "results", tmp_path / "_site", None)
-    page = page_text(tmp_path / "_site/index.html")
-    assert page.count("<tr id=") == 2
-    assert not (tmp_path / "_site/overall-core.html").exists()
-    assert not (tmp_path / "_site/changes.html").exists() and "changes.html" not in page
-
-
-def test_without_official_results_the_front_page_is_our_own_problems(tmp_path: Path) -> None:
-    """There is nothing else to show, and no second page of it."""
-    build(small_results(tmp_path / "results", tasks=4), tmp_path / "_site", None)
-    assert 'data-table="overall"' in page_text(tmp_path / "_site/index.html")
-    assert not (tmp_path / "_site/overall-core.html").exists()
-
-
-def test_nothing_at_all_says_what_to_do(tmp_path: Path) -> None:
-    """No results and no tables: the commands that make some."""
-    (tmp_path / "results").mkdir()
-    build(tmp_path / "results", tmp_path / "_site", None)
-    assert "triathlon run --profile quick" in page_text(tmp_path / "_site/index.html")
-
-
-def test_known_facts(published: Published, reported: AllModels) -> None:
-    """At least 84 % of the models have organisation, weights, size or that it is undisclosed, and month.
-
-    The six newest of EVALOOOP's board have no row of facts yet.
+def test_a_site_shows_what_there_is(tmp_path: Path) -> None:
+    """Measured models alone, without published tables; our own problems alone, with no second page of them;
+    nothing at all: the commands that make some. Pages without content are not there.
     """
-    known = [
-        one
-        for one in (row.info for row in reported.rows if row.index)
-        if one.organization and one.open_weights is not None and one.parameters and one.released
-    ]
-    assert len(known) >= 0.84 * sum(row.index is not None for row in reported.rows)
-    names = {record["model"] for table in published.tables.values() for record in table}
-    products = {one.model for one in published.products.values()}
-    assert set(published.facts) <= names | products | {alias["model"] for alias in published.aliases}
+    official = [FakeSuite(one, tasks=8) for one in entries(["loop/mbpp-plus"])]
+    write_results(tmp_path / "official", [FakeModel("one"), FakeModel("two", -1.0)], official)
+    small_results(tmp_path / "own", tasks=4)
+    (tmp_path / "nothing").mkdir()
+    pages = {name: rendered_texts(gather(tmp_path / name, None)) for name in ("official", "own", "nothing")}
+    assert pages["official"]["index.html"].count("<tr id=") == 2
+    assert 'data-table="overall"' in pages["own"]["index.html"]
+    assert "triathlon run --profile quick" in pages["nothing"]["index.html"]
+    for found in pages.values():
+        assert not {"overall-core.html", "changes.html"} & found.keys()
+        assert "changes.html" not in found["index.html"]
 
 
 def test_a_mean_that_is_missing_says_which_sets_were_not_run(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Reported figures in the tables of the boards, beside what was graded here."""
+"""Reported figures: in the tables of the boards, and beside what was measured here."""
 
 import io
 import json
+import math
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,16 +12,17 @@ import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, rendered_texts
+from support.site import PUBLISHED, add_published, entries, rendered_texts
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site.build import gather
 from triathlon_site.pages import Gathered
 from triathlon_site.pages.board import board_models
+from triathlon_site.pages.published import TRUTH, pairs
 from triathlon_site.published import ONLY_PUBLISHED, SAME, published_boards, read_published
+from triathlon_site.render.formats import age
 from triathlon_site.scores import Board, plan_boards
 
-FOLDER = Path(__file__).parents[3] / "results" / "published"
 MODELS = [FakeModel("gpt-5", 1.0, 0.9), FakeModel("mine", 0.0, 0.5), FakeModel("weak", -2.0, 0.2)]
 
 
@@ -33,9 +34,7 @@ def site(root: Path, *, published: bool, bits: int | None = None) -> Gathered:
     suites = [FakeSuite(entry, tasks=20) for entry in entries(["loop/mbpp-plus", "evolved/humaneval"])]
     write_results(root, MODELS, suites)
     if published:
-        shutil.copytree(FOLDER, root / "published")
-    (root / "recorded").mkdir()
-    (root / "recorded/names.csv").write_text("id,name\ngpt-5,GPT-5\n")
+        add_published(root, {"gpt-5": "GPT-5"})
     known = {"name": "GPT-5", "price": Price(input=1.0, output=8.0), "bits": bits}
     row = row_without_server("gpt-5", "instruct").model_copy(update=known)
     return gather(root, Registry(models=(row,)))
@@ -141,7 +140,7 @@ def test_a_column_without_own_scores_is_filled_and_leads_no_rank(with_reported: 
 
 def test_every_published_column_stands_on_a_board_or_says_why_not() -> None:
     """No column is forgotten, none is in both lists, and every board and column that is named exists."""
-    published = read_published(FOLDER)
+    published = read_published(PUBLISHED)
     assert published is not None
     columns = {(board.id, c.id) for board in published_boards(published) for c in board.columns if c.ranked}
     same = {place for places in SAME.values() for place in places}
@@ -158,13 +157,43 @@ def test_a_published_page_says_where_its_columns_stand(pages: dict[str, str]) ->
     assert "state; path; average; IC: REval’s own code has other right answers than ours" in reval
 
 
-@pytest.mark.parametrize("source", ["evaloop", "reval", "evoeval", "evalplus", "cruxeval"])
-def test_published_tables_have_csv_and_latex(pages: dict[str, str], source: str) -> None:
-    """The ranking and each smaller table below it; the links on the page lead to files that are there."""
-    page = pages[f"published/{source}.html"]
-    linked = re.findall(r'href="\.\./(data/published-[^"]+)"', page)
-    assert f"data/published-{source}.tex" in linked
-    for path in linked:
-        assert pages[path].startswith("% ") if path.endswith(".tex") else pages[path].count("\n") > 1
-    head, *rows = re.findall(r"(.*) \\\\", pages[f"data/published-{source}.tex"])
-    assert head.startswith("Rank & Model & ") and len(rows) == page.count('<td class="rank"')
+def test_measurements_stand_beside_figures_of_one_model_and_one_quantity(with_reported: Gathered) -> None:
+    """Every figure that others report for a measured model, with the difference and its interval."""
+    found = list(pairs(with_reported))
+    assert {pair.snapshot.info.name for pair in found} == {"GPT-5"}
+    assert sorted(pair.reported.value for pair in found) == [0.817, 7.774]
+    for pair in found:
+        assert pair.difference == pytest.approx(pair.own.middle - pair.reported.value)
+
+
+def test_the_interval_of_their_difference_is_of_both(with_reported: Gathered) -> None:
+    """Wider than that of either, and zero within it is agreement."""
+    (pair,) = (pair for pair in pairs(with_reported) if pair.maximum == 1)
+    own, theirs = pair.own.interval, pair.reported.interval
+    assert theirs is not None and pair.interval is not None
+    arms = pair.own.middle - own.low, theirs.high - pair.reported.value
+    assert pair.difference - pair.interval.low == pytest.approx(math.hypot(*arms))
+    assert pair.interval.high - pair.interval.low > max(own.high - own.low, theirs.high - theirs.low)
+    assert pair.agrees is (pair.interval.low <= 0 <= pair.interval.high)
+
+
+def test_the_page_shows_each_pair(with_reported: Gathered, pages: dict[str, str]) -> None:
+    """A row each, with both figures; a site without a pair has no such page."""
+    page = pages[TRUTH]
+    assert page.count("<tr>") == 1 + len(list(pairs(with_reported)))
+    assert "GPT-5" in page and "EVALOOOP" in page and ">mine<" not in page
+
+
+@pytest.mark.parametrize(
+    ("as_of", "newest", "said"),
+    [
+        ("2024-04-06", "2026-01-02", ", 1.7 years older than our newest result"),
+        ("2024", "2026-01-02", ", 1.5 years older than our newest result"),
+        ("2025-09-29", "2026-01-02", ""),
+        ("some day", "2026-01-02", ""),
+        ("2024", "", ""),
+    ],
+)
+def test_a_source_says_how_old_it_is(as_of: str, newest: str, said: str) -> None:
+    """Beside our newest result, not the clock; a year counts from its middle; nothing under half a year."""
+    assert age(as_of, newest) == said

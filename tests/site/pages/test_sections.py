@@ -1,25 +1,27 @@
-"""The sections below a ranking, and the pages of tasks and models, on results with every kind of variant."""
+"""Figures and sections below a ranking, and the pages of tasks and models, on results with every variant."""
 
-import io
+import json
 import re
 from pathlib import Path
 from statistics import fmean
+from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries, rendered_pages, rendered_texts, rich_results, small_results
+from support.site import build_small, entries, page_text, rendered_texts, rich_results, small_results
 from triathlon_runner.models_yaml import Price, Registry, row_without_server
 from triathlon_site import analysis
 from triathlon_site.build import build, gather
+from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.pages import Gathered
+from triathlon_site.pages._sides import profile
+from triathlon_site.pages.board import view_of
 from triathlon_site.pages.board._evolved_analyses import region_border
 from triathlon_site.pages.board.evolved import evolved_sections, share
 from triathlon_site.pages.board.loop import loop_sections, translation_sections
 from triathlon_site.pages.board.runtime import RUNTIME
-from triathlon_site.pages.model import profile
-from triathlon_site.render import Section, Value
+from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, total
 
 MODELS = (
@@ -273,18 +275,6 @@ def test_every_section_can_be_downloaded(site: Gathered) -> None:
     assert f'href="{name}"' in pages["loop.html"]
 
 
-def test_every_score_is_in_the_parquet_file(site: Gathered) -> None:
-    """The same rows that the boards' CSV files have, typed; the same bytes each time."""
-    pages = {page.path: page for page in rendered_pages(site)}
-    content = pages["data/scores.parquet"].bytes
-    frame = pd.read_parquet(io.BytesIO(content))
-    lines = sum(pages[f"data/{one.plan.id}.csv"].content.count("\n") - 1 for one in site.boards)
-    assert len(frame) == lines
-    assert frame["score"].dtype == "float64" and frame["suites"][0].tolist() == ["loop/core"]
-    again = {page.path: page for page in rendered_pages(site)}
-    assert again["data/scores.parquet"].bytes == content
-
-
 def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     """Each task lists all models, by how they ended, each with its evidence."""
     pages = rendered_texts(site)
@@ -294,19 +284,6 @@ def test_who_solves_what_names_every_model_once_a_task(site: Gathered) -> None:
     for article in articles:
         names = re.findall(r"evidence/[^\"]+#[^\"]+\">(\w+)</a>", article)
         assert sorted(names) == ["fair", "middle", "strong", "weak"]
-
-
-def test_self_invoking_sets_without_evolved_ones(tmp_path: Path) -> None:
-    """Pro sets and their base problems alone: each model's drop has its interval."""
-    suites = [FakeSuite(entry, tasks=10) for entry in entries(["evolved/humaneval", "evolved/humaneval-pro"])]
-    write_results(tmp_path, MODELS, suites)
-    site = gather(tmp_path, None, cache=tmp_path / "cache")
-    (found,) = site.boards
-    sections = {section.title: section for section in evolved_sections(found, site.models)}
-    drops = sections["Drops"]
-    assert drops.head == ("Model", "HumanEval Pro", "mean of the five", "to the average")
-    spans = {row[0].text: row[1].small for row in drops.rows}
-    assert re.fullmatch(r"−?\d+\.\d to −?\d+\.\d", spans["middle"])
 
 
 OLD = {f"m{n}": 10.0 + 7 * n for n in range(12)}
@@ -327,3 +304,75 @@ def test_models_that_do_not_spread_have_no_border() -> None:
     assert region_border({}) is None
     assert region_border(analysis.regions(OLD, OLD)) is None
     assert region_border(analysis.regions(dict.fromkeys(OLD, 50.0), NEW)) is None
+
+
+def test_an_old_result_is_marked(tmp_path: Path) -> None:
+    """The front page says when everything was measured, and which result is old."""
+    results = small_results(tmp_path / "results")
+    for path in (results / "runs/weak").rglob("*.manifest.json"):
+        manifest = json.loads(path.read_text())
+        path.write_text(json.dumps({**manifest, "ended": "2025-01-02T03:04:05Z"}))
+    build_small(tmp_path)
+    page = page_text(tmp_path / "_site/index.html")
+    assert "Measured from 2025-01-02 to 2026-01-02." in page
+    assert page.count('<span class="flag">old</span>') == 1
+    assert "1 result is more than half a year older" in page
+
+
+MOST_BARS, MOST_MUTED = 12, 200
+
+
+@pytest.mark.parametrize(("models", "titles"), [(MOST_BARS, 1), (MOST_BARS + 1, 2)])
+def test_the_questions_are_bars_with_the_line_of_ic(tmp_path: Path, models: int, titles: int) -> None:
+    """However many models there are: the best ones as bars; where there are more, all as dots below."""
+    fakes = [FakeModel(f"m{n:02}", 2.0 - n / 4) for n in range(models)]
+    write_results(tmp_path, fakes, [FakeSuite(entry, tasks=6) for entry in entries(["runtime/core"])])
+    site = gather(tmp_path, None)
+    (runtime,) = site.boards
+    first, *others = view_of(runtime).figures(runtime, runtime.models, site.models)
+    assert first.svg.count('class="bar c') == 5 * (MOST_BARS + 1)  # with the average; and the legend
+    assert first.svg.count("<circle") == MOST_BARS
+    assert len(others) == titles - 1
+    for figure in others:
+        assert all(site.models[model].name in figure.svg for model in runtime.models)
+
+
+def loop_board(root: Path, models: int) -> tuple[Gathered, Board]:
+    """A board with so many models."""
+    fakes = [FakeModel(f"m{place:03d}", place / 50 - 1, 0.8) for place in range(models)]
+    write_results(root, fakes, [FakeSuite(entries(["loop/core"])[0], tasks=4)])
+    site = gather(root, None)
+    return site, site.boards[0]
+
+
+def names_of(figure: Figure) -> tuple[set[str], set[str]]:
+    """The models that are named at the ends of their lines, and those whose lines are grey."""
+    svg = ElementTree.fromstring(figure.svg)
+    named = {text.text or "" for group in svg.iter("g") for text in group.findall("text")}
+    grey = {path.findtext("title") or "" for path in svg.iter("path") if path.get("class") == "line muted"}
+    return named, grey
+
+
+def test_curves_name_the_shown_and_both_ends_of_the_order(tmp_path: Path) -> None:
+    """Of 80 models: the shown ones, the best and the last two in colour; every other one is a grey line, and
+    so is one whose low score is of replies that did not run.
+    """
+    site, loop = loop_board(tmp_path, 80)
+    order = list(loop.models)
+    figure = next(view_of(loop).figures(loop, order[30:35], site.models))
+    ran = [model for model in order if mostly_ran(share_that_ran(loop.files[model]))]
+    named, grey = names_of(figure)
+    assert 10 < len(ran) < 70 and ran[-2:] != order[-2:]
+    assert named == {ran[0], *order[30:35], *ran[-2:]}
+    assert grey == set(order) - named
+    assert figure.caption.endswith("Grey: the others.")
+
+
+@pytest.mark.slow
+def test_a_background_of_very_many_models_is_thinned_and_says_so(tmp_path: Path) -> None:
+    """At most 200 of the others are drawn; the caption says one in how many."""
+    site, loop = loop_board(tmp_path, MOST_MUTED + 5)
+    figure = next(view_of(loop).figures(loop, loop.models[:1], site.models))
+    named, grey = names_of(figure)
+    assert len(named) == 3 and 0 < len(grey) <= MOST_MUTED
+    assert figure.caption.endswith("Grey: one in 2 of the others.")

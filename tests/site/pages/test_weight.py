@@ -1,21 +1,18 @@
-"""How heavy the front page and the board of our own problems are."""
+"""How heavy the pages are."""
 
 import gzip
 import re
-import shutil
 from pathlib import Path
 
 from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
+from support.site import add_published, entries
 from triathlon_runner.models_yaml import Registry
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
 from triathlon_site.render import Environment, installed_environment
 
-THREE = ("loop/core", "runtime/core", "evolved/core-seeds")
 MOST = 60_000
 MOST_ELEMENTS = 5_000
-PUBLISHED = Path(__file__).parents[3] / "results" / "published"
 
 
 def coders(count: int) -> list[FakeModel]:
@@ -41,21 +38,6 @@ def registered(models: list[FakeModel]) -> Registry:
     return Registry.model_validate({"models": rows})
 
 
-def test_the_board_of_a_hundred_models_is_light(tmp_path: Path) -> None:
-    """HTML, style and scripts, each compressed: at most 60 kB in all, figures included."""
-    models = coders(100)
-    suites = [FakeSuite(entry, tasks=9) for entry in entries(THREE)]
-    write_results(tmp_path / "results", models, suites)
-    environment = installed_environment()
-    site = gather(tmp_path / "results", registered(models))
-    page = next(Rendering(site, environment).section(0))
-    assert page.path == "index.html" and page.content.count("<tr id=") == 100
-    assert "<style>" in page.content and '<link rel="stylesheet"' not in page.content
-    scripts = re.findall(r"assets/[\w.-]+\.js", page.content)
-    assert scripts == [environment.assets[name] for name in ("shared.js", "tables.js", "copy.js", "find.js")]
-    assert 15_000 < _weight(page.bytes, environment) <= MOST
-
-
 def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     """Some 330 models, a hundred of them measured: as above, and what a phone can lay out; the rows further
     down are in a script.
@@ -63,7 +45,7 @@ def test_the_front_page_of_all_models_is_light(tmp_path: Path) -> None:
     models = coders(100)
     suites = [FakeSuite(entry, tasks=6) for entry in entries(["loop/mbpp-plus", "runtime/dreval"])]
     write_results(tmp_path, models, suites)
-    shutil.copytree(PUBLISHED, tmp_path / "published")
+    add_published(tmp_path)
     environment = installed_environment()
     page = next(Rendering(gather(tmp_path, registered(models)), environment).section(0))
     assert page.path == "index.html" and page.content.count('<th scope="row"') == 60
@@ -79,7 +61,7 @@ def test_no_page_lays_out_more_than_5000_elements(tmp_path: Path) -> None:
     write_results(tmp_path, models, suites)
     many = [FakeSuite(entry, tasks=800) for entry in entries(["loop/mbpp-plus"])]
     write_results(tmp_path, [FakeModel("some-coder-1"), FakeModel("some-coder-2")], many)
-    shutil.copytree(PUBLISHED, tmp_path / "published")
+    add_published(tmp_path)
     site = gather(tmp_path, registered(models))
     rendering = Rendering(site, installed_environment())
     boards_to_published = range(1, len(site.boards) + 5)

@@ -13,9 +13,8 @@ from triathlon_site.pages.board._page import (
     view_named,
     view_of,
 )
-from triathlon_site.pages.board._parts import curve_columns, degradation_curve, shift_sentences
+from triathlon_site.pages.board._parts import FrontColumn, curve_columns, degradation_curve, shift_sentences
 from triathlon_site.pages.board._runtime_answers import LINE_KINDS
-from triathlon_site.pages.board._view import FrontColumn
 from triathlon_site.pages.board.runtime import left_out_programs, question_columns
 
 __all__ = [

@@ -8,22 +8,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from triathlon_runner import catalogue
 from triathlon_runner.records import Outcome, PredictionRecord
 from triathlon_site.costs import RunCost, run_cost
 from triathlon_site.exports import ReportedScore, section_path, table_files
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cells import Cell, cell, marks_of
-from triathlon_site.pages._reported import ShownScore, places_beside
+from triathlon_site.pages._scores import ShownScore, cell, marks_of, places_beside
 from triathlon_site.pages._site import Gathered
-from triathlon_site.pages.board._view import DisciplineView
+from triathlon_site.pages.board._parts import DisciplineView
 from triathlon_site.pages.board.evolved import EVOLVED
 from triathlon_site.pages.board.loop import LOOP, TRANSLATION
 from triathlon_site.pages.board.runtime import PREDICTION, RUNTIME
 from triathlon_site.render import Draft, Link
-from triathlon_site.scores import Board, Column, ColumnScores, Score, known_share, set_title
+from triathlon_site.scores import Board, Column, ColumnScores, known_share, set_title
 
 VIEWS: Final = {"loop": LOOP, "runtime": RUNTIME, "evolved": EVOLVED, "translation": TRANSLATION}
 ARTICLES: Final = {
@@ -52,32 +51,21 @@ def heading_of(board: Board) -> str:
     return catalogue.discipline(discipline).kind_of or discipline
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Who leads a board, and who cannot be told from the leader."""
-
-    board: Board
-    leaders: Sequence[ModelInfo]
-    """More than one where the first place is shared."""
-    score: Score
-    alike: Sequence[ModelInfo]
-    """The other models of the first tier."""
-    models: int
-    """The number of models with a headline score."""
-    unit: str
-    """The word for a task: `task` or `program`."""
-
-
-def finding(board: Board, models: Models) -> Finding | None:
-    """The first place of a board; None where no model has a headline score."""
+def finding(board: Board, models: Models) -> dict[str, Any] | None:
+    """Who leads a board, and who cannot be told from the leader; None where no model has a headline score."""
     scores = board.headline.scores
     ranked = [model for model in board.models if model in scores]
     if not ranked:
         return None
     first = [m for m in ranked if (rank := scores[m].rank) and rank.rank == 1]
-    alike = [models[m] for m in ranked if scores[m].tier == 1 and m not in first]
-    leaders = [models[model] for model in first]
-    return Finding(board, leaders, scores[ranked[0]], alike, len(ranked), view_of(board).unit)
+    return {
+        "board": board,
+        "leaders": [models[model] for model in first],  # several where the first place is shared
+        "score": scores[ranked[0]],
+        "alike": [models[m] for m in ranked if scores[m].tier == 1 and m not in first],
+        "models": len(ranked),
+        "unit": view_of(board).unit,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +140,6 @@ def reported_scores(models: Sequence[BoardModel]) -> tuple[ReportedScore, ...]:
     )
 
 
-@dataclass(frozen=True)
-class BoardRow:
-    """One row of the ranking."""
-
-    model: BoardModel
-    cells: Sequence[Cell]
-    cost: RunCost
-    open_units: int | None = None
-    """None for a model of which the board has reported figures only."""
-    tasks_done: str = ""
-    """`20 of 142` where only a part of the suites was planned, else empty."""
-
-    @property
-    def flags(self) -> list[str]:
-        """What stands beside the name: that a part of the tasks was planned, that units are open."""
-        return [*filter(None, [self.tasks_done]), *([f"{self.open_units} open"] if self.open_units else [])]
-
-    @property
-    def grades(self) -> list[str]:
-        """Grades of its cells, each once."""
-        return list(dict.fromkeys(cell.grade for cell in self.cells if cell.grade))
-
-
 def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     """The page of one board with the files of its smaller tables; reported figures stand in its ranking."""
     view, models, in_table = view_of(board), site.models, board_models(site, board)
@@ -188,7 +153,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     columns = [column for column in board.columns if column.column.id in shown]
     rows = [_row(board, one, columns, marked=bool(reported)) for one in in_table]
     paths = {part.anchor: section_path(board, part) for part in sections if part.rows}
-    cells = [cell for row in rows for cell in row.cells]
+    cells = [cell for row in rows for cell in row["cells"]]
     values = {
         "board": board,
         "discipline": board.plan.discipline,
@@ -196,7 +161,9 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
         "siblings": _siblings(board, site.boards),
         "columns": [column.column for column in columns],
         # columns of cost that some model has a value in, behind all others
-        "costs": [f.name for f in fields(RunCost) if any(getattr(r.cost, f.name) is not None for r in rows)],
+        "costs": [
+            f.name for f in fields(RunCost) if any(getattr(r["cost"], f.name) is not None for r in rows)
+        ],
         "rows": rows,
         "graded": any(cell.receipt or cell.reported for cell in cells),
         "marks": marks_of(cells),
@@ -212,7 +179,7 @@ def drafts(site: Gathered, board: Board) -> Iterator[Draft]:
     yield Draft(board.plan.page, "board/page", values, tuple(files))
 
 
-def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> BoardRow:
+def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, marked: bool) -> dict[str, Any]:
     """The row of a model of the board, or of a published model, which has reported figures only."""
     cells = [
         cell(
@@ -224,11 +191,18 @@ def _row(board: Board, model: BoardModel, columns: Sequence[ColumnScores], *, ma
         )
         for column in columns
     ]
-    cost = run_cost(board.files.get(model.id, ()), model.info.price)
-    if not model.has_results:
-        return BoardRow(model, cells, cost)
-    part = ", ".join(filter(None, (board.part_run(model.id), board.samples_run(model.id))))
-    return BoardRow(model, cells, cost, board.open_units(model.id), part)
+    opened = board.open_units(model.id) if model.has_results else None
+    part = (board.part_run(model.id), board.samples_run(model.id)) if model.has_results else ()
+    return {
+        "model": model,
+        "cells": cells,
+        "cost": run_cost(board.files.get(model.id, ()), model.info.price),
+        # None for a model of which the board has reported figures only
+        "open_units": opened,
+        # beside the name: that a part of the tasks was planned, that units are open
+        "flags": list(filter(None, (", ".join(filter(None, part)), f"{opened} open" if opened else ""))),
+        "grades": list(dict.fromkeys(cell.grade for cell in cells if cell.grade)),
+    }
 
 
 def missing_suites(board: Board, column: Column, model: str) -> str:

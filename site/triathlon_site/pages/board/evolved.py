@@ -25,12 +25,13 @@ from triathlon_site.pages.board._evolved_analyses import (
 from triathlon_site.pages.board._parts import (
     FIGURE_ROWS,
     UNKNOWN,
+    DisciplineView,
+    FrontColumn,
     count_cell,
     curve_and_radar,
     model_table,
     score_cell,
 )
-from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, set_title, total, variants_of
 from triathlon_site.uncertainty import central, draw, share_interval

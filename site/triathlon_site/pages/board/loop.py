@@ -16,6 +16,8 @@ from triathlon_site.models import Models
 from triathlon_site.pages.board._film import film, loop_kinds, loop_reason, loop_summary, lost_sections
 from triathlon_site.pages.board._parts import (
     FIGURE_ROWS,
+    DisciplineView,
+    FrontColumn,
     average_cell,
     count_cell,
     curve_and_radar,
@@ -26,7 +28,6 @@ from triathlon_site.pages.board._parts import (
     repeats_of,
     shift_sentences,
 )
-from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
 from triathlon_site.sensitivity import Comparison, compare, scores_before_and_after

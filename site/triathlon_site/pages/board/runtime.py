@@ -11,10 +11,12 @@ from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, bars, dots
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import Models
-from triathlon_site.pages._cells import share_of_maximum
+from triathlon_site.pages._scores import share_of_maximum
 from triathlon_site.pages.board._parts import (
     FIGURE_ROWS,
     UNKNOWN,
+    DisciplineView,
+    FrontColumn,
     average_cell,
     count_cell,
     difference_cells,
@@ -23,6 +25,7 @@ from triathlon_site.pages.board._parts import (
     repeats_of,
 )
 from triathlon_site.pages.board._runtime_answers import (
+    detail_sections,
     predicted_kinds,
     predicted_reason,
     predicted_rows,
@@ -32,8 +35,6 @@ from triathlon_site.pages.board._runtime_answers import (
     runtime_rows,
     runtime_summary,
 )
-from triathlon_site.pages.board._runtime_details import detail_sections
-from triathlon_site.pages.board._view import DisciplineView, FrontColumn
 from triathlon_site.render import Figure, Section, Value
 from triathlon_site.scores import Board, ColumnScores, Variant, total, variant_differences, variants_of
 

@@ -1,21 +1,29 @@
-"""Every model of any source once, with its scores and its place in the index."""
+"""Every model of any source once, with its scores, its place in the index and in each column."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
 from triathlon_site.costs import mostly_ran, share_that_ran
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow, compute_index, years
-from triathlon_site.pages._cards import Doubt, ModelCard, ModelSnapshot
-from triathlon_site.pages._cells import receipt_path
-from triathlon_site.pages._reported import REPORTED, ShownScore
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._scores import REPORTED, ShownScore, places_beside, receipt_path
+from triathlon_site.pages._site import Doubt, Gathered, ModelCard, ModelSnapshot
+from triathlon_site.pages.board import FRONT as CORRELATED
 from triathlon_site.pages.board import FrontColumn, missing_suites
-from triathlon_site.pages.front._columns import BESIDE, FRONT, SHOWN
+from triathlon_site.ranking import Rank, smallest_ranks
 from triathlon_site.scores import UNITS_ARE_OPEN, ColumnScores
+
+FRONT: Final = tuple(column for column in CORRELATED if column.in_index)
+"""Columns of the index; the page of agreement has all of CORRELATED."""
+SHOWN: Final = tuple(column for column in FRONT if column.title)
+BESIDE: Final = tuple(column for column in CORRELATED if column.title and not column.column)
+"""Published figures that stand beside the columns of the index, because they are another quantity."""
+RANKED_BY: Final = tuple(column for column in SHOWN if not column.optional)
+"""Columns that the table can be ranked by, in the order of the choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +243,65 @@ def _ranked(rows: Sequence[ModelRow], index: Index | None) -> tuple[list[ModelRo
 def _released(day: str) -> float:
     """The date in years; the middle of a year without a month, nan for an empty text."""
     return int(day) + 0.5 if len(day) == 4 else years(day[:7])
+
+
+@dataclass(frozen=True, slots=True)
+class FrontRank:
+    """The place of one model in one column."""
+
+    sort: float
+    """Places in this order are in the order of the scores."""
+    rank: Rank | None = None
+    """Among the scores of one protocol, or in the index."""
+    among_all: int | None = None
+    """The place among all figures, where there is no rank."""
+    beside: bool = True
+    """Whether others in the column have a rank: then this place stands in brackets."""
+
+
+def default_column(rows: Sequence[ModelRow]) -> FrontColumn | None:
+    """The discipline's column that most models have, of equal ones the first; None where nobody has any."""
+    first = {column.discipline: column for column in reversed(RANKED_BY)}
+    counts = {
+        column.id: sum(column.id in row.cells for row in rows)
+        for column in RANKED_BY
+        if column in first.values()
+    }
+    best = max(counts, key=counts.__getitem__, default="")
+    return next((column for column in RANKED_BY if column.id == best and counts[best]), None)
+
+
+def in_order(rows: Sequence[ModelRow], first: FrontColumn | None) -> list[ModelRow]:
+    """The rows by their score in `first`; those without it by the next column that they have, then by name.
+
+    A month of release plays no part, as it does in the index.
+    """
+    columns = sorted(RANKED_BY, key=lambda column: column is not first)
+
+    def key(row: ModelRow) -> tuple[int, float, str]:
+        for place, column in enumerate(columns):
+            if cell := row.cells.get(column.id):
+                return place, -cell.middle, row.name.lower()
+        return len(columns), 0.0, row.name.lower()
+
+    return sorted(rows, key=key)
+
+
+def ranks_in(rows: Sequence[ModelRow], column: FrontColumn) -> Mapping[str, FrontRank]:
+    """The places in a column, by name of a model that has a score or figure in it."""
+    cells = {row.name: cell for row in rows if (cell := row.cells.get(column.id))}
+    graded = {name: cell for name, cell in cells.items() if cell.rank}
+    others = {name: cell for name, cell in cells.items() if not cell.rank}
+    places = {name: FrontRank(cell.rank.rank, cell.rank) for name, cell in graded.items() if cell.rank}
+    return places | (_beside(graded, others) if graded else _alone(others))
+
+
+def _beside(graded: Mapping[str, ShownScore], others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
+    middles, values = ([cell.middle for cell in cells.values()] for cells in (graded, others))
+    places = {name: places_beside(cell.middle, middles, values) for name, cell in others.items()}
+    return {name: FrontRank(rank - 0.5, among_all=place) for name, (rank, place) in places.items()}
+
+
+def _alone(others: Mapping[str, ShownScore]) -> dict[str, FrontRank]:
+    places = zip(others, smallest_ranks([cell.middle for cell in others.values()]), strict=True)
+    return {name: FrontRank(place, among_all=place, beside=False) for name, place in places if place}

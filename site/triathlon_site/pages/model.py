@@ -4,8 +4,7 @@ And the page of all its units.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -19,38 +18,21 @@ from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
 from triathlon_site.noise import score_noise
-from triathlon_site.pages._cards import ModelCard
-from triathlon_site.pages._cells import Cell, cell
-from triathlon_site.pages._site import Gathered
+from triathlon_site.pages._scores import cell
+from triathlon_site.pages._sides import drops_of, falls_of, profile
+from triathlon_site.pages._site import Gathered, ModelCard
+from triathlon_site.pages.all_models import BESIDE, FRONT, ModelRow
 from triathlon_site.pages.board import missing_suites, view_of
-from triathlon_site.pages.front import BESIDE, FRONT, ModelRow
-from triathlon_site.pages.model._sides import drops_of, falls_of, profile
 from triathlon_site.published import PublishedColumn, PublishedScore, PublishedTable
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, formats
-from triathlon_site.scores import Board, Column
+from triathlon_site.scores import Board
 from triathlon_site.tasks import solving_metric
 
+ReportedNumber = tuple[PublishedTable, PublishedColumn, PublishedScore, str, str]
+"""A figure that others published, the model's name there, and which snapshot of a product it is of."""
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
-
-
-@dataclass(frozen=True)
-class ModelBoard:
-    """One model on one board."""
-
-    board: Board
-    cells: list[tuple[Column, Cell]]
-    figures: list[Figure]
-    missing: str
-    """Suites whose results the headline lacks; empty where it has a score."""
-    rise: float | None
-    """How much its headline could rise at most if no reply had been cut."""
-
-    @property
-    def headline(self) -> tuple[Column, Cell] | None:
-        """The headline and the model's cell in it; None where it has none."""
-        return next((pair for pair in self.cells if pair[0].headline), None)
 
 
 def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelRow]) -> Iterator[Draft]:
@@ -109,18 +91,22 @@ def drafts(site: Gathered, cards: Sequence[ModelCard], rows: Mapping[str, ModelR
             yield unit_draft(info, files, info.units_page, info.page)
 
 
-def _model_board(site: Gathered, board: Board, model: str) -> ModelBoard:
-    """With figures of the model and of those ranked next to it."""
+def _model_board(site: Gathered, board: Board, model: str) -> dict[str, Any]:
+    """One model on one board, with figures of the model and of those ranked next to it."""
     columns = [column for column in board.shown if model in column.scores]
     position = board.models.index(model)
     shown = dict.fromkeys((model, *board.models[max(0, position - 2) : position + 3]))
-    return ModelBoard(
-        board,
-        [(column.column, cell(column, model)) for column in columns],
-        list(view_of(board).figures(board, list(shown), site.models)),
-        missing_suites(board, board.headline.column, model),
-        most_of_headline(board, model),
-    )
+    cells = [(column.column, cell(column, model)) for column in columns]
+    return {
+        "board": board,
+        "cells": cells,
+        # the headline and the model's cell in it; where it has none, the suites that it lacks
+        "headline": next((pair for pair in cells if pair[0].headline), None),
+        "missing": missing_suites(board, board.headline.column, model),
+        "figures": list(view_of(board).figures(board, list(shown), site.models)),
+        # how much its headline could rise at most if no reply had been cut
+        "rise": most_of_headline(board, model),
+    }
 
 
 def _effort(group: GroupBoard) -> Figure:
@@ -167,19 +153,6 @@ def unit_draft(
     return Draft(path, "model/units", values)
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedNumber:
-    """One figure that others published."""
-
-    table: PublishedTable
-    column: PublishedColumn
-    score: PublishedScore
-    name: str
-    """The model's name there."""
-    snapshot: str
-    """Which snapshot of a product it is of, in words; empty for a model that is no product."""
-
-
 def reported_numbers(site: Gathered, card: ModelCard) -> Iterator[ReportedNumber]:
     """Every figure of every ranking that has the model, snapshot by snapshot."""
     for one in card.snapshots:
@@ -187,27 +160,11 @@ def reported_numbers(site: Gathered, card: ModelCard) -> Iterator[ReportedNumber
             table = site.reported.boards[table_id]
             for column in table.columns:
                 if score := row.scores.get(column.id):
-                    yield ReportedNumber(table, column, score, row.name, one.label)
+                    yield table, column, score, row.name, one.label
 
 
-@dataclass(frozen=True)
-class BesideRecording:
-    """One suite that was measured here and recorded by others."""
-
-    suite: str
-    recording: FileAggregate
-    metric: str
-    measured: str
-    recorded: str
-    tasks: int
-    """That both have."""
-    gained: list[tuple[str, str]]
-    """Tasks with a higher score here, with the address of each."""
-    lost: list[tuple[str, str]]
-
-
-def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecording]:
-    """Each suite of the model that both have."""
+def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[dict[str, Any]]:
+    """Each suite of the model that was measured here and recorded by others."""
     measured_suites = {file.suite: file for file in site.files.get(info.id, ())}
     for recording in site.results.beside:
         here = measured_suites.get(recording.suite)
@@ -226,13 +183,14 @@ def beside_recordings(site: Gathered, info: ModelInfo) -> Iterator[BesideRecordi
         measured, recorded = (
             formats.score(file.metrics[metric.id].score(metric), metric.maximum) for file in (here, recording)
         )
-        yield BesideRecording(
-            here.suite,
-            recording,
-            metric.title,
-            measured,
-            recorded,
-            len(both),
-            links(list(difference[difference > 0].index)),
-            links(list(difference[difference < 0].index)),
-        )
+        yield {
+            "suite": here.suite,
+            "recording": recording,
+            "metric": metric.title,
+            "measured": measured,
+            "recorded": recorded,
+            "tasks": len(both),
+            # tasks with a higher score here, and with a lower one, with the address of each
+            "gained": links(list(difference[difference > 0].index)),
+            "lost": links(list(difference[difference < 0].index)),
+        }

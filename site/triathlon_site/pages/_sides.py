@@ -12,7 +12,7 @@ from triathlon_site.evidence import ATTEMPTS, SUMMARY, read_attempts, read_summa
 from triathlon_site.figures import Series, radar
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo, Models
-from triathlon_site.pages._cells import axis_title, dimension_title, dimensions
+from triathlon_site.pages._scores import axis_title, dimension_title, dimensions
 from triathlon_site.pages.board import LINE_KINDS, curve_columns, question_columns
 from triathlon_site.ranking import FEWEST_RANKED, Rank, RankShift
 from triathlon_site.render import Figure, formats

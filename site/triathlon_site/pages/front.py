@@ -1,0 +1,242 @@
+"""The front page: the best of each discipline in pictures, and all models in one table."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pandas as pd
+
+from triathlon_site.exports import csv_file
+from triathlon_site.figures import PALETTE, PricePoint, price_score, round_ticks
+from triathlon_site.overall_index import CENTRE, POINTS
+from triathlon_site.pages._scores import REPORTED, ShownScore
+from triathlon_site.pages._site import FRONT as PATH
+from triathlon_site.pages._site import Gathered
+from triathlon_site.pages.all_models import (
+    BESIDE,
+    FRONT,
+    RANKED_BY,
+    SHOWN,
+    AllModels,
+    FrontRank,
+    ModelRow,
+    default_column,
+    in_order,
+    ranks_in,
+)
+from triathlon_site.pages.board import FrontColumn
+from triathlon_site.render import Draft, Figure, Page
+
+TABLE: Final = "data/all-models.csv"
+LIST: Final = "all-models.html"
+REST: Final = "data/front-rows-{}.js"
+IN_PAGE: Final = 60
+"""Rows in the page itself; the others are in scripts beside it."""
+IN_SCRIPT: Final = 40
+"""Rows in each of them: a phone would stand still for a script of more."""
+SNAPSHOTS: Final = "data/all-snapshots.csv"
+"""A line a snapshot, none with cells of two: what the index was fitted to."""
+INDEX: Final = "index"
+TOP: Final = 20
+"""Rows of which the first line counts those that can no longer be used."""
+BEST: Final = 8
+"""Rows of a chart: all on a phone, the first five beside other charts."""
+FEWEST_FOR_BAND: Final = 5
+"""Models of one protocol from which on the chart shows which cannot be told from the best."""
+FEWEST_FOR_PRICES: Final = 5
+"""Points from which on prices against scores are a picture."""
+_MOST_INTERVALS: Final = 4
+
+
+def drafts(site: Gathered, table: AllModels) -> Iterator[Draft]:
+    """The front page, its other rows, its CSV files and the list of all models."""
+    first = default_column(table.rows)
+    rows = [_on_one_scale(row) for row in in_order(table.rows, first) if _is_ranked(row)]
+    columns = [c for c in (*SHOWN, *BESIDE) if any(c.id in row.cells for row in rows)]
+    ranked_by = [column for column in RANKED_BY if column in columns]
+    shared: dict[str, Any] = {
+        "columns": columns,
+        # the column that the page is ranked by at first
+        "first": first.id if first else INDEX,
+        "ranks": {column.id: ranks_in(rows, column) for column in ranked_by} | {INDEX: _index_ranks(rows)},
+        # ids of the models that the page of comparisons has
+        "compared": site.results.models if len(site.results.models) > 1 else (),
+    }
+    rest = {
+        REST.format(place): rows[start : start + IN_SCRIPT]
+        for place, start in enumerate(range(IN_PAGE, len(rows), IN_SCRIPT), 1)
+    }
+    cells = [cell for row in rows for cell in row.cells.values()]
+    dates = sorted(cell.date for cell in cells if cell.date)
+    values = shared | {
+        "rows": rows[:IN_PAGE],
+        "models": len(rows),
+        "rest": list(rest),
+        "ranked_by": [column.id for column in ranked_by],
+        "charts": list(charts(site, rows)),
+        "prices": prices(rows, first),
+        "dates": (dates[0], dates[-1]) if dates else None,
+        "retired": sum(row.info.usable is False for row in rows[:TOP]),
+        "gone": any(row.info.usable is False for row in rows),
+        # grades of the cells, and `again` where one was graded again here
+        "marks": {cell.grade for cell in cells} | {"again" for cell in cells if cell.judged_again},
+        "ranges": any(cell.upper is not None for cell in cells),
+        # columns that only link the others in the index
+        "linking": [column.name for column in FRONT if column not in SHOWN],
+        "centre": CENTRE,
+        "points": POINTS,
+        "top": TOP,
+        "table": TABLE,
+        "names": LIST,
+    }
+    yield Draft(PATH, "front/page", values, (_csv(TABLE, table.rows), _csv(SNAPSHOTS, table.snapshots)))
+    for path, later in rest.items():
+        yield Draft(path, "front/rest", shared | {"rows": later})
+    yield Draft(LIST, "front/list")
+
+
+def _is_ranked(row: ModelRow) -> bool:
+    """Whether the table shows a score of it: in a column that it can be ranked by, or in the index."""
+    return row.index is not None or any(column.id in row.cells for column in RANKED_BY)
+
+
+def _on_one_scale(row: ModelRow) -> ModelRow:
+    """The row with each cell on the scale of its column: scores are shares of 1, figures often per cent."""
+    maxima = {column.id: column.maximum for column in (*SHOWN, *BESIDE)}
+    cells = {name: cell.scaled(maxima[name]) for name, cell in row.cells.items() if name in maxima}
+    return replace(row, cells=cells)
+
+
+def _index_ranks(rows: Sequence[ModelRow]) -> Mapping[str, FrontRank]:
+    return {row.name: FrontRank(row.index.rank.rank, row.index.rank) for row in rows if row.index}
+
+
+def _csv(path: str, rows: Sequence[ModelRow]) -> Page:
+    """All figures as CSV, scores as shares of their maximum; of the rows those with a column of the index."""
+    counted = {column.id for column in FRONT}
+    frame = pd.DataFrame([_line(row) for row in rows if counted & row.cells.keys()])
+    names = [f"{column.id}{field}" for column in FRONT for field in ("", "_tasks", "_grade")]
+    columns = [*frame.columns, *(name for name in names if name not in frame)]
+    return csv_file(path, frame.reindex(columns=columns))
+
+
+def _line(row: ModelRow) -> dict[str, Any]:
+    info, place = row.info, row.index
+    line: dict[str, Any] = {
+        "model": row.name,
+        "id": info.id,
+        "organization": info.organization or "",
+        "parameters": info.parameters or "",
+        "licence": info.license or "",
+        "released": info.released or "",
+        "availability": info.status,
+        "price_in": info.price[0] if info.price else None,
+        "price_out": info.price[1] if info.price else None,
+        "page": row.page,
+        "newest_result": row.date,
+    }
+    if place:
+        line |= {
+            "index": round(place.value, 2),
+            "index_low": round(place.low, 2),
+            "index_high": round(place.high, 2),
+            "rank": place.rank.rank,
+            "rank_low": place.rank.low,
+            "rank_high": place.rank.high,
+            "columns": place.columns,
+        }
+    for name, cell in row.cells.items():
+        line |= {name: round(cell.share, 6), f"{name}_tasks": cell.tasks, f"{name}_grade": cell.grade}
+    return line
+
+
+def charts(site: Gathered, rows: Sequence[ModelRow]) -> Iterator[dict[str, Any]]:
+    """For each column that models can be ranked by and that some have, a chart of the best of them."""
+    for column in RANKED_BY:
+        scored = [(row, cell) for row in rows if (cell := row.cells.get(column.id))]
+        if any(row.mostly_ran for row, _ in scored):
+            scored.sort(key=lambda pair: (-pair[1].middle, pair[0].name.lower()))
+            yield _chart(site, column, scored)
+
+
+def _chart(
+    site: Gathered, column: FrontColumn, scored: Sequence[tuple[ModelRow, ShownScore]]
+) -> dict[str, Any]:
+    """Lengths are in per cent of the width of the plot."""
+    cells = [cell for _, cell in scored]
+    shown = [(row, cell) for row, cell in scored if row.mostly_ran][:BEST]
+    numbers = _axis([cell for _, cell in shown])
+    low, width = numbers[0], numbers[-1] - numbers[0]
+
+    def across(value: float) -> float:
+        return 100 * min(1.0, max(0.0, (value - low) / width))
+
+    alike = _alike(cells)
+    board = site.board(column.board)
+    return {
+        "column": column,
+        # the board of the column, or the table that most of its figures are from
+        "page": board.plan.page if board else Counter(cell.link for cell in cells).most_common(1)[0][0],
+        "rows": [
+            (
+                row,
+                cell,
+                across(cell.middle),
+                (across(cell.interval.low), across(cell.interval.high)) if cell.interval else None,
+            )
+            for row, cell in shown
+        ],
+        "models": len(scored),
+        # models that the tasks cannot tell from the best, and where their scores begin
+        "alike": len(alike),
+        "band": across(min(alike)) if alike else None,
+        "newest": max(cell.date for cell in cells),
+        "ticks": [(f"{number:g}", across(number)) for number in (numbers[0], numbers[-1])],
+    }
+
+
+def _alike(cells: Sequence[ShownScore]) -> list[float]:
+    """The scores of the first tier, where enough models have ranks."""
+    if sum(cell.rank is not None for cell in cells) < FEWEST_FOR_BAND:
+        return []
+    return [cell.middle for cell in cells if cell.tier == 1]
+
+
+def _axis(cells: Sequence[ShownScore]) -> list[float]:
+    """Round numbers from below every interval to above."""
+    lows = [cell.interval.low if cell.interval else cell.middle for cell in cells]
+    highs = [cell.interval.high if cell.interval else cell.middle for cell in cells]
+    return round_ticks(min(lows), max(highs), _MOST_INTERVALS, least=0.1)
+
+
+def prices(rows: Sequence[ModelRow], column: FrontColumn | None) -> Figure | None:
+    """The price of a million tokens of output against the score; None where too few models have both."""
+    priced = [row for row in rows if row.info.price and row.mostly_ran]
+    scored = [(row, cell) for row in priced if column and (cell := row.cells.get(column.id))]
+    if not column or len(scored) < FEWEST_FOR_PRICES:
+        return None
+    makers = Counter(row.info.organization for row, _ in scored if row.info.organization)
+    colours = {maker: place for place, (maker, _) in enumerate(makers.most_common(PALETTE - 2))}
+    points = [
+        PricePoint(
+            row.name,
+            row.page,
+            row.info.price[1],
+            cell.middle,
+            colour=colours.get(row.info.organization or ""),
+            hollow=cell.grade == REPORTED,
+            gone=row.info.usable is False,
+        )
+        for row, cell in scored
+        if row.info.price
+    ]
+    graded = [cell for row in rows if (cell := row.cells.get(column.id))]
+    figure = price_score(
+        f"Price against {column.title}: {len(points)} models",
+        points,
+        y_title=f"{column.title}, {column.small}",
+        band=min(_alike(graded), default=None),
+        legend=list(colours),
+    )
+    return Figure(figure, "")
