@@ -240,7 +240,7 @@ def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
         _recording.pop()
         recorder.finish()
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
 
 
 # What is read off the program's text: where its statements begin, and variables to look at
