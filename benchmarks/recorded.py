@@ -60,7 +60,8 @@ from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._readers import read_evaloop, read_evalplus
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import LoopRecord, Outcome
-from triathlon_runner.runtime.prediction import Asked, grade_prediction
+from triathlon_runner.runtime._outputs import grade_prediction
+from triathlon_runner.runtime._programs import Side
 from triathlon_runner.sandbox import Sandbox, open_sandbox
 from triathlon_runner.schedule import PROFILES, BuiltSuite, Work, build_suite
 from triathlon_runner.suites import Programs
@@ -213,7 +214,7 @@ async def evolved(place: Place) -> bool:
 
 
 def answers_in(
-    path: Path, asked: Asked, tasks: Mapping[str, official.CruxevalTask]
+    path: Path, asked: Side, tasks: Mapping[str, official.CruxevalTask]
 ) -> Iterator[tuple[str, str, bool]]:
     """Task, answer and whether it passed there."""
     content = content_of(path)
@@ -233,10 +234,10 @@ async def cruxeval(place: Place) -> bool:
     tasks = {task.task_id: task for task in official.cruxeval(place.store)}
     enough = bool(place.files)
     for name, path in place.files.items():
-        asked: Asked = "output" if name.endswith("_output") else "input"
+        asked: Side = "output" if name.endswith("_output") else "input"
         answers = list(answers_in(path, asked, tasks))
 
-        async def grade(task_id: str, answer: str, asked: Asked = asked) -> tuple[tuple[str, str], bool, str]:
+        async def grade(task_id: str, answer: str, asked: Side = asked) -> tuple[tuple[str, str], bool, str]:
             found = await grade_prediction(place.sandbox, tasks[task_id], asked, answer)
             return (task_id, answer), found.correct, f"{found.outcome}: {found.why[:120]}"
 

@@ -33,8 +33,9 @@ from triathlon_runner.grading._answer_keys import MAX_EXAMINED_BYTES, AnswerKey,
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime._catalogue import question_source
 from triathlon_runner.runtime._construct import construct
+from triathlon_runner.runtime._outputs import grade_prediction
+from triathlon_runner.runtime._programs import Side
 from triathlon_runner.runtime._questions import ProgramQuestions
-from triathlon_runner.runtime.prediction import Asked, grade_prediction
 from triathlon_runner.sandbox import Sandbox, Tagged, open_sandbox
 from triathlon_runner.suites import Programs
 
@@ -73,7 +74,7 @@ class Executor:
             "why": verdict.detail,
         }
 
-    async def cruxeval(self, asked: Asked) -> dict[str, Found]:
+    async def cruxeval(self, asked: Side) -> dict[str, Found]:
         """Whether CRUXEval's own values are right answers."""
 
         async def check(task: official.CruxevalTask) -> Found:

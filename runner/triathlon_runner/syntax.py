@@ -113,13 +113,13 @@ def literal_tuple(source: str) -> tuple[Any, ...] | None:
 # Imports
 
 
-def imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Every imported name with the module, or the part of it, that it stands for: `("sqrt", "math.sqrt")`."""
+def _imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Every imported module, as the statement names it: `math`, `os.path`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((alias.asname or alias.name.partition(".")[0], alias.name) for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield from ((alias.asname or alias.name, f"{node.module}.{alias.name}") for alias in node.names)
+            yield node.module
 
 
 def import_statements(program: str) -> list[str]:
@@ -137,7 +137,7 @@ def third_party(*programs: str) -> frozenset[str]:
         module.partition(".")[0]
         for program in programs
         if "import" in program
-        for _, module in imported_names(parse(program))
+        for module in _imported_modules(parse(program))
     } - sys.stdlib_module_names
     if "bs4" in packages and any("lxml" in program for program in programs):
         packages.add("lxml")  # bs4 takes its parser by name, not by import
@@ -251,7 +251,9 @@ def missing_names(program: str) -> set[str]:
             table = symtable.symtable(program, "<program>", "exec")
         except _NO_PROGRAM:
             return set()
-    tables = _with_inner(table)
+    tables = [table]
+    for inner in tables:  # which grows meanwhile, as scopes are nested
+        tables += inner.get_children()
     if any(len(inner.get_children()) > _MAX_CHILDREN for inner in tables):
         return set()
     bound = {
@@ -264,14 +266,6 @@ def missing_names(program: str) -> set[str]:
         if symbol.is_referenced() and (inner is table or symbol.is_global())
     }
     return read - bound - _BUILTINS
-
-
-def _with_inner(table: symtable.SymbolTable) -> list[symtable.SymbolTable]:
-    """The table of a program and those of all scopes in it, however deeply they are nested."""
-    tables = [table]
-    for inner in tables:  # which grows meanwhile
-        tables += inner.get_children()
-    return tables
 
 
 def lines_of(statement: ast.stmt) -> range:

@@ -12,8 +12,13 @@ from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.loop import LoopSuite
 from triathlon_runner.loop._prompt import with_official
 from triathlon_runner.prompts import load_prompts, template_of
-from triathlon_runner.runtime._asking import QuestionKind, official_asker
-from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
+from triathlon_runner.runtime._questions import (
+    InputQuestions,
+    ProgramQuestions,
+    QuestionKind,
+    StatementQuestion,
+    official_asker,
+)
 
 TEXTS = {"generate": "Do {description}\nNow {{x}}", "summary": "Sum up:\n{code}\n", "similarity": "{code1}?"}
 PROGRAM = ProgramQuestions(task_id="t", program="def f(x):\n    return x\n", entry_point="f", inputs=())

@@ -29,14 +29,14 @@ from triathlon_runner.runtime import (
     StatementQuestion,
     Value,
 )
-from triathlon_runner.runtime._asking import STYLES, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import Filled
 from triathlon_runner.runtime._construct import QuestionSource
 from triathlon_runner.runtime._masked import Masked
-from triathlon_runner.runtime._programs import class_program, function_program
+from triathlon_runner.runtime._metrics import PREDICTION_METRICS
+from triathlon_runner.runtime._programs import Side, class_program, function_program
+from triathlon_runner.runtime._questions import STYLES, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs
-from triathlon_runner.runtime.prediction import METRICS as PREDICTION_METRICS
-from triathlon_runner.runtime.prediction import Asked, PredictionSuite
+from triathlon_runner.runtime._suite import PredictionSuite
 from triathlon_runner.sandbox import Execution, Job, Returned, Sent, open_sandbox
 from triathlon_runner.sandbox._worker import ChildEnd
 from triathlon_runner.suites import DataSetInfo, UnitRun
@@ -172,7 +172,7 @@ class Predictor:
     ],
 )
 async def test_the_documented_files_are_those_that_a_prediction_passes(
-    grader: Grader, asked: Asked, right: str, style: Style
+    grader: Grader, asked: Side, right: str, style: Style
 ) -> None:
     """From the question to the score: of an output steps 2, 4, 5 and 7, of an input all of these but 4."""
     asker = Asker(load_prompts("runtime"), style)

@@ -34,8 +34,8 @@ STOCK = ClassProblem(
     task_id="t/stock",
     class_name="Stock",
     reference="""class Stock:
-    def __init__(self):
-        self.items = {}
+    def __init__(self, start=()):
+        self.items = dict(start)
 
     def add(self, name, count=1):
         known = name in self.items
@@ -49,11 +49,13 @@ STOCK = ClassProblem(
     test="""import unittest
 
 class TestAdd(unittest.TestCase):
+    def setUp(self):
+        self.stock = Stock()
+
     def test_twice(self):
-        stock = Stock()
-        self.assertFalse(stock.add('nut'))
-        self.assertEqual(stock.add('nut', 2), True)
-        self.assertEqual(stock.names(), {'nut'})
+        self.assertFalse(self.stock.add('nut'))
+        self.assertEqual(self.stock.add('nut', 2), True)
+        self.assertEqual(self.stock.names(), {'nut'})
 """,
     level=3,
 )

@@ -8,9 +8,8 @@ from typing import Literal
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Reply, Usage
-from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._grade import expected_answers
-from triathlon_runner.runtime._questions import QuestionFile
+from triathlon_runner.runtime._questions import KINDS, Asker, QuestionFile, QuestionKind, Style
 
 Truth = Mapping[str, tuple[QuestionKind, str]]
 """By the text of a question: its kind and a right answer."""
@@ -31,10 +30,6 @@ def truths(questions: QuestionFile, style: Style = "direct", asker: Asker | None
 
 def all_right(_kind: QuestionKind, truth: str) -> str:
     return truth
-
-
-def always_yes(_kind: QuestionKind, _truth: str) -> str:
-    return "YES"
 
 
 def right_on(*kinds: QuestionKind) -> Callable[[QuestionKind, str], str]:

@@ -6,24 +6,21 @@ from typing import Any
 from triathlon_runner.runtime._sandboxed.tracer import trace
 from triathlon_runner.runtime._trace import Trace, read_trace
 
-LIMITS = {"steps": 5_000, "text": 2_000, "characters": 200_000}
-
 
 def traced(
     program: str,
     arguments: str = "()",
     watches: dict[int, list[str]] | None = None,
-    limits: dict[str, int] = LIMITS,
 ) -> Trace:
     """The trace of `f(*arguments)`."""
     run = {"function": "f", "arguments": arguments}
-    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}, limits), watches)
+    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}), watches)
 
 
 def traced_test(program: str, module: str, body: str, watches: dict[int, list[str]] | None = None) -> Trace:
     """The trace of the statements of `T.test` behind its set-up."""
     run = {"test": textwrap.dedent(module), "class": "T", "method": "test", "body": textwrap.dedent(body)}
-    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}, LIMITS), watches)
+    return _read(trace(textwrap.dedent(program).strip(), run, watches or {}), watches)
 
 
 def _read(plain: dict[str, Any], watches: dict[int, list[str]] | None) -> Trace:

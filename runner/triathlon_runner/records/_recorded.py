@@ -79,8 +79,8 @@ def _answer(outcome: Outcome, right: Sequence[str]) -> AnswerRecord:
     """Returns an answer without its texts; whether it said that the line runs follows from its outcome."""
     correct = outcome is Outcome.PASSED
     given = None
-    if right in (["YES"], ["NO"]) and outcome in {Outcome.PASSED, Outcome.FAILED}:
-        given = "YES" if correct == (right == ["YES"]) else "NO"
+    if ("YES" in right or "NO" in right) and outcome in {Outcome.PASSED, Outcome.FAILED}:
+        given = "YES" if correct == ("YES" in right) else "NO"
     return AnswerRecord(
         reply=Reply(text=""), answer=given, expected=tuple(right), outcome=outcome, correct=correct
     )

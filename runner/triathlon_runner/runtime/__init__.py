@@ -1,7 +1,7 @@
 """The runtime discipline (REval): what does a program do while it runs, and do the answers fit together?
 
-A question is built by `_construct` and asked by `_suite` and `_asking`. `_grade` takes its answer out of the
-reply; a value is graded with `_states` and `_literals`; what is stated for a mask with `_assertions`,
+A question is built by `_construct`, worded by `_questions` and asked by `_suite`. `_grade` takes its answer
+out of the reply and compares values by `_literals`; what is stated for a mask is read by `_assertions`,
 `_masked` and `_expressions`, and `_outputs` has the test executed by `_sandboxed/programs`. `_metrics` makes
 scores of the records.
 """
@@ -9,7 +9,7 @@ scores of the records.
 from triathlon_runner.runtime._catalogue import DATASETS, DISCIPLINE, catalogue, question_source
 from triathlon_runner.runtime._construct import without_libraries
 from triathlon_runner.runtime._grade import Graded
-from triathlon_runner.runtime._metrics import IC, METRICS, Chain, UnusualQuestions, chains, unusual_questions
+from triathlon_runner.runtime._metrics import IC, METRICS, Chain, chains
 from triathlon_runner.runtime._outputs import grade_output
 from triathlon_runner.runtime._questions import (
     InputQuestions,
@@ -34,14 +34,12 @@ __all__ = [
     "QuestionFile",
     "RuntimeSuite",
     "StatementQuestion",
-    "UnusualQuestions",
     "Value",
     "catalogue",
     "chains",
     "grade_output",
     "question_source",
     "read_questions",
-    "unusual_questions",
     "without_libraries",
     "write_questions",
 ]

@@ -16,7 +16,7 @@ from triathlon_runner.runtime._expressions import InvalidAnswerError, names_in, 
 from triathlon_runner.runtime._masked import (
     MASK,
     Definitions,
-    MaskedTest,
+    Masked,
     argument_values,
     assignment,
     claims,
@@ -85,7 +85,7 @@ class Filled:
     stub_checks: tuple[StubCheck, ...] = ()
 
 
-def fill(question: MaskedTest, answer: str) -> Filled:
+def fill(question: Masked, answer: str) -> Filled:
     """Returns the question's own test with what an answer states for its masks.
 
     Raises:
@@ -156,7 +156,7 @@ def _claims_in(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 class _Reader:
     """Reads an answer statement by statement."""
 
-    def __init__(self, question: MaskedTest) -> None:
+    def __init__(self, question: Masked) -> None:
         self._question = question
         self._own: dict[str, ast.expr] = {}
         """Names that the answer itself introduces."""
@@ -196,16 +196,9 @@ class _Reader:
         return (part for part in self._question.parts if part[0] >= self._next)
 
     def _is_statement_of_test(self, statement: ast.stmt) -> bool:
-        """A statement of the test as it stands, with its masks filled; `assert` may be left out."""
+        """A statement of the test as it stands, with its masks filled."""
         for expected in self._statements:
-            if min(holes_in(expected)) < self._next:
-                continue
-            if isinstance(expected, ast.Assert) and isinstance(statement, ast.Assert | ast.Expr):
-                actual = statement.test if isinstance(statement, ast.Assert) else statement.value
-                fillings = match_trees(expected.test, actual)
-            else:
-                fillings = match_trees(expected, statement)
-            if fillings:
+            if min(holes_in(expected)) >= self._next and (fillings := match_trees(expected, statement)):
                 return self._state(fillings)
         return False
 
@@ -290,7 +283,7 @@ class _Reader:
         for hole, stated in sorted(self._fillings.items()):
             filling = replaced(stated, self._own)
             if self._is_original(hole, filling):
-                fillings[hole] = question.originals[hole]
+                fillings[hole] = question.original_trees[hole]
                 continue
             _refuse_mask(filling)
             if question.masks_call(hole):
@@ -303,15 +296,15 @@ class _Reader:
             else:
                 fillings[hole] = ast.Name(hole_name(hole), ast.Load())
                 values[hole_name(hole)] = self._stated_value(replaced(filling, question.known))
-        text = "\n".join([question.masked.completed(fillings), *map(ast.unparse, self._further)])
+        text = "\n".join([question.completed(fillings), *map(ast.unparse, self._further)])
         checks = tuple(self._stub_check(hole, fillings) for hole in chains)
         return Filled(text, values, checks)
 
     def _is_original(self, hole: int, filling: ast.expr) -> bool:
         question = self._question
-        if hole >= len(question.originals):
+        if hole >= len(question.original_trees):
             return False
-        original, known = question.originals[hole], question.known
+        original, known = question.original_trees[hole], question.known
         return ast.dump(replaced(filling, known)) == ast.dump(replaced(original, known))
 
     def _stated_value(self, value: ast.expr) -> Any:
@@ -325,7 +318,7 @@ class _Reader:
             raise
 
     def _stub_check(self, hole: int, fillings: Mapping[int, ast.expr]) -> StubCheck:
-        body, own_call = self._question.template.body, self._question.originals[hole]
+        body, own_call = self._question.template.body, self._question.original_trees[hole]
         index = next(i for i, statement in enumerate(body) if hole in holes_in(statement))
         stubbed = ast.Module([*body[:index], *parse(f"{STUB}()").body, body[index]], [])
         kinds = " is ".join(f"type({ast.unparse(call)})" for call in (own_call, fillings[hole]))

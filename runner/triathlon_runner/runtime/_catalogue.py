@@ -5,34 +5,37 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from triathlon_runner.datasets import DataFile, DataStore, core, official
 from triathlon_runner.datasets.official import runtime_prompts
 from triathlon_runner.datasets.user import USER_VERSION, UserDataSet, with_inputs
 from triathlon_runner.errors import UserError
 from triathlon_runner.prompts import BUILT_IN, load_prompts
-from triathlon_runner.records import RuntimeRecord
-from triathlon_runner.runtime import prediction
-from triathlon_runner.runtime._asking import (
-    PAPER_REPEATS,
-    PAPER_TEMPERATURE,
-    Asker,
-    Style,
-    official_asker,
-    sampling,
-)
+from triathlon_runner.records import PredictionRecord, RuntimeRecord
 from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._metrics import METRICS
+from triathlon_runner.runtime._metrics import METRICS, PREDICTION_METRICS
 from triathlon_runner.runtime._programs import (
+    Side,
     class_program,
     cruxeval_programs,
     dreval_programs,
     function_program,
 )
-from triathlon_runner.runtime._questions import ProgramQuestions, read_questions
-from triathlon_runner.runtime._suite import RuntimeSuite
+from triathlon_runner.runtime._questions import (
+    PAPER_REPEATS,
+    PAPER_TEMPERATURE,
+    STYLES,
+    Asker,
+    ProgramQuestions,
+    Style,
+    official_asker,
+    read_questions,
+    sampling,
+)
+from triathlon_runner.runtime._suite import PREDICTION_TEMPERATURE, PredictionSuite, RuntimeSuite
 from triathlon_runner.suites import DataSetInfo, DisciplineEntry, SuiteEntry
 
 _Source = Callable[[DataStore], QuestionSource]
@@ -46,11 +49,16 @@ _OF_DREVAL: Final = (
     "own-prompts", "own-prompts+cot", "own-prompts+greedy", "own-prompts+greedy+cot",
 )  # fmt: skip
 """DREval is asked as REval's paper has it: sampled, and with REval's own prompts."""
-_KINDS: Final = {
-    "own-prompts": "own-prompts", "reval-truths": "truths", "greedy": "greedy", "sampled": "sampling",
-    "cot": "style",
-}  # fmt: skip
-"""The kind of a variant, by the first of these parts that its name has."""
+_CHAIN_OF_THOUGHT: Final = " (chain of thought)"
+_PARTS: Final = {
+    "own-prompts": ("own-prompts", ", our prompts"),
+    "reval-truths": ("truths", ", REval's truths"),
+    "greedy": ("greedy", ", greedy"),
+    "sampled": ("sampling", ", sampled"),
+    "cot": ("style", ""),
+}
+"""Parts of a variant's name, with the kind of a variant whose first part it is, and what is added to the
+title."""
 _SETTING: Final = f"(@(?P<setting>{'|'.join(filter(None, _SETTINGS))}))?"
 _OF_FILE: Final = re.compile(rf"(?P<file>.*?[\w.-]+\.json){_SETTING}")
 _OF_RESULTS: Final = re.compile(rf"runtime/(?P<name>[\w.-]+){_SETTING}")
@@ -119,8 +127,6 @@ def question_source(dataset: str | UserDataSet, store: DataStore) -> QuestionSou
 def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
     """All suites of questions, and those of predictions.
 
-    DREval's own questions are asked as the paper samples: five times at 0.8; the others also greedily.
-
     Args:
         prompts: a folder whose `runtime/<name>.txt` replace our prompts.
     """
@@ -132,7 +138,7 @@ def catalogue(prompts: Path | None = None) -> tuple[SuiteEntry, ...]:
             for name, (title, source) in DATASETS.items()
             for setting in (_OF_DREVAL if name == "dreval" else _SETTINGS)
         ),
-        *prediction.catalogue(prompts),
+        *(_prediction(side, style, prompts) for side, style in product(get_args(Side), STYLES)),
     )
 
 
@@ -149,22 +155,24 @@ def _entry(
 ) -> SuiteEntry:
     """The suite of a data set in one setting: `runtime/core`, `runtime/core@cot-sampled`."""
     suite_id = f"runtime/{data_set}@{name}" if name else f"runtime/{data_set}"
-    style: Style = "cot" if "cot" in name else "direct"
-    is_sampled = "sampled" in name or (official and "greedy" not in name)
+    parts = name.replace("-sampled", "+sampled").split("+")
+    style: Style = "cot" if "cot" in parts else "direct"
+    is_sampled = "sampled" in parts or (official and "greedy" not in parts)
     temperature = PAPER_TEMPERATURE if is_sampled else 0.0
 
     def build(store: DataStore) -> RuntimeSuite:
         templates = load_prompts("runtime", prompts)
         asker = Asker(templates, style)
         # A user's own prompts go before both.
-        if official and "own-prompts" not in name and templates.name == BUILT_IN:
+        if official and "own-prompts" not in parts and templates.name == BUILT_IN:
             asker = official_asker(runtime_prompts(store, style), style)
-        questions = replace(source(store), truths="reval" if "reval-truths" in name else "ours")
+        questions = replace(source(store), truths="reval" if "reval-truths" in parts else "ours")
         return RuntimeSuite(suite_id, asker, questions, temperature, authors_rule=data_set == "dreval")
 
+    words = [words for part, (_, words) in _PARTS.items() if part in parts]
     return SuiteEntry(
         id=suite_id,
-        title=f"Runtime behaviour: {title}{_title(name)}",
+        title=f"Runtime behaviour: {title}" + (_CHAIN_OF_THOUGHT if style == "cot" else "") + "".join(words),
         discipline="runtime",
         metrics=METRICS,
         record=RuntimeRecord,
@@ -174,19 +182,9 @@ def _entry(
         quick_tasks=3,
         graded="in part",
         variant_of=f"runtime/{data_set}" if name else None,
-        variant_kind=next((kind for part, kind in _KINDS.items() if part in name), None),
+        variant_kind=next((kind for part, (kind, _) in _PARTS.items() if part in parts), None),
         default_samples=PAPER_REPEATS if is_sampled else 1,
     )
-
-
-def _title(name: str) -> str:
-    """` (chain of thought), sampled` of `cot-sampled`; nothing of the plain suite."""
-    words = {"-sampled": "+sampled", "own-prompts": "our prompts", "reval-truths": "REval's truths"}
-    for part, in_words in words.items():
-        name = name.replace(part, in_words)
-    parts = name.split("+")
-    thought = " (chain of thought)" if "cot" in parts else ""
-    return thought + "".join(f", {part}" for part in parts if part not in ("", "cot"))
 
 
 def entry_of_file(text: str, prompts: Path | None = None) -> SuiteEntry | None:
@@ -215,6 +213,32 @@ def entry_of_results(suite: str) -> SuiteEntry | None:
         raise UserError(f"the questions of {suite!r} came from a file; name that file at --suites")
 
     return _entry(match["name"], f"questions of {match['name']}", source, None, match["setting"] or "")
+
+
+def _prediction(side: Side, style: Style, prompts: Path | None) -> SuiteEntry:
+    """A side of CRUXEval, asked directly or with a chain of thought; nothing is read for this."""
+    plain, is_cot = f"runtime/cruxeval-{side}", style == "cot"
+    suite_id = f"{plain}@cot" if is_cot else plain
+
+    def build(store: DataStore) -> PredictionSuite:
+        tasks = {task.task_id: task for task in official.cruxeval(store)}
+        asker = Asker(load_prompts("runtime", prompts), style)
+        return PredictionSuite(suite_id, DataSetInfo.of(official.CRUXEVAL), tasks, side, asker)
+
+    return SuiteEntry(
+        id=suite_id,
+        title=f"CRUXEval, {side} prediction" + (_CHAIN_OF_THOUGHT if is_cot else ""),
+        discipline="runtime",
+        metrics=PREDICTION_METRICS,
+        record=PredictionRecord,
+        build=build,
+        sampling=sampling(style, PREDICTION_TEMPERATURE),
+        quick_tasks=3,
+        graded="in part",
+        variant_of=plain if is_cot else None,
+        variant_kind="style" if is_cot else None,
+        default_samples=10,
+    )
 
 
 DISCIPLINE: Final = DisciplineEntry(

@@ -173,7 +173,7 @@ async def _with_questions(
             drafts.append(_draft(program, asked, trace, again))
         except _LeaveOutError as rule:
             rules["inputs", str(rule)] += 1
-    completed = [(asked, asked.assertion.completed(), dict[str, Any]()) for asked, _ in drafts]
+    completed = [(asked, program.masked_test(asked).completed(), dict[str, Any]()) for asked, _ in drafts]
     problems = await check_assertions(sandbox, program, completed)
     accepted = []
     for (asked, of_statements), problem in zip(drafts, problems, strict=True):
@@ -212,7 +212,7 @@ def _draft(
         if either.outcome != "returned":
             reasons = {"lost": f"not traced: {either.error}", "raised": "the reference raises"}
             raise _LeaveOutError(reasons.get(either.outcome, either.error))
-    masked = asked.assertion if asked.masked else _masked_call(program, asked, trace, again)
+    masked = program.masked_test(asked) if asked.masked else _masked_call(program, asked, trace, again)
     if asked.statements:
         rules: list[str] = []
         statements = [
@@ -244,12 +244,14 @@ def _masked_call(program: ProgramQuestions, asked: InputQuestions, trace: Trace,
 def _chosen_statements(program: str, trace: Trace, again: Trace) -> tuple[list[StatementQuestion], list[str]]:
     """The questions that our rules choose, and the rules that left the rest out."""
     places = candidate_statements(program)
-    choice, choice_again = choose(places, trace), choose(places, again)
-    questions, left_out = [], list(choice.left_out.values())
-    for pair in choice.pairs:
-        question = _statement(*pair, trace)
-        reason = _why_no_state_question(question)
-        if pair not in choice_again.pairs or _statement(*pair, again) != question:
+    pairs, pairs_again = choose(places, trace), choose(places, again)
+    questions, left_out = [], []
+    for line, variable in pairs:
+        question = _statement(line, variable, trace)
+        reason = _why_no_state_question(question) if variable else "no variable to ask about"
+        if variable and (
+            (line, variable) not in pairs_again or _statement(line, variable, again) != question
+        ):
             reason = "differs from run to run"
         if reason:
             left_out.append(reason)

@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
+from triathlon_runner.runtime._expressions import is_number
 from triathlon_runner.runtime._sandboxed.literal import MAX_TEXT, NUMPY_SCALARS
 from triathlon_runner.syntax import parse_expression
 
@@ -111,7 +112,7 @@ def _value(node: ast.expr, depth: int) -> Any:  # noqa: PLR0911 (one for each ki
             return _call(node, depth + 1)
         case ast.UnaryOp(ast.USub() | ast.UAdd() as sign, operand):
             number = _value(operand, depth + 1)
-            if _is_number(number):
+            if is_number(number):
                 return -number if isinstance(sign, ast.USub) else number
         case ast.BinOp(left, operation, right):
             return _operation(operation, *_values([left, right], depth))
@@ -140,7 +141,7 @@ def _dotted(node: ast.expr) -> str:
 def _operation(operation: ast.operator, left: Any, right: Any) -> Any:
     """The value of `10 ** 2`, `' ' * 3` or `[1] + [2]`; no larger than any answer needs to be."""
     compute = _OPERATORS.get(type(operation))
-    numbers = _is_number(left) and _is_number(right)
+    numbers = is_number(left) and is_number(right)
     sequence, count = (right, left) if isinstance(left, int) else (left, right)
     kind = kind_of(sequence)
     is_sequence = kind in ("str", "bytes", "list", "tuple")
@@ -224,7 +225,7 @@ def _decimal(*parts: Any) -> Named:
 
 def _numpy_scalar(value: Any) -> Any:
     """`np.float64(1.5)`, as NumPy 2 shows its numbers, is the number."""
-    if not (_is_number(value) or kind_of(value) in ("str", "True", "False")):
+    if not (is_number(value) or kind_of(value) in ("str", "True", "False")):
         raise TypeError(value)
     return value
 
@@ -271,7 +272,7 @@ def _same(left: Any, right: Any) -> bool:
 
     NaN equals itself.
     """
-    if _is_number(left) and _is_number(right):
+    if is_number(left) and is_number(right):
         return _near(left, right)
     if not (isinstance(left, Named) and isinstance(right, Named)):
         return type(left) is type(right) and bool(left == right)
@@ -295,10 +296,6 @@ def _paired(left: Sequence[Any], right: Sequence[Any]) -> bool:
             return False
         del rest[partner]
     return True
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | complex)
 
 
 def _near(left: complex, right: complex) -> bool:

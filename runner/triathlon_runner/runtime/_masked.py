@@ -19,19 +19,6 @@ _HOLE: Final = re.compile(r"HOLE_(\d{1,6})_")
 _UNNUMBERED: Final = "HOLE_"
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A text with masks (`assert f(1) == ??`) and the expressions that were masked (`2`)."""
-
-    text: str
-    originals: tuple[str, ...]
-
-    def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
-        """The text with its masks filled, by default with the expressions that were masked."""
-        expressions = fillings or dict(enumerate(map(parse_expression, self.originals)))
-        return ast.unparse(filled(read_masked(self.text), expressions))
-
-
 def read_masked(text: str) -> ast.Module:
     """The syntax tree, each mask a name `HOLE_<n>_`, numbered in the order of the text.
 
@@ -91,18 +78,12 @@ def filled(tree: Tree, fillings: Mapping[int, ast.expr]) -> Tree:
     return replaced(tree, {hole_name(number): expression for number, expression in fillings.items()})
 
 
-class _WithoutSelf(ast.NodeTransformer):
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        if of_self and node.attr.startswith("assert"):
-            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
-        return node
-
-
 def without_self(tree: ast.Module) -> ast.Module:
     """Replaces `self.assertEqual` by `assertEqual`, as questions write it; answers may use either."""
-    _WithoutSelf().visit(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("self"), name)) if name.startswith("assert"):
+                node.func = ast.Name(name, ast.Load())
     return tree
 
 
@@ -239,17 +220,25 @@ def is_value(expression: ast.expr, known: Definitions) -> bool:
 
 
 @dataclass(frozen=True)
-class MaskedTest:
-    """A test with masks, and the program that it calls: what an answer may say of them."""
+class Masked:
+    """A text with masks (`assert f(1) == ??`) and the expressions that were masked (`2`).
 
-    masked: Masked
-    program: str
+    Where answers are read, also the program that it calls: what an answer may say of both.
+    """
+
+    text: str
+    originals: tuple[str, ...]
+    program: str = ""
     setup: str = ""
     """What the test's set-up did before."""
 
+    def completed(self, fillings: Mapping[int, ast.expr] | None = None) -> str:
+        """The text with its masks filled, by default with the expressions that were masked."""
+        return ast.unparse(filled(self.template, fillings or dict(enumerate(self.original_trees))))
+
     @cached_property
     def template(self) -> ast.Module:
-        return read_masked(self.masked.text)
+        return read_masked(self.text)
 
     @cached_property
     def before(self) -> ast.Module:
@@ -262,12 +251,12 @@ class MaskedTest:
         return definitions([*self.before.body, *self.template.body])
 
     @cached_property
-    def originals(self) -> list[ast.expr]:
-        return list(map(parse_expression, self.masked.originals))
+    def original_trees(self) -> list[ast.expr]:
+        return list(map(parse_expression, self.originals))
 
     @cached_property
     def _trees(self) -> list[ast.AST]:
-        return [self.template, self.before, *self.originals]
+        return [self.template, self.before, *self.original_trees]
 
     @cached_property
     def names(self) -> set[str]:
@@ -299,7 +288,7 @@ class MaskedTest:
 
     def masks_call(self, hole: int) -> bool:
         """Whether what the program computes is masked, and the rest of the assertion is written out."""
-        if hole >= len(self.originals) or is_value(self.originals[hole], self.known):
+        if hole >= len(self.original_trees) or is_value(self.original_trees[hole], self.known):
             return False
         return any(number == hole and self._is_written_out(part) for number, part in self.parts)
 
@@ -311,7 +300,7 @@ class MaskedTest:
     @cached_property
     def masked_calls(self) -> list[int]:
         """The masks in whose places a call stood."""
-        return [hole for hole in range(len(self.originals)) if self.masks_call(hole)]
+        return [hole for hole in range(len(self.original_trees)) if self.masks_call(hole)]
 
     def is_chain(self, node: ast.expr) -> bool:
         """Whether it is a call or an attribute of the test's own names, with values as arguments."""

@@ -6,11 +6,10 @@ The cluster of every metric is the program: answers about one program are correl
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from triathlon_runner.metrics import Contribution, Metric
+from triathlon_runner.metrics import Contribution, Metric, pass_at_k_metric
 from triathlon_runner.records import RuntimeRecord, StatementRecord, UnitRecord
-from triathlon_runner.runtime._asking import KINDS
 from triathlon_runner.runtime._grade import read_coverage
-from triathlon_runner.runtime._questions import NIL
+from triathlon_runner.runtime._questions import KINDS, NIL
 
 
 class Chain(NamedTuple):
@@ -45,29 +44,6 @@ def chains(unit: RuntimeRecord) -> tuple[Chain, ...]:
             (one.coverage.correct, one.state.correct, one.path.correct, unit.output.correct),
         )
         for one in unit.statements
-    )
-
-
-class UnusualQuestions(NamedTuple):
-    """Questions of official data whose like our own data has not; they are asked, and the page names them."""
-
-    masked_calls: tuple[str, ...]
-    """Units whose output question masks a call instead of a value."""
-    without_value: tuple[tuple[str, int, str], ...]
-    """Unit, line and variable, where the line runs and the variable has no value then: right is Nil."""
-
-
-def unusual_questions(records: Sequence[UnitRecord]) -> UnusualQuestions:
-    """Returns the unusual questions among those that were asked; of DREval 44 outputs and 14 states."""
-    units = {unit.task_id: unit for unit in _units(records)}.values()
-    return UnusualQuestions(
-        tuple(unit.task_id for unit in units if unit.output_masks_call),
-        tuple(
-            (unit.task_id, statement.line, statement.variable)
-            for unit in units
-            for statement in unit.statements
-            if "YES" in statement.coverage.expected and NIL in statement.state.expected
-        ),
     )
 
 
@@ -149,21 +125,34 @@ IC: Final = Metric(
     maximum=100.0,
     role="headline",
 )
-_COVERAGE: Final = _of_statements(lambda one: one.coverage.correct)
-_STATE: Final = _of_statements(lambda one: one.state.correct)
-_PATH: Final = _of_statements(lambda one: one.path.correct)
-_OUTPUT: Final = _of_units(lambda unit: (unit.output.correct, 1))
-"""One question a (program, input): N' of the paper."""
 METRICS: Final = (
     IC,
     Metric(
         "average_accuracy", "Average accuracy", "REval, table III: the mean of the four accuracies", _average
     ),
-    Metric("coverage_accuracy", "Coverage", "REval, section III-B1 (CCP)", _COVERAGE),
+    Metric(
+        "coverage_accuracy",
+        "Coverage",
+        "REval, section III-B1 (CCP)",
+        _of_statements(lambda one: one.coverage.correct),
+    ),
     Metric("coverage_f1", "Coverage F1", "REval, section III-B1 (CCP)", _of_units(_f1_of_yes)),
-    Metric("state_accuracy", "State", "REval, section III-B2 (PSP)", _STATE),
-    Metric("path_accuracy", "Path", "REval, section III-B3 (EPP)", _PATH),
-    Metric("output_accuracy", "Output", "REval, section III-B4 (OP)", _OUTPUT),
+    Metric(
+        "state_accuracy",
+        "State",
+        "REval, section III-B2 (PSP)",
+        _of_statements(lambda one: one.state.correct),
+    ),
+    Metric(
+        "path_accuracy", "Path", "REval, section III-B3 (EPP)", _of_statements(lambda one: one.path.correct)
+    ),
+    # One question a (program, input): N' of the paper.
+    Metric(
+        "output_accuracy",
+        "Output",
+        "REval, section III-B4 (OP)",
+        _of_units(lambda unit: (unit.output.correct, 1)),
+    ),
     Metric(
         "output_accuracy_authors",
         "Output, the authors' rule",
@@ -176,3 +165,6 @@ METRICS: Final = (
     _constant("path_accuracy", "Path, always -1", "-1"),
     _constant("ic", "Incremental consistency, always YES and nothing else", "YES", scale=12.5),
 )
+_CRUXEVAL: Final = "CRUXEval (Gu et al. 2024), section 3: over 10 samples a task at temperature 0.2"
+PREDICTION_METRICS: Final = (pass_at_k_metric(1, _CRUXEVAL), pass_at_k_metric(5, _CRUXEVAL))
+"""pass@5 is undefined where a task has fewer than 5 samples."""

@@ -1,14 +1,24 @@
 """Grades what answers state for the masks of a test: executes the completed test with the program."""
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Outcome
-from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill
-from triathlon_runner.runtime._expressions import InvalidAnswerError, plain_value
+from triathlon_runner.runtime._assertions import STUB, Filled, StubCheck, fill, reading
+from triathlon_runner.runtime._expressions import (
+    METHODS_OF_FUNCTIONS,
+    InvalidAnswerError,
+    checked_source,
+    holds_function,
+    plain_value,
+    stated_value,
+)
 from triathlon_runner.runtime._grade import TYPOGRAPHIC, Graded
-from triathlon_runner.runtime._masked import MaskedTest
+from triathlon_runner.runtime._masked import MASK, Masked, hole_name
+from triathlon_runner.runtime._programs import FUNCTION, Side, output_question
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions
 from triathlon_runner.runtime._sandboxed import run_calls
 from triathlon_runner.sandbox import Call, Ended, Execution, Raised, Returned, Sandbox
@@ -19,24 +29,19 @@ _STUBS: Final = tuple(product((None, True, 0, "stub", 12345.75), (False, True)))
 answer's call has to fail the test where the question's own does."""
 
 
-def masked_test(program: ProgramQuestions, asked: InputQuestions) -> MaskedTest:
-    """The output question of an input, as answers to it are read."""
-    return MaskedTest(asked.assertion, program.program, asked.setup)
-
-
-def read_answer(program: ProgramQuestions, asked: InputQuestions, answer: str) -> Filled:
-    """The test with what an answer states for its masks.
+def read_answer(question: Masked, answer: str, read: Callable[[Masked, str], Filled] = fill) -> Filled:
+    """The test with what an answer states for its masks, with typographic quotes or Python's.
 
     Raises:
         InvalidAnswerError: it does not state what was asked, or says something else.
     """
-    question, plain = masked_test(program, asked), answer.translate(TYPOGRAPHIC)
+    plain = answer.translate(TYPOGRAPHIC)
     try:
-        return fill(question, answer)
+        return read(question, answer)
     except InvalidAnswerError:
         if plain == answer:
             raise
-        return fill(question, plain)
+        return read(question, plain)
 
 
 async def grade_output(
@@ -44,7 +49,7 @@ async def grade_output(
     program: ProgramQuestions,
     asked: InputQuestions,
     answer: str,
-    read: Callable[[ProgramQuestions, InputQuestions, str], Filled] = read_answer,
+    read: Callable[[Masked, str], Filled] = fill,
 ) -> Graded:
     """Reads what an answer states, computes what it leaves to compute, and executes the completed test.
 
@@ -52,12 +57,12 @@ async def grade_output(
         SandboxError: the sandbox itself failed.
     """
     try:
-        filled = read(program, asked, answer)
+        filled = read_answer(program.masked_test(asked), answer, read)
         values = await _computed(sandbox, filled.values, frozenset(program.libraries))
     except InvalidAnswerError as error:
         return Graded(Outcome.FAILED, str(error))
-    except _NoValueError as error:
-        return _graded(str(error))
+    if isinstance(values, Graded):
+        return values
     (problem,) = await check_assertions(sandbox, program, [(asked, filled.text, values)])
     if not problem:
         for check in filled.stub_checks:
@@ -119,18 +124,87 @@ async def passes_by_authors(
     return not problem
 
 
+# Predictions on CRUXEval: of an output as above; of an input the arguments count
+
+
+async def grade_prediction(sandbox: Sandbox, task: CruxevalTask, side: Side, answer: str) -> Graded:
+    """Executes the assertion with what an answer states.
+
+    Raises:
+        SandboxError: the sandbox itself failed.
+    """
+    read = fill if side == "output" else read_arguments
+    return await grade_output(sandbox, *output_question(task), answer, read)
+
+
+def read_arguments(question: Masked, answer: str) -> Filled:
+    """The assertion with the arguments that an answer states; what it says of the output does not count.
+
+    Raises:
+        InvalidAnswerError: the answer states none, or states what is no value.
+    """
+    values: dict[str, Any] = {}
+
+    def filled(argument: ast.expr) -> ast.expr:
+        """The argument as it stands in the call that is executed."""
+        if isinstance(argument, ast.Starred):
+            return ast.Starred(filled(argument.value), argument.ctx)
+        if ast.dump(argument) in own:
+            return argument
+        name = hole_name(len(values))
+        if holds_function(argument):
+            values[name] = ("function", checked_source(argument, METHODS_OF_FUNCTIONS))
+        else:
+            values[name] = stated_value(argument)
+        return ast.Name(name, ast.Load())
+
+    with reading(answer):
+        call, original = _stated_call(answer), _call_in(question.text.rpartition(f" == {MASK}")[0])
+        assert original is not None
+        own = {ast.dump(argument) for argument in (*original.args, *(key.value for key in original.keywords))}
+        arguments = [filled(argument) for argument in call.args]
+        keywords = [ast.keyword(keyword.arg, filled(keyword.value)) for keyword in call.keywords]
+        complete = ast.unparse(ast.Call(call.func, arguments, keywords))
+        return Filled(f"assert {complete} == {question.originals[0]}", values)
+
+
+def _stated_call(answer: str) -> ast.Call:
+    """The call with the arguments that the answer states: in `assert f(1) == 2`, `f(1) == 2`, `f(1)` or `1`.
+
+    Raises:
+        InvalidAnswerError: the answer states none.
+    """
+    for part in (answer, answer.partition("==")[0]):
+        call = _call_in(part) or _call_in(f"{FUNCTION}({part}\n)")
+        if call is not None:
+            return call
+    raise InvalidAnswerError(f"the answer is neither a call of {FUNCTION!r} nor its arguments")
+
+
+def _call_in(text: str) -> ast.Call | None:
+    try:
+        expression = parse_expression(text.strip().removeprefix("assert "))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if isinstance(expression, ast.Compare):
+        expression = expression.left
+    match expression:
+        case ast.Call(ast.Name(name)) if name == FUNCTION:
+            return expression
+    return None
+
+
 # In the sandbox
 
 
-class _NoValueError(Exception):
-    """An expression has no value; the message has the form of a result of `check_assertions`."""
-
-
-async def _computed(sandbox: Sandbox, values: Mapping[str, Any], libraries: frozenset[str]) -> dict[str, Any]:
+async def _computed(
+    sandbox: Sandbox, values: Mapping[str, Any], libraries: frozenset[str]
+) -> dict[str, Any] | Graded:
     """Values with the plain data of those that have to be computed; no program is there.
 
+    A verdict where an expression raises, or takes too long.
+
     Raises:
-        _NoValueError: an expression raises, or takes too long.
         InvalidAnswerError: what it comes to is no plain value.
         SandboxError: the sandbox itself failed.
     """
@@ -142,7 +216,7 @@ async def _computed(sandbox: Sandbox, values: Mapping[str, Any], libraries: froz
     computed = dict(values)
     for name, result in zip(sources, results, strict=False):
         if not isinstance(result, Returned):
-            raise _NoValueError(_problem(result))
+            return _graded(_problem(result))
         match result.value:  # the child is trusted no more than the answer
             case [str(text), ""]:
                 computed[name] = _read_value(text)

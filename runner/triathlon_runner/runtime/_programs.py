@@ -8,10 +8,10 @@ data raise DataUnavailableError where a file is not here and cannot be fetched.
 import ast
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Final
+from typing import Final, Literal
 
 from triathlon_runner.datasets import ClassProblem, DataStore, Problem
-from triathlon_runner.datasets.official import DrevalInput, DrevalProgram, cruxeval, dreval
+from triathlon_runner.datasets.official import CruxevalTask, DrevalInput, DrevalProgram, cruxeval, dreval
 from triathlon_runner.runtime._masked import (
     MASK,
     SAME,
@@ -21,7 +21,6 @@ from triathlon_runner.runtime._masked import (
     definitions,
     is_value,
     originals,
-    read_masked,
     without_self,
 )
 from triathlon_runner.runtime._questions import InputQuestions, ProgramQuestions, StatementQuestion
@@ -34,7 +33,6 @@ _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFun
 
 def function_program(problem: Problem) -> ProgramQuestions:
     """A function problem: its reference and its first inputs."""
-    shown = _shown_call(problem.reference, problem.entry_point)
     return ProgramQuestions(
         task_id=problem.task_id,
         program=problem.reference,
@@ -44,7 +42,7 @@ def function_program(problem: Problem) -> ProgramQuestions:
         inputs=tuple(
             InputQuestions(
                 index=index,
-                text=shown.format(call_text(problem.entry_point, arguments)),
+                text=call_text(problem.entry_point, arguments),
                 arguments=arguments,
                 masked="",
                 originals=(),
@@ -52,25 +50,6 @@ def function_program(problem: Problem) -> ProgramQuestions:
             )
             for index, arguments in enumerate(problem.inputs[:CANDIDATES])
         ),
-    )
-
-
-def _shown_call(program: str, entry_point: str) -> str:
-    """How a call is written so that it gives a value: a generator is read out, a coroutine awaited."""
-    for statement in parse(program).body:
-        if isinstance(statement, ast.AsyncFunctionDef) and statement.name == entry_point:
-            return "await {}"
-        if isinstance(statement, ast.FunctionDef) and statement.name == entry_point and _yields(statement):
-            return "list({})"
-    return "{}"
-
-
-def _yields(node: ast.AST) -> bool:
-    """Whether a `yield` is executed in a function itself, not in one inside it."""
-    return any(
-        isinstance(inner, (ast.Yield, ast.YieldFrom))
-        or (not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and _yields(inner))
-        for inner in ast.iter_child_nodes(node)
     )
 
 
@@ -178,9 +157,44 @@ def _dreval_input(program: DrevalProgram, asked: DrevalInput) -> InputQuestions:
 def cruxeval_programs(store: DataStore) -> Sequence[ProgramQuestions]:
     """CRUXEval's programs, each with its one input."""
     return [
-        function_program(Problem(task.task_id, "f", "", task.program, (argument_tuple(task.input),)))
+        function_program(Problem(task.task_id, FUNCTION, "", task.program, (argument_tuple(task.input),)))
         for task in cruxeval(store)
     ]
+
+
+# Predictions on CRUXEval: one call of a small program, of which a side is masked
+
+Side = Literal["output", "input"]
+"""Which side of the assertion is masked."""
+FUNCTION: Final = "f"
+"""The function of every CRUXEval program."""
+
+
+def masked_assertion(task: CruxevalTask, side: Side) -> str:
+    """The assertion with `??` in place of what is asked for."""
+    if side == "output":
+        return f"assert {FUNCTION}({task.input}) == {MASK}"
+    return f"assert {FUNCTION}({MASK}) == {task.output}"
+
+
+def output_question(task: CruxevalTask) -> tuple[ProgramQuestions, InputQuestions]:
+    """The program and its masked output as an output question, to be graded as those are."""
+    asked = InputQuestions(
+        index=0,
+        text=f"{FUNCTION}({task.input})",
+        arguments=argument_tuple(task.input),
+        masked=masked_assertion(task, "output"),
+        originals=(task.output,),
+        statements=(),
+    )
+    program = ProgramQuestions(
+        task_id=task.task_id,
+        program=task.program,
+        entry_point=FUNCTION,
+        libraries=tuple(sorted(third_party(task.program))),
+        inputs=(asked,),
+    )
+    return program, asked
 
 
 # The output question of a test: its assertions with their expected sides masked
@@ -198,9 +212,7 @@ def mask_test(statements: list[ast.stmt]) -> Masked:
     known = definitions(body.body)
     for statement in _straight(body.body):
         _mask_statement(statement, known, originals)
-    text = ast.unparse(body) if originals else ""
-    read_masked(text)
-    return Masked(text, tuple(originals))
+    return Masked(ast.unparse(body) if originals else "", tuple(originals))
 
 
 def _copy(statements: list[ast.stmt]) -> ast.Module:

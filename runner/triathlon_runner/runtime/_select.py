@@ -24,15 +24,6 @@ class CandidateStatement:
     """Whether it is its block's last suitable statement."""
 
 
-@dataclass(slots=True)
-class Choice:
-    """What was chosen in one run of a program, and which block ends were left out by which rule."""
-
-    pairs: list[tuple[int, str]] = field(default_factory=list)
-    """Lines and variables."""
-    left_out: dict[int, str] = field(default_factory=dict)
-
-
 def candidate_statements(program: str) -> tuple[CandidateStatement, ...]:
     """All suitable statements of a program's functions, by function and breadth first within it."""
     candidates: list[CandidateStatement] = []
@@ -67,19 +58,16 @@ def watches(program: str) -> dict[int, list[str]]:
     return {line: list(texts) for line, texts in watched.items()}
 
 
-def choose(places: Sequence[CandidateStatement], trace: Trace) -> Choice:
-    """The (line, variable) pairs of one run, by line."""
-    choice = Choice()
+def choose(places: Sequence[CandidateStatement], trace: Trace) -> list[tuple[int, str]]:
+    """The line of each block end with the variable to ask about, by line; empty where there is none."""
+    pairs: list[tuple[int, str]] = []
     earlier: list[tuple[CandidateStatement, str]] = []
     for candidate in places:
         variables = _variables(candidate, trace, earlier)
         earlier += [(candidate, name) for name in variables]
-        if candidate.last and variables:
-            choice.pairs.append((candidate.line, variables[0]))
-        elif candidate.last:
-            choice.left_out[candidate.line] = _why_no_variable(candidate, trace)
-    choice.pairs.sort(key=itemgetter(0))
-    return choice
+        if candidate.last:
+            pairs.append((candidate.line, variables[0] if variables else ""))
+    return sorted(pairs, key=itemgetter(0))
 
 
 def _variables(
@@ -169,15 +157,6 @@ def _changed(trace: Trace, line: int) -> list[str]:
                 kind = attributes if name.startswith("self.") else changed if name in step.before else new
                 kind[name] = None
     return list(dict.fromkeys((*new, *changed, *attributes)))
-
-
-def _why_no_variable(candidate: CandidateStatement, trace: Trace) -> str:
-    if isinstance(candidate.statement, ast.Expr):
-        executed = trace.executed(candidate.line)
-        return "an expression that changed no variable" if executed else "an expression that did not run"
-    if isinstance(candidate.statement, ast.Return):
-        return "a return without a variable"
-    return "an assignment of a plain constant"
 
 
 @dataclass(eq=False)

@@ -1,22 +1,24 @@
-"""A set of questions asked in one style. A unit is one (program, input), all of whose questions are asked."""
+"""Sets of questions asked in one style. A unit is one (program, input), all of whose questions are asked."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.errors import InfrastructureError, leaves
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, ModelKind, ModelUnavailableError
 from triathlon_runner.records import (
     AnswerRecord,
     Outcome,
+    PredictionRecord,
     RuntimeRecord,
     StatementRecord,
     Usage,
 )
-from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, sampling
 from triathlon_runner.runtime._construct import QUESTION_RULES, TRUTH_RULES, QuestionSource
 from triathlon_runner.runtime._grade import (
     Graded,
@@ -24,17 +26,28 @@ from triathlon_runner.runtime._grade import (
     expected_answers,
     grade_coverage,
     grade_path,
+    grade_state,
 )
-from triathlon_runner.runtime._outputs import by_authors_rule, grade_output, masked_test, passes_by_authors
+from triathlon_runner.runtime._outputs import (
+    by_authors_rule,
+    grade_output,
+    grade_prediction,
+    passes_by_authors,
+)
+from triathlon_runner.runtime._programs import FUNCTION, Side, masked_assertion
 from triathlon_runner.runtime._questions import (
+    KINDS,
+    Asker,
     InputQuestions,
     ProgramQuestions,
     QuestionFile,
+    QuestionKind,
     StatementQuestion,
+    sampling,
 )
-from triathlon_runner.runtime._states import grade_state
 from triathlon_runner.runtime._trace import REVAL_RULES
 from triathlon_runner.suites import (
+    DataSetInfo,
     Task,
     UnitRun,
     asked_settings,
@@ -42,6 +55,9 @@ from triathlon_runner.suites import (
     graded_settings,
     request_settings,
 )
+
+PREDICTION_TEMPERATURE: Final = 0.2
+"""CRUXEval, section 3: for pass@1."""
 
 
 class RuntimeSuite:
@@ -149,38 +165,39 @@ class RuntimeSuite:
                 ]
         except* InfrastructureError as errors:
             raise _most_serious(errors) from errors
-        statements = [[task.result() for task in of_statement] for of_statement in tasks]
-        output, by_authors = output_task.result(), None
-        answered = [*chain.from_iterable(statements), output]
+        output, output_answer = output_task.result()
+        by_authors = None
         if self._authors_rule:
-            text = output.record.answer or ""
-            by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, text)
+            by_authors = await passes_by_authors(unit.grader.sandbox, program, asked, output.answer or "")
             if self._source.truths == "reval":
-                output = output._replace(record=by_authors_rule(output.record, right=by_authors))
-                answered[-1] = output
+                output = by_authors_rule(output, right=by_authors)
+        results = [task.result() for task in chain.from_iterable(tasks)]
+        statements = tuple(
+            StatementRecord(
+                line=statement.line,
+                variable=statement.variable,
+                coverage=coverage.result()[0],
+                state=state.result()[0],
+                path=path.result()[0],
+            )
+            for statement, (coverage, state, path) in zip(asked.statements, tasks, strict=True)
+        )
+        answers = [*(answer for _, answer in results), output_answer]
+        all_right = output.correct and all(record.correct for record, _ in results)
         return RuntimeRecord(
             **unit.record_fields(self.id),
-            outcome=Outcome.PASSED if all(one.record.correct for one in answered) else Outcome.FAILED,
-            usage=sum((one.answer.usage for one in answered), Usage()),
-            seconds=max(one.answer.seconds for one in answered),
+            outcome=Outcome.PASSED if all_right else Outcome.FAILED,
+            usage=sum((answer.usage for answer in answers), Usage()),
+            seconds=max(answer.seconds for answer in answers),
             style=self._asker.style,
             program_id=program.task_id,
             program=program.program,
             setup=asked.setup,
             input=asked.text,
-            statements=tuple(
-                StatementRecord(
-                    line=statement.line,
-                    variable=statement.variable,
-                    coverage=coverage.record,
-                    state=state.record,
-                    path=path.record,
-                )
-                for statement, (coverage, state, path) in zip(asked.statements, statements, strict=True)
-            ),
-            output=output.record,
+            statements=statements,
+            output=output,
             output_by_authors=by_authors,
-            output_masks_call=output.masks_call,
+            output_masks_call=bool(program.masked_test(asked).masked_calls),
         )
 
     async def _ask(
@@ -190,11 +207,7 @@ class RuntimeSuite:
         asked: InputQuestions,
         kind: QuestionKind,
         statement: StatementQuestion | None = None,
-    ) -> "_Answered":
-        question = self._asker.question(kind, program, asked, statement)
-        prompt = self._asker.prompt(kind, question, completes=unit.model.kind == "base")
-        answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
-
+    ) -> tuple[AnswerRecord, Answer]:
         async def grade(answer: str) -> Graded:
             if statement is None:
                 return await grade_output(unit.grader.sandbox, program, asked, answer)
@@ -202,27 +215,71 @@ class RuntimeSuite:
                 return grade_path(program.program, statement, answer)
             return (grade_state if kind == "state" else grade_coverage)(statement, answer)
 
-        record = await answer_record(
-            answer.reply,
-            self._asker.style,
-            grade,
-            question=question,
-            expected=expected_answers(kind, program, asked, statement),
-        )
-        is_output = statement is None
-        return _Answered(record, answer, is_output and bool(masked_test(program, asked).masked_calls))
-
-
-class _Answered(NamedTuple):
-    """The graded answer to one question, and what it took."""
-
-    record: AnswerRecord
-    answer: Answer
-    masks_call: bool = False
-    """Whether it is an output question that masks a call instead of a value."""
+        question = self._asker.question(kind, program, asked, statement)
+        expected = expected_answers(kind, program, asked, statement)
+        prompt = self._asker.prompt(kind, question, completes=unit.model.kind == "base")
+        answer = await unit.model.ask(prompt, self._sampling, sample=unit.sample)
+        style = self._asker.style
+        return await answer_record(answer.reply, style, grade, question=question, expected=expected), answer
 
 
 def _most_serious(errors: BaseExceptionGroup[InfrastructureError]) -> InfrastructureError:
     """Returns one error for a unit of many questions: that the model is unavailable goes first."""
     failures = [error for error in leaves(errors) if isinstance(error, InfrastructureError)]
     return next((error for error in failures if isinstance(error, ModelUnavailableError)), failures[0])
+
+
+@dataclass(frozen=True)
+class PredictionSuite:
+    """CRUXEval's programs with the side of their assertions that is asked for. A unit is one program."""
+
+    id: str
+    data: DataSetInfo
+    programs: Mapping[str, CruxevalTask]
+    side: Side
+    asker: Asker
+
+    def tasks(self) -> Sequence[Task]:
+        return [Task(task_id) for task_id in self.programs]
+
+    @property
+    def protocol(self) -> Mapping[str, Mapping[str, Any]]:
+        """The masked side is part of what it asks."""
+        style, prompts = self.asker.style, self.asker.digest(f"predict-{self.side}")
+        decoding = sampling(style, PREDICTION_TEMPERATURE)
+        return {
+            "asked": asked_settings(self.data, decoding, prompts, style=style, predicted=self.side),
+            "graded": graded_settings(self.data),
+        }
+
+    def settings(self, kind: ModelKind, _judge: str | None = None) -> Mapping[str, Any]:
+        return request_settings(kind, sampling(self.asker.style, PREDICTION_TEMPERATURE))
+
+    async def run(self, unit: UnitRun) -> PredictionRecord:
+        """Asks for one prediction and grades it.
+
+        Raises:
+            InfrastructureError: no reply, or the sandbox failed; the unit stays open.
+        """
+        task, kind, style = self.programs[unit.task_id], f"predict-{self.side}", self.asker.style
+        masked = masked_assertion(task, self.side)
+        question = self.asker.prompts.render(
+            f"{kind}-question", program=task.program.strip("\n"), assertion=masked
+        )
+        grade = partial(grade_prediction, unit.grader.sandbox, task, self.side)
+        expected = (f"assert {FUNCTION}({task.input}) == {task.output}",)
+        decoding = sampling(style, PREDICTION_TEMPERATURE)
+        prompt = self.asker.prompt(kind, question, completes=unit.model.kind == "base")
+        answer = await unit.model.ask(prompt, decoding, sample=unit.sample)
+        prediction = await answer_record(answer.reply, style, grade, question=question, expected=expected)
+        return PredictionRecord(
+            **unit.record_fields(self.id),
+            outcome=prediction.outcome,
+            usage=answer.usage,
+            seconds=answer.seconds,
+            asked=self.side,
+            style=style,
+            program=task.program,
+            assertion=masked,
+            prediction=prediction,
+        )

@@ -12,8 +12,6 @@ from triathlon_runner.sandbox import Call, Execution, Returned, Sandbox, Sandbox
 
 NOT_EXECUTED: Final = -1
 """The successor of a line that is not executed, and of the last one (REval's own convention)."""
-LIMITS: Final = {"steps": 50_000, "text": 20_000, "characters": 20_000_000}
-"""Steps of a run, characters of one value, and of all its different values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,6 @@ async def trace_runs(
     program: ProgramQuestions,
     watches: Mapping[int, list[str]],
     *,
-    limits: Mapping[str, int] = LIMITS,
     seed: int = 0,
 ) -> list[Trace]:
     """Traces the inputs of a program in one child, each with a fresh program and seeded generators.
@@ -119,7 +116,7 @@ async def trace_runs(
         SandboxError: the sandbox itself failed.
     """
     calls = [
-        Call("trace", (program.program, program.run_of(asked), dict(watches), dict(limits), seed))
+        Call("trace", (program.program, program.run_of(asked), dict(watches), seed))
         for asked in program.inputs
     ]
     libraries = frozenset(program.libraries)

@@ -4,15 +4,15 @@ import pytest
 
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._asking import STYLES, QuestionKind, Style
 from triathlon_runner.runtime._grade import (
     Graded,
     expected_answers,
     extract_answer,
     grade_coverage,
     grade_path,
+    grade_state,
 )
-from triathlon_runner.runtime._states import grade_state
+from triathlon_runner.runtime._questions import STYLES, QuestionKind, Style
 
 DIRECT = {
     "[ANSWER]\nYES\n[/ANSWER]": "YES",
@@ -286,6 +286,7 @@ WRONG = {
     ("dict_values([1, 2])", "dict_values"): ["{1, 2}; dict_values"],
     ("Decimal('1.5')", "decimal.Decimal"): ["Decimal('sNaN'); Decimal"],
     ("[Decimal('1.5')]", "list"): ["[Decimal('sNaN')]; list"],
+    ("(1+2j)", "complex"): [f"{'9' * 400} + 1j; complex", "Decimal('sNaN'); complex"],
     ("3.5", "numpy.float64"): ["3.5; int"],
     ("'a'", "str"): ["'a' * 10 ** 9; str", "'%99999999d' % 1; str"],
 }  # fmt: skip

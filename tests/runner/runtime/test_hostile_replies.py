@@ -1,8 +1,6 @@
 """No reply ends a run: hostile ones through extraction and judgement of all four questions."""
 
-import itertools
-from collections.abc import Iterable
-from typing import Final
+from itertools import cycle, islice, product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,14 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from support import hostile_replies
 from triathlon_runner.datasets.official import CruxevalTask
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
-from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._asking import STYLES, Style
+from triathlon_runner.runtime import StatementQuestion, Value
+from triathlon_runner.runtime._assertions import fill
 from triathlon_runner.runtime._expressions import InvalidAnswerError
-from triathlon_runner.runtime._grade import Graded, extract_answer, grade_coverage, grade_path
-from triathlon_runner.runtime._outputs import grade_output, read_answer
-from triathlon_runner.runtime._states import grade_state
-from triathlon_runner.runtime.prediction import Asked, grade_prediction, output_question, read_arguments
-from triathlon_runner.sandbox import Sandbox, open_sandbox
+from triathlon_runner.runtime._grade import Graded, extract_answer, grade_coverage, grade_path, grade_state
+from triathlon_runner.runtime._outputs import grade_output, read_answer, read_arguments
+from triathlon_runner.runtime._programs import output_question
+from triathlon_runner.runtime._questions import STYLES
+from triathlon_runner.sandbox import Sandbox
 
 PROGRAM = "def f(x):\n    y = [x]\n    return y\n"
 STATES = (
@@ -44,33 +42,11 @@ def question(*states: tuple[str, str]) -> StatementQuestion:
     )
 
 
-ASKED = itertools.cycle([question(one) for one in STATES])
+ASKED = cycle([question(one) for one in STATES])
 NEVER = question()
-INPUT = InputQuestions(
-    index=0, text="f(3)", arguments="(3,)", masked="assert f(3) == ??", originals=("[3]",), statements=()
-)
-ABOUT = ProgramQuestions(task_id="t", program=PROGRAM, entry_point="f", inputs=(INPUT,))
-TASK = CruxevalTask("t", PROGRAM, "3", "[3]")
-PLAIN: Final[tuple[Style, Finish]] = ("direct", Finish.STOP)
-MANNERS = list(itertools.product(STYLES, (Finish.STOP, Finish.LENGTH)))
-TURNS = itertools.cycle(MANNERS)
-
-
-def answers(text: str, manners: Iterable[tuple[Style, Finish]] = ()) -> set[str]:
-    """What is extracted out of a reply; styles and ends of the reply take turns."""
-    extracted = {
-        extract_answer(Reply(text=text, finish=finish), style) for style, finish in manners or [next(TURNS)]
-    }
-    return {answer for answer in extracted if isinstance(answer, str)}
-
-
-def judge_three(text: str) -> None:
-    """All answers about coverage, state and path that a reply may hold; the true values take turns."""
-    for asked in (next(ASKED), NEVER):
-        for answer in answers(text):
-            check(answer, grade_coverage(asked, answer))
-            check(answer, grade_state(asked, answer))
-            check(answer, grade_path(PROGRAM, asked, answer))
+ABOUT, INPUT = output_question(CruxevalTask("t", PROGRAM, "3", "[3]"))
+MASKED = ABOUT.masked_test(INPUT)
+MANNERS = cycle(product(STYLES, (Finish.STOP, Finish.LENGTH)))
 
 
 def check(answer: str, judged: Graded) -> None:
@@ -86,87 +62,41 @@ def check(answer: str, judged: Graded) -> None:
     record.model_dump_json()
 
 
-def fillings(replies: Iterable[str], manners: Iterable[tuple[Style, Finish]] = ()) -> list[str]:
-    """The answers that complete the assertion, each once: what is left for the sandbox."""
-    found: dict[str, str] = {}
-    for text in replies:
-        for answer in answers(text, manners):
+def judge(text: str) -> dict[str, str]:
+    """Grades the answers of a reply to each kind of question; styles and ends of the reply take turns.
+
+    Returns those that complete the assertion, by what it then is: they are left for the sandbox.
+    """
+    extracted = [extract_answer(Reply(text=text, finish=end), style) for style, end in islice(MANNERS, 2)]
+    filled: dict[str, str] = {}
+    for answer in (answer for answer in extracted if isinstance(answer, str)):
+        for asked in (next(ASKED), NEVER):
+            check(answer, grade_coverage(asked, answer))
+            check(answer, grade_state(asked, answer))
+            check(answer, grade_path(PROGRAM, asked, answer))
+        for read in (read_arguments, fill):
             try:
-                filled = read_answer(ABOUT, INPUT, answer)
-            except InvalidAnswerError:
-                continue
-            found.setdefault(repr(filled), answer)
-    return list(found.values())
-
-
-async def judge_all(sandbox: Sandbox, found: Iterable[str]) -> None:
-    for answer in found:
-        check(answer, await grade_output(sandbox, ABOUT, INPUT, answer))
+                filled[repr(read_answer(MASKED, answer, read))] = answer
+            except InvalidAnswerError as error:
+                assert str(error)
+    return filled
 
 
 @pytest.mark.slow
-async def test_no_hostile_reply_raises() -> None:
-    """More than 10,000: each comes to an outcome of the model for each kind of question."""
+async def test_no_hostile_reply_raises(sandbox: Sandbox) -> None:
+    """More than 10,000: each comes to an outcome of the model, some when they used up all their time."""
     replies = list(hostile_replies.replies())
     assert len(replies) >= 10_000
+    filled: dict[str, str] = {}
     for text in replies:
-        judge_three(text)
-    found = [answer for answer in fillings(replies) if "**" not in answer and " * 10" not in answer]
-    async with open_sandbox() as sandbox:
-        await judge_all(sandbox, found[:8])
-
-
-@pytest.mark.slow
-async def test_no_hostile_filling_raises() -> None:
-    """Every filling of the corpus, in the sandbox; some use up all their time there."""
-    async with open_sandbox() as sandbox:
-        await judge_all(sandbox, fillings(hostile_replies.replies(), MANNERS))
-
-
-def judge_generated(text: str) -> None:
-    judge_three(text)
-    fillings([text, f"assert f(3) == {text}"])
+        filled |= judge(text)
+    for answer in set(filled.values()):
+        check(answer, await grade_output(sandbox, ABOUT, INPUT, answer))
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(hostile_replies.generated())
 def test_no_generated_reply_raises(text: str) -> None:
     """Parts of hostile replies, put together at random."""
-    judge_generated(text)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "[Decimal('sNaN')]; list",
-        "Decimal('sNaN'); Decimal",
-        "sNaN; Decimal",
-        "9" * 400 + " + 1j; complex",
-    ],
-)
-def test_a_state_that_cannot_be_compared_is_wrong(answer: str) -> None:
-    """Signalling not-a-number, sums that overflow: the model's failure."""
-    for state, kind in STATES:
-        assert grade_state(question((state, kind)), answer).outcome is Outcome.FAILED
-
-
-@pytest.mark.parametrize(
-    ("asked", "form"),
-    [("output", "{}"), ("output", "assert f(3) == {}"), ("input", "{}"), ("input", "assert f({}) == [3]")],
-)
-async def test_a_number_too_large_to_write_is_wrong(asked: Asked, form: str) -> None:
-    """Python writes no whole number of more than 4,300 digits, and reads one in hexadecimal."""
-    async with open_sandbox() as sandbox:
-        judged = await grade_prediction(sandbox, TASK, asked, form.format("0x" + "f" * 4_000))
-    assert judged.outcome is Outcome.FAILED
-
-
-@pytest.mark.slow
-def test_no_hostile_reply_to_a_prediction_raises() -> None:
-    """Each is an assertion that can be tried, or refused with a reason."""
-    found = {answer for text in hostile_replies.replies() for answer in answers(text, [PLAIN])}
-    for answer in found:
-        try:
-            read_arguments(*output_question(TASK), answer)
-        except InvalidAnswerError as dodge:
-            assert str(dodge)
+    judge(text)
+    judge(f"assert f(3) == {text}")

@@ -106,8 +106,3 @@ def test_calls_are_names_and_never_made() -> None:
     assert read_literal("Fraction('1e99999999')") == Named("Fraction()", ("1e99999999",))
     assert read_literal("datetime.date(2024, 13, 1)") == Named("date()", (2024, 13, 1))
     assert read_literal("np.float64([1])") == Named("float64()", (Named("list", (1,)),))
-
-
-def test_numbers_of_numpy_are_read_as_numbers() -> None:
-    """NumPy 2 shows them with their type in front, inside of containers too."""
-    assert read_literal("{'a': np.float64(1.5), 'b': [np.int64(2)]}") == read_literal("{'a': 1.5, 'b': [2]}")

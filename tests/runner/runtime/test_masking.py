@@ -7,7 +7,6 @@ import pytest
 from triathlon_runner.datasets import core
 from triathlon_runner.runtime._expressions import InvalidAnswerError
 from triathlon_runner.runtime._masked import Masked, originals
-from triathlon_runner.runtime._outputs import masked_test
 from triathlon_runner.runtime._programs import class_program, mask_test, statements_text
 
 
@@ -103,4 +102,4 @@ def test_no_question_on_our_own_problems_masks_a_call() -> None:
     programs = list(map(class_program, core.classes()))
     asked = [(program, one) for program in programs for one in program.inputs if one.masked]
     assert len(asked) > 100
-    assert [one.masked for program, one in asked if masked_test(program, one).masked_calls] == []
+    assert [one.masked for program, one in asked if program.masked_test(one).masked_calls] == []

@@ -7,7 +7,7 @@ import pytest
 
 from support.hashes import hashes
 from triathlon_runner.records import AnswerRecord, Outcome, Reply, RuntimeRecord, StatementRecord
-from triathlon_runner.runtime import IC, METRICS, Chain, chains, unusual_questions
+from triathlon_runner.runtime import IC, METRICS, Chain
 
 BY_ID = {metric.id: metric for metric in METRICS}
 Four = tuple[bool, bool, bool, bool]
@@ -77,16 +77,6 @@ def test_scores_by_hand(metric: str, score: float) -> None:
     assert BY_ID[metric].score(RECORDS) == pytest.approx(score)
 
 
-def test_unusual_questions_are_listed_once() -> None:
-    """Units that mask a call, and lines that run where the right state is Nil."""
-    (statement, *others) = RECORDS[1].statements
-    nil = statement.model_copy(update={"state": answer(True, expected="Nil")})
-    records = [*RECORDS, RECORDS[1].model_copy(update={"task_id": "c#0", "statements": (nil, *others)})]
-    found = unusual_questions([*records, *records])
-    assert found.masked_calls == ("b#0",)
-    assert found.without_value == (("c#0", 1, "v"),)
-
-
 def test_f1_counts_wrong_yes_and_missed_yes() -> None:
     """2 TP / (2 TP + FP + FN): an unusable answer is a miss where the line is executed, else nothing."""
     records = [
@@ -109,11 +99,3 @@ def test_every_metric() -> None:
         assert math.isnan(metric.score([]))
     assert [metric.id for metric in METRICS if metric.headline] == ["ic"]
     assert IC.maximum == IC.scale == 100.0
-
-
-def test_chains_of_a_unit() -> None:
-    """The verdict on the output counts for every statement."""
-    assert [chain.right for chain in chains(RECORDS[0])] == [
-        (True, True, True, True),
-        (True, False, False, True),
-    ]

@@ -16,16 +16,12 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Finish, Outcome, PredictionRecord, Reply, Usage
-from triathlon_runner.runtime._asking import Asker
 from triathlon_runner.runtime._construct import construct
-from triathlon_runner.runtime._programs import cruxeval_programs
-from triathlon_runner.runtime.prediction import (
-    METRICS,
-    Asked,
-    PredictionSuite,
-    grade_prediction,
-    masked_assertion,
-)
+from triathlon_runner.runtime._metrics import PREDICTION_METRICS as METRICS
+from triathlon_runner.runtime._outputs import grade_prediction
+from triathlon_runner.runtime._programs import Side, cruxeval_programs, masked_assertion
+from triathlon_runner.runtime._questions import Asker
+from triathlon_runner.runtime._suite import PredictionSuite
 from triathlon_runner.sandbox import Sandbox
 from triathlon_runner.suites import DataSetInfo, UnitRun
 
@@ -53,7 +49,7 @@ class RuleModel:
         return Answer(reply, Usage(requests=1), 0.01, "scripted")
 
 
-def suite(asked: Asked = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
+def suite(asked: Side = "output", style: Literal["direct", "cot"] = "direct") -> PredictionSuite:
     programs = {task.task_id: task for task in TASKS}
     return PredictionSuite("runtime/own", DATA, programs, asked, Asker(load_prompts("runtime"), style))
 
@@ -79,20 +75,6 @@ async def records(
     return list(
         await asyncio.gather(*(one.run(UnitRun(*unit, model, grader, hashes("hash"))) for unit in units))
     )
-
-
-@pytest.mark.parametrize("asked", ["output", "input"])
-@pytest.mark.parametrize("style", ["direct", "cot"])
-@pytest.mark.parametrize("kind", ["instruct", "base"])
-async def test_right_answers(
-    grader: Grader, asked: Asked, style: Literal["direct", "cot"], kind: Literal["instruct", "base"]
-) -> None:
-    """A model that is always right scores 100 %, in both styles and however it is asked."""
-    one = suite(asked, style)
-    found = await records(one, RuleModel(right(dict(one.programs)), kind), grader, samples=5)
-    assert [metric.score(found) for metric in METRICS] == [1.0, 1.0]
-    assert {record.fault() for record in found} == {""}
-    assert all(record.prediction.correct and record.assertion.count("??") >= 1 for record in found)
 
 
 async def test_wrong_and_missing_answers(grader: Grader) -> None:
@@ -159,18 +141,12 @@ SAME = CruxevalTask("own_2", "def f(x):\n    return x\n", "7", "7")
 APPLIED = CruxevalTask("own_3", "def f(g, x):\n    return g(x)\n", "lambda n: n + 1, 4", "5")
 ENDLESS = CruxevalTask("own_4", "def f(n):\n    while n:\n        pass\n    return n\n", "0", "0")
 CALLED = "f(['kiwi', 'fig', 'date'], 2)"
-ANSWERS: list[tuple[CruxevalTask, Asked, Outcome, list[str]]] = [
-    # an output is right where its value equals, as a whole assertion or alone, however it is written
+ANSWERS: list[tuple[CruxevalTask, Side, Outcome, list[str]]] = [
+    # an output is graded as the answer to an output question, by its value
     (SORTED, "output", Outcome.PASSED, [
-        f"assert {CALLED} == ['fig', 'kiwi']", f"{CALLED} == ['fig', 'kiwi']", "['fig', 'kiwi']",
-        '[ "fig",\n  "kiwi" ]', "sorted(['kiwi', 'fig'])", "[\u2018fig\u2019, \u2018kiwi\u2019]",
+        f"assert {CALLED} == ['fig', 'kiwi']", "['fig', 'kiwi']", "[\u2018fig\u2019, \u2018kiwi\u2019]",
     ]),
-    # another value fails, and so does an answer that calls the program or changes the assertion
-    (SORTED, "output", Outcome.FAILED, [
-        "['kiwi', 'fig']", CALLED, f"assert {CALLED} == {CALLED}", "assert f([], 2) == []", "assert True",
-        f"assert {CALLED}", "['fig', 'kiwi'] or f([], 0)", "import os", "words[:2]", "??", "['fig', 'ki",
-        "(" * 3000 + ")" * 3000,
-    ]),
+    (SORTED, "output", Outcome.FAILED, ["['kiwi', 'fig']", CALLED, f"assert {CALLED} == {CALLED}", "??"]),
     # any arguments that give the output are right, as the assertion, the call or the arguments alone
     (SORTED, "input", Outcome.PASSED, [
         f"assert {CALLED} == ['fig', 'kiwi']", "f(['kiwi', 'fig'], 9)", "['fig', 'kiwi', 'melon'], 2",
@@ -179,7 +155,7 @@ ANSWERS: list[tuple[CruxevalTask, Asked, Outcome, list[str]]] = [
     ]),
     (SORTED, "input", Outcome.FAILED, [
         "f(['kiwi'], 2)", "assert f([], 0) == []", "f(['fig', 'kiwi'], 2), 1) or (1",
-        "assert ['fig', 'kiwi'] == ['fig', 'kiwi']", "g(1)", "no idea",
+        "assert ['fig', 'kiwi'] == ['fig', 'kiwi']", "g(1)", "no idea", f"f(0x{'f' * 4_000}, 2)",
     ]),
     (SORTED, "input", Outcome.CRASHED, ["f(3, 2)", "f()"]),
     # what is no plain value is no argument: an object that equals everything passes no assertion
@@ -198,7 +174,7 @@ ANSWERS: list[tuple[CruxevalTask, Asked, Outcome, list[str]]] = [
 
 @pytest.mark.parametrize(("task", "asked", "outcome", "answers"), ANSWERS)
 async def test_answers(
-    sandbox: Sandbox, task: CruxevalTask, asked: Asked, outcome: Outcome, answers: list[str]
+    sandbox: Sandbox, task: CruxevalTask, asked: Side, outcome: Outcome, answers: list[str]
 ) -> None:
     """The rules stand beside their answers; what is not right has a reason."""
     for answer in answers:

@@ -8,12 +8,11 @@ import pytest
 from triathlon_runner.llm import Chat, Completion
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.runtime import InputQuestions, ProgramQuestions, StatementQuestion, Value
-from triathlon_runner.runtime._asking import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._assertions import fill
-from triathlon_runner.runtime._grade import grade_coverage, grade_path
-from triathlon_runner.runtime._masked import Masked, MaskedTest, originals
+from triathlon_runner.runtime._grade import grade_coverage, grade_path, grade_state
+from triathlon_runner.runtime._masked import Masked, originals
+from triathlon_runner.runtime._questions import KINDS, Asker, QuestionKind, Style
 from triathlon_runner.runtime._sandboxed import programs, tracer
-from triathlon_runner.runtime._states import grade_state
 from triathlon_runner.runtime._trace import Trace, read_trace
 
 PROGRAM = ProgramQuestions(
@@ -35,7 +34,6 @@ DEMONSTRATION = re.compile(
     re.DOTALL,
 )
 MODULE = "import unittest\nclass T(unittest.TestCase):\n    def test(self): pass\n"
-LIMITS = {"steps": 1000, "text": 1000, "characters": 10_000}
 
 
 def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
@@ -54,7 +52,7 @@ def demonstrations(kind: QuestionKind) -> list[dict[str, str]]:
 def traced(one: dict[str, str], line: int, variable: str) -> Trace:
     run = {"test": MODULE, "class": "T", "method": "test", "body": one["input"]}
     watches = {line: [variable]}
-    found = read_trace(tracer.trace(one["program"], run, watches, LIMITS), watches)
+    found = read_trace(tracer.trace(one["program"], run, watches), watches)
     assert found.outcome == "returned", found.error
     return found
 
@@ -85,9 +83,9 @@ def test_the_demonstrated_assertions_hold() -> None:
     """They complete what is shown, are read as the values of its masks, and run through."""
     for one in demonstrations("output"):
         run = {"test": MODULE, "class": "T", "method": "test", "body": ""}
-        masked = Masked(one["input"], originals(one["input"], one["answer"]))
+        masked = Masked(one["input"], originals(one["input"], one["answer"]), one["program"])
         assert masked.originals
-        assert fill(MaskedTest(masked, one["program"]), one["answer"]).text == one["answer"]
+        assert fill(masked, one["answer"]).text == one["answer"]
         assert programs.check(one["program"], run, one["answer"], {}) == ""
 
 

@@ -1,89 +1,43 @@
 """Suites end to end: questions from references, asked of scripted models, judged, recorded."""
 
 import asyncio
+import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 import pytest
+from typer.testing import CliRunner
 
+from support.built_questions import STOCK, source
 from support.hashes import hashes
-from support.runtime_models import ScriptedModel, all_right, always_yes, right_on, truths
-from triathlon_runner.datasets import ClassProblem, DataStore, Problem
+from support.runtime_models import ScriptedModel, all_right, right_on, truths
+from triathlon_runner import catalogue as suites
+from triathlon_runner.cli import add_commands, app
+from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
-from triathlon_runner.grading import ProgramGrader
+from triathlon_runner.grading import Grader
 from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, ModelUnavailableError, Sampling
 from triathlon_runner.prompts import load_prompts
 from triathlon_runner.records import Outcome, RuntimeRecord
-from triathlon_runner.runtime import METRICS, RuntimeSuite, catalogue, read_questions
-from triathlon_runner.runtime._asking import Asker, QuestionKind
-from triathlon_runner.runtime._construct import QuestionSource
-from triathlon_runner.runtime._programs import class_program, function_program
+from triathlon_runner.runtime import (
+    DATASETS,
+    METRICS,
+    RuntimeSuite,
+    catalogue,
+    read_questions,
+    write_questions,
+)
+from triathlon_runner.runtime._questions import Asker
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.suites import DataSetInfo, Preparable, Suite, UnitRun
+from triathlon_runner.suites import Preparable, Suite, UnitRun
 
-COUNT = Problem(
-    task_id="t/count",
-    entry_point="count",
-    prompt="",
-    reference='''def count(words, short=3):
-    """Counts short words."""
-    found = {}
-    for word in words:
-        if len(word) <= short:
-            found[word] = found.get(word, 0) + 1
-        else:
-            continue
-    rest = len(words) - sum(found.values())
-    return found, rest
-''',
-    inputs=("(['a', 'bb', 'a', 'long'],)", "([],)", "(['long'], 9)"),
-    level=2,
-)
-QUEUE = ClassProblem(
-    task_id="t/queue",
-    class_name="Queue",
-    reference="""class Queue:
-    def __init__(self, most):
-        self.waiting = []
-        self.most = most
+add_commands()
 
-    def come(self, name):
-        if len(self.waiting) >= self.most:
-            return False
-        self.waiting.append(name)
-        return True
-
-    def serve(self):
-        if not self.waiting:
-            raise LookupError('nobody')
-        first = self.waiting.pop(0)
-        return first
-""",
-    test="""import unittest
-
-class TestCome(unittest.TestCase):
-    def setUp(self):
-        self.queue = Queue(1)
-
-    def test_full(self):
-        self.assertTrue(self.queue.come('a'))
-        self.assertEqual(self.queue.come('b'), False)
-
-    def test_serve(self):
-        self.queue.come('a')
-        self.assertEqual(self.queue.serve(), 'a')
-        with self.assertRaises(LookupError):
-            self.queue.serve()
-""",
-    level=4,
-)
-DATA = DataSetInfo("t", "1", "0" * 64)
-
-
-def source(cache: Path | None = None) -> QuestionSource:
-    return QuestionSource(DATA, lambda: [function_program(COUNT), class_program(QUEUE)], cache)
+TESTS = Path(__file__).resolve().parents[2]
+NO_STORE = cast(DataStore, None)
 
 
 def suite(cache: Path | None = None) -> RuntimeSuite:
@@ -91,29 +45,14 @@ def suite(cache: Path | None = None) -> RuntimeSuite:
 
 
 @pytest.fixture
-async def grader(tmp_path: Path) -> AsyncIterator[ProgramGrader]:
-    async with open_sandbox() as sandbox:
-        yield ProgramGrader(sandbox, tmp_path / "keys")
-
-
-@pytest.fixture
-async def built(grader: ProgramGrader) -> RuntimeSuite:
+async def built(grader: Grader) -> RuntimeSuite:
     """The suite, asked directly, with its questions."""
     asked = suite()
     await asked.prepare(grader)
     return asked
 
 
-async def run_all(built: RuntimeSuite, model: ScriptedModel, grader: ProgramGrader) -> list[RuntimeRecord]:
-    tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
-    return list(await asyncio.gather(*tasks))
-
-
-def scores(records: Sequence[RuntimeRecord]) -> dict[str, float]:
-    return {metric.id: metric.score(records) for metric in METRICS if metric.role != "beside"}
-
-
-async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None:
+async def test_questions_of_functions_and_classes(grader: Grader) -> None:
     """Every input is a task, grouped by program; set-up is shown apart from the test."""
     built = suite()
     assert isinstance(built, Preparable)
@@ -121,88 +60,56 @@ async def test_questions_of_functions_and_classes(grader: ProgramGrader) -> None
         built.tasks()
     await built.prepare(grader)
     assert [(task.task_id, task.group, task.level) for task in built.tasks()] == [
-        *((f"t/count#{index}", "t/count", 2) for index in range(3)),
-        *((f"t/queue#{index}", "t/queue", 4) for index in range(2)),
+        *((f"t/words#{index}", "t/words", 2) for index in range(3)),
+        ("t/stock#0", "t/stock", 3),
     ]
-    count, queue = built.questions.programs
-    assert count.inputs[0].text == "count(['a', 'bb', 'a', 'long'])"
-    assert count.inputs[0].masked == "assert count(['a', 'bb', 'a', 'long']) == ??"
-    assert count.inputs[0].originals == ("({'a': 2, 'bb': 1}, 1)",)
-    assert queue.inputs[0].setup == "self.queue = Queue(1)"
-    assert queue.inputs[0].masked == (
-        "assertEqual(bool(self.queue.come('a')), ??)\nassertEqual(self.queue.come('b'), ??)"
+    words, stock = built.questions.programs
+    assert words.inputs[1].text == "words('')"
+    assert words.inputs[1].masked == "assert words('') == ??"
+    assert words.inputs[1].originals == ("('!', {})",)
+    assert stock.inputs[0].setup == "self.stock = Stock()"
+    assert stock.inputs[0].masked == (
+        "assertEqual(bool(self.stock.add('nut')), ??)\n"
+        "assertEqual(self.stock.add('nut', 2), ??)\nassertEqual(self.stock.names(), ??)"
     )
-    (first, *_) = count.inputs[0].statements
-    assert (first.line, first.variable, first.executed) == (6, "found[word]", True)
-    assert [str(value) for value in first.states] == ["1; int", "2; int"]
-    assert first.next_lines == (4,)
-    appended = next(one for one in queue.inputs[0].statements if one.line == 10)
-    assert (appended.variable, [str(value) for value in appended.states]) == ("self.waiting", ["['a']; list"])
-    (init, *_) = queue.inputs[0].statements
+    longest = next(one for one in words.inputs[0].statements if one.line == 10)
+    assert (longest.variable, longest.executed, longest.next_lines) == ("longest", True, (11,))
+    assert [str(value) for value in longest.states] == ["'apple!'; str"]
+    init, known, _ = stock.inputs[0].statements
+    assert (known.line, [str(value) for value in known.states]) == (8, ["False; bool", "True; bool"])
     # Set-up came before the trace.
-    assert (init.line, init.variable, init.executed) == (4, "self.most", False)
+    assert (init.line, init.variable, init.executed) == (3, "self.items", False)
 
 
-async def test_a_model_that_is_right_on_everything_scores_full_marks(
-    built: RuntimeSuite, grader: ProgramGrader
-) -> None:
-    """Each score is as high as it can be; `test_question_path.py` has other styles."""
-    records = await run_all(built, ScriptedModel(truths(built.questions), all_right), grader)
-    assert scores(records) == {metric.id: metric.maximum for metric in METRICS if metric.role != "beside"}
-    assert all(record.outcome is Outcome.PASSED for record in records)
-
-
-async def test_questions_that_share_a_prefix_follow_each_other(
-    built: RuntimeSuite, grader: ProgramGrader
-) -> None:
+async def test_questions_that_share_a_prefix_follow_each_other(built: RuntimeSuite, grader: Grader) -> None:
     """Of each kind all questions about a program come in a row, so that a server's cache of prefixes has it.
 
     What they share is the system line, the demonstrations and the program; the input comes after it.
     """
     model = ScriptedModel(truths(built.questions), all_right)
-    await run_all(built, model, grader)
+    tasks = [built.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in built.tasks()]
+    await asyncio.gather(*tasks)
     asked = [prompt for prompt in model.prompts if isinstance(prompt, Chat)]
     for kind in {prompt.messages[0] for prompt in asked}:
         of_kind = [prompt.messages for prompt in asked if prompt.messages[0] == kind]
         assert len({messages[:-1] for messages in of_kind}) == 1
         questions = [messages[-1].content for messages in of_kind]
-        programs = [list(group) for _, group in groupby(questions, lambda text: "class Queue" in text)]
-        assert [len(texts) > 1 for texts in programs] == [True, True]
-        for texts, last_line in zip(programs, ("return found, rest", "return first"), strict=True):
+        programs = [list(group) for _, group in groupby(questions, lambda text: "class Stock" in text)]
+        assert len(programs) == 2
+        for texts, last_line in zip(programs, ("return longest, counts", "return names"), strict=True):
             program = texts[0][: texts[0].index(last_line)]
             assert all(text.startswith(program) for text in texts)
 
 
-async def test_scores_of_rules(built: RuntimeSuite, grader: ProgramGrader) -> None:
-    """Always YES scores the share of executed lines; right on coverage alone is consistent once."""
-
-    async def scored(rule: Callable[[QuestionKind, str], str]) -> dict[str, float]:
-        return scores(await run_all(built, ScriptedModel(truths(built.questions), rule), grader))
-
-    asked = [
-        one for program in built.questions.programs for unit in program.inputs for one in unit.statements
-    ]
-    rate = sum(one.executed for one in asked) / len(asked)
-    assert 0 < rate < 1
-    assert await scored(always_yes) == pytest.approx(
-        {
-            "coverage_accuracy": rate, "coverage_f1": 2 * rate / (1 + rate), "ic": 12.5 * rate,
-            "average_accuracy": rate / 4, "state_accuracy": 0, "path_accuracy": 0, "output_accuracy": 0,
-        }
-    )  # fmt: skip
-    assert (await scored(right_on("coverage")))["ic"] == 12.5
-    assert (await scored(right_on("output", "path")))["ic"] == 0.0
-
-
-async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: ProgramGrader) -> None:
+async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Grader) -> None:
     """Program, input, each question in words, reply, answer, what would be right, and what was wrong."""
     model = ScriptedModel(truths(built.questions), right_on("coverage"))
-    record = await built.run(UnitRun("t/queue#1", 3, model, grader, hashes("hash")))
-    assert (record.program_id, record.style, record.sample) == ("t/queue", "direct", 3)
+    record = await built.run(UnitRun("t/stock#0", 3, model, grader, hashes("hash")))
+    assert (record.program_id, record.style, record.sample) == ("t/stock", "direct", 3)
     assert record.protocol == hashes("hash")
-    assert record.setup == "self.queue = Queue(1)"
-    assert record.input.startswith("self.queue.come('a')\n")
-    assert record.program == QUEUE.reference
+    assert record.setup == "self.stock = Stock()"
+    assert record.input.startswith("assertFalse(self.stock.add('nut'))\n")
+    assert record.program == STOCK.reference
     one = record.statements[0]
     assert one.coverage.question == (
         f"Is line {one.line} (`{record.program.splitlines()[one.line - 1].strip()}`) executed when the test "
@@ -212,7 +119,7 @@ async def test_the_record_holds_the_evidence(built: RuntimeSuite, grader: Progra
     assert one.coverage.why == ""
     assert one.state.answer == "I can't tell."
     assert (one.state.outcome, one.state.why) == (Outcome.NO_ANSWER, "no `value; type`")
-    assert record.output.expected[0].startswith("self.queue.come('a')\nassertEqual(self.queue.serve(), 'a')")
+    assert record.output.expected[0].startswith("assertEqual(bool(self.stock.add('nut')), False)\n")
     assert record.usage.requests == 3 * len(record.statements) + 1
     assert RuntimeRecord.model_validate_json(record.model_dump_json(by_alias=True)) == record
 
@@ -230,17 +137,17 @@ class Broken(ScriptedModel):
 
 @pytest.mark.parametrize("error", [EndpointError("503"), ModelUnavailableError("no such model")])
 async def test_an_endpoint_that_fails_leaves_the_unit_open(
-    built: RuntimeSuite, grader: ProgramGrader, error: Exception
+    built: RuntimeSuite, grader: Grader, error: Exception
 ) -> None:
     """One error comes out, of its own kind: no record, no made-up answer."""
     model = Broken(truths(built.questions), all_right)
     model.error = error
     with pytest.raises(type(error)) as raised:
-        await built.run(UnitRun("t/count#0", 0, model, grader, hashes("p")))
+        await built.run(UnitRun("t/words#0", 0, model, grader, hashes("p")))
     assert raised.value is error
 
 
-async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: ProgramGrader) -> None:
+async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, grader: Grader) -> None:
     """No question waits for the reply to another one."""
     questions = built.questions.programs[0].inputs[0]
     waiting = asyncio.Barrier(3 * len(questions.statements) + 1)
@@ -252,18 +159,18 @@ async def test_all_questions_of_a_unit_are_asked_at_once(built: RuntimeSuite, gr
 
     async with asyncio.timeout(30):
         record = await built.run(
-            UnitRun("t/count#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p"))
+            UnitRun("t/words#0", 0, Meeting(truths(built.questions), all_right), grader, hashes("p"))
         )
     assert record.outcome is Outcome.PASSED
 
 
-async def test_questions_are_built_once_and_kept(grader: ProgramGrader, tmp_path: Path) -> None:
+async def test_questions_are_built_once_and_kept(grader: Grader, tmp_path: Path) -> None:
     """The cache serves the next suite; two builds give the same bytes; a torn file is built anew."""
     await suite(cache=tmp_path).prepare(grader)
     (kept,) = tmp_path.glob("*.json")
     content = kept.read_bytes()
     again = suite(cache=tmp_path)
-    assert len(again.tasks()) == 5  # without prepare
+    assert len(again.tasks()) == 4  # without prepare
     kept.write_bytes(content[:1000])
     third = suite(cache=tmp_path)
     await third.prepare(grader)
@@ -309,7 +216,7 @@ def test_the_catalogue(tmp_path: Path) -> None:
 
 
 async def test_questions_that_another_python_traced_are_traced_again(
-    grader: ProgramGrader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each version of Python traces by itself and says so; what is asked does not depend on it."""
     ours = suite(cache=tmp_path)
@@ -321,3 +228,86 @@ async def test_questions_that_another_python_traced_are_traced_again(
     await other.prepare(grader)
     assert other.settings("instruct")["questions"]["python"] == "3.99"
     assert other.protocol == ours.protocol
+
+
+# Question files: built from the command line, the same bytes everywhere, asked by whoever has one
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A question file of two small programs."""
+
+    async def build(path: Path) -> None:
+        async with open_sandbox() as sandbox:
+            write_questions(await source().build(sandbox), path)
+
+    path = tmp_path_factory.mktemp("questions") / "mine.json"
+    asyncio.run(build(path))
+    return path
+
+
+def test_the_same_bytes_whatever_the_hash_seed(file: Path, tmp_path: Path) -> None:
+    """Two runs in processes with other hash seeds write the same file: sets of text and chance included."""
+    for seed in ("1", "2"):
+        path = tmp_path / f"{seed}.json"
+        command = [sys.executable, "-m", "support.built_questions", str(path)]
+        subprocess.run(command, cwd=TESTS, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
+        assert path.read_bytes() == file.read_bytes()
+
+
+def test_built_from_the_command_line(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`triathlon questions build` writes the file and says how much there is and what was left out."""
+    monkeypatch.setenv("TRIATHLON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(DATASETS, "tiny", ("tiny", lambda _store: source()))
+    out = tmp_path / "new" / "mine.json"
+    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "tiny", "--out", str(out)])
+    assert shown.exit_code == 0, shown.output
+    report = read_questions(out).report
+    assert f"{report.questions} questions about {report.inputs} inputs of 2 programs" in shown.output
+    for rule, count in report.left_out_statements.items():
+        assert f"left out: {count} statements: {rule}" in shown.output
+    assert out.read_bytes() == file.read_bytes()
+
+
+def test_an_unknown_data_set_is_named() -> None:
+    """The message says which there are."""
+    shown = CliRunner().invoke(app, ["questions", "build", "--dataset", "humanevil", "--out", "x.json"])
+    assert isinstance(shown.exception, UserError)
+    assert "'humanevil'; did you mean humaneval" in str(shown.exception)
+
+
+async def test_a_question_file_is_asked_by_its_name(file: Path, grader: Grader) -> None:
+    """`--suites mine.json@cot` asks its questions; the results are those of a suite called after it."""
+    plain, cot = suites.select([str(file), f"{file}@cot"])
+    assert [entry.id for entry in (plain, cot)] == ["runtime/mine", "runtime/mine@cot"]
+    assert (cot.variant_of, cot.variant_kind) == ("runtime/mine", "style")
+    suite = cast(RuntimeSuite, plain.build(NO_STORE))
+    model = ScriptedModel(truths(suite.questions), all_right)
+    records = [
+        await suite.run(UnitRun(task.task_id, 0, model, grader, hashes("p"))) for task in suite.tasks()
+    ]
+    assert {record.suite for record in records} == {"runtime/mine"}
+    assert {metric.id: metric.score(records) for metric in METRICS}["ic"] == 100.0
+
+
+def test_results_of_a_question_file_are_known(file: Path) -> None:
+    """A site reads them without the file; running them again asks for it."""
+    for suite in ("runtime/mine", "runtime/mine@cot-sampled"):
+        entry = suites.find(suite)
+        assert entry is not None
+        assert (entry.id, entry.metrics) == (suite, METRICS)
+        with pytest.raises(UserError, match="came from a file"):
+            entry.build(NO_STORE)
+    assert suites.find("runtime/mine@else") is None
+    assert suites.find("loop/mine") is None
+
+
+def test_files_that_are_refused(file: Path, tmp_path: Path) -> None:
+    """Their results would lie in one file: refused. A file that is not there is named when it is read."""
+    (entry,) = suites.select([str(tmp_path / "none.json")])
+    with pytest.raises(UserError, match=r"none\.json"):
+        entry.build(NO_STORE)
+    other = tmp_path / "mine.json"
+    other.write_bytes(file.read_bytes())
+    with pytest.raises(UserError, match="two suites are called 'runtime/mine'"):
+        suites.select([str(file), str(other)])

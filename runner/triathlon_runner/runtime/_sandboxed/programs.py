@@ -5,14 +5,13 @@ import builtins
 import contextlib
 import functools
 import importlib
-import inspect
 import io
 import linecache
 import math
 import random
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from types import CodeType, FunctionType, ModuleType
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 from triathlon_runner.runtime._sandboxed.literal import (
@@ -73,17 +72,6 @@ def seed_generators(seed: int) -> None:
         of_numpy.seed(seed)
 
 
-def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Runs it in an event loop; few programs need one, and importing asyncio is slow."""
-    return importlib.import_module("asyncio").run(coroutine)
-
-
-def compile_statements(text: str) -> CodeType:
-    """The statements of a test as code of their own; `await` may stand in them."""
-    code: CodeType = compile(text, TEST_FILE, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    return code
-
-
 def names_of_test(program: dict[str, Any], run: dict[str, str]) -> dict[str, Any]:
     """What the statements of a test method see, behind its set-up: `self`, and assertions without `self.`."""
     known = dict(program)
@@ -106,8 +94,8 @@ def prepared(program: str, run: dict[str, str]) -> Callable[[], Any]:
     """
     names = load(program)
     if "test" in run:
-        known, body = names_of_test(names, run), compile_statements(run["body"])
-        return lambda: eval(body, known)  # noqa: S307 (in the sandbox)
+        known, body = names_of_test(names, run), compile(run["body"], TEST_FILE, "exec", dont_inherit=True)
+        return lambda: exec(body, known)  # noqa: S102 (in the sandbox)
     arguments = eval(run["arguments"], names)  # noqa: S307 (in the sandbox)
     return lambda: names[run["function"]](*arguments)
 
@@ -130,9 +118,7 @@ def check(program: str, run: dict[str, str], completed: str, values: dict[str, A
             if "test" in run:
                 names = names_of_test(names, run)
             known = {**names, **{name: _made(plain) for name, plain in values.items()}}
-            result = eval(compile_statements(completed), known)  # noqa: S307 (in the sandbox)
-            if inspect.iscoroutine(result):
-                run_coroutine(result)
+            exec(compile(completed, TEST_FILE, "exec", dont_inherit=True), known)  # noqa: S102 (in the sandbox)
         except BaseException as error:  # a program may raise anything, SystemExit too
             return f"{type(error).__name__}: {str(error)[:300]}"
     return ""

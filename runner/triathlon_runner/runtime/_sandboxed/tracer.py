@@ -7,11 +7,11 @@ statement that holds them.
 """
 
 import ast
-import contextlib
 import dataclasses
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
@@ -20,22 +20,21 @@ from triathlon_runner.runtime._sandboxed.programs import (
     FILE,
     output_discarded,
     prepared,
-    run_coroutine,
     seed_generators,
 )
 
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>"}
 _EXPRESSIONS = {"<lambda>", "<genexpr>"}
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_UNTRACEABLE_EVENTS = {"sys.settrace": "it sets a trace function of its own", "os.fork": "it forks"}
+_UNTRACEABLE_EVENTS = {
+    "sys.settrace": "it sets a trace function of its own, or starts a thread",
+    "os.fork": "it forks",
+}
 """Audit events after which a trace would be incomplete."""
-_THREAD_STARTS = (
-    ("_thread", "start_new_thread"),
-    ("_thread", "start_joinable_thread"),
-    ("threading", "_start_new_thread"),
-    ("threading", "_start_joinable_thread"),
-)
-"""What starts a thread; Python 3.11 has no audit event for it, and not every version has both."""
+MAX_STEPS = 50_000
+"""Of a run."""
+MAX_CHARACTERS = 20_000_000
+"""Of all different values of a run."""
 
 _recording: list["Recorder"] = []
 """The recorder of the current run, if any."""
@@ -65,12 +64,11 @@ class _Activity:
 class Recorder:
     """The trace function, and what it has seen."""
 
-    def __init__(self, program: str, watches: dict[int, list[str]], limits: dict[str, int]) -> None:
+    def __init__(self, program: str, watches: dict[int, list[str]]) -> None:
         tree = ast.parse(program)
         self._first_lines = _statement_lines(tree)
         self._definitions = _definition_lines(tree)
         self._watches = _read_watches(program, watches)
-        self._limits = limits
         self._characters = 0
         self._active: dict[int, _Activity] = {}
         self.stopped = ""
@@ -141,7 +139,7 @@ class Recorder:
                 del self._active[id(frame)]
 
     def _begin(self, line: int, snapshot: int) -> int:
-        if len(self.steps) >= self._limits["steps"]:
+        if len(self.steps) >= MAX_STEPS:
             self._stop("too many steps")
         self.steps.append([line, snapshot, -1, []])
         return len(self.steps) - 1
@@ -173,14 +171,14 @@ class Recorder:
 
     def number_of(self, value: Any) -> int:
         """The number of a value among `values`; -1 for what is no variable."""
-        row = described(value, self._limits["text"])
+        row = described(value, MAX_TEXT)
         if row is None:
             return -1
         known = len(self.values)
         number = self.values.setdefault(row, known)
         if number == known:
             self._characters += len(row[1])
-            if self._characters > self._limits["characters"]:
+            if self._characters > MAX_CHARACTERS:
                 self._stop("too large")
         return number
 
@@ -195,16 +193,13 @@ class Recorder:
         raise StopTracingError(why)
 
 
-def trace(
-    program: str, run: dict[str, str], watches: dict[int, list[str]], limits: dict[str, int], seed: int = 0
-) -> dict[str, Any]:
+def trace(program: str, run: dict[str, str], watches: dict[int, list[str]], seed: int = 0) -> dict[str, Any]:
     """Traces one run of a program (`programs.prepared`); loading it is not traced.
 
     Args:
         program: the source.
         run: what is executed.
         watches: expressions to read after each execution of a line.
-        limits: `steps`; `text`, characters of one value; `characters`, of all different values.
         seed: of the random numbers that the program may draw.
 
     Returns:
@@ -212,7 +207,7 @@ def trace(
         `values` and `snapshots` as the recorder has them.
     """
     seed_generators(seed)
-    recorder = Recorder(program, watches, limits)
+    recorder = Recorder(program, watches)
     outcome, result, error = "returned", -1, ""
     with output_discarded():
         try:
@@ -234,43 +229,18 @@ def trace(
 
 
 def _traced(recorder: Recorder, run: Callable[[], Any]) -> Any:
-    """Makes a run under the trace function. A coroutine is run, an iterator is read to its end."""
-    with _threads_reported(recorder):
-        sys.settrace(recorder.trace)
-        _recording.append(recorder)
-        try:
-            value = run()
-            if inspect.iscoroutine(value):
-                value = run_coroutine(value)
-            if inspect.isgenerator(value):
-                value = list(value)
-        finally:
-            _recording.pop()
-            recorder.finish()
-            sys.settrace(None)
-    return value
-
-
-@contextlib.contextmanager
-def _threads_reported(recorder: Recorder) -> Iterator[None]:
-    """Reports every thread that is started to the recorder."""
-
-    def reported(start: Callable[..., Any]) -> Callable[..., Any]:
-        def begin(*arguments: Any, **named: Any) -> Any:
-            recorder.mark_incomplete("it starts a thread, which is not traced")
-            return start(*arguments, **named)
-
-        return begin
-
-    places = [(sys.modules.get(module), name) for module, name in _THREAD_STARTS]
-    starts = [(module, name, getattr(module, name)) for module, name in places if hasattr(module, name)]
+    """Makes a run under the trace function."""
+    # A thread that starts sets this function, which is an event that marks the trace as incomplete.
+    threading.settrace(recorder.trace)
+    sys.settrace(recorder.trace)
+    _recording.append(recorder)
     try:
-        for module, name, start in starts:
-            setattr(module, name, reported(start))
-        yield
+        return run()
     finally:
-        for module, name, start in starts:
-            setattr(module, name, start)
+        _recording.pop()
+        recorder.finish()
+        sys.settrace(None)
+        threading.settrace(None)
 
 
 # What is read off the program's text: where its statements begin, and variables to look at
