@@ -39,7 +39,7 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.suites import Programs, SuiteEntry
-from triathlon_runner.suites_yaml import DataSetRow, suites_file_beside
+from triathlon_runner.catalogue import DataSetRow, suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1

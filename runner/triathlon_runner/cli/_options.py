@@ -6,7 +6,7 @@ from pathlib import Path
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
@@ -15,7 +15,6 @@ from triathlon_runner.grading import Grader, ProgramGrader
 from triathlon_runner.models_yaml import ModelRow, Price, Registry
 from triathlon_runner.sandbox import open_sandbox
 from triathlon_runner.schedule import why_not
-from triathlon_runner.suites_yaml import suites_file_beside
 
 _PRICE_OF_ROW = "add `price: {input: …, output: …}`, USD per million tokens (0 where it is free), to its row"
 _PRICE_OF_OPTION = "add --price INPUT,OUTPUT, USD per million tokens (0,0 where it is free)"

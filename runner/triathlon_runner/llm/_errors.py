@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from triathlon_runner import terminal
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.llm._api import (
     EndpointError,
     Malformed,

@@ -7,7 +7,7 @@ context that it was started with (4,096 tokens by default); hosts serve one name
 from dataclasses import replace
 from typing import Any, Final
 
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.llm.provider import ApiConfig, Fetch, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.terminal import first_of

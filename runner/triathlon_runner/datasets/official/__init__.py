@@ -4,8 +4,7 @@ Every function that takes a `DataStore` raises a `DataUnavailableError` where a 
 be fetched.
 """
 
-from triathlon_runner.datasets.official._assertions import example_assertion, named_calls, tested_function
-from triathlon_runner.datasets.official._catalogue import (
+from triathlon_runner.datasets.official._files import (
     CLASSEVAL,
     CRUXEVAL,
     DREVAL_DATA,
@@ -24,25 +23,6 @@ from triathlon_runner.datasets.official._catalogue import (
     MbxpLanguage,
     loop_prompts,
     runtime_prompts,
-)
-from triathlon_runner.datasets.official._evalplus import (
-    humaneval,
-    humaneval_original,
-    humaneval_plus,
-    humaneval_problem,
-    mbpp_plus,
-    mbpp_problem,
-)
-from triathlon_runner.datasets.official._evoeval import (
-    evoeval,
-    evoeval_main_only,
-    evoeval_problem,
-    evolved_problem,
-    graded_typed,
-    humaneval_pro,
-    mbpp_pro,
-)
-from triathlon_runner.datasets.official._raw import (
     CruxevalTask,
     DrevalInput,
     DrevalProgram,
@@ -53,6 +33,24 @@ from triathlon_runner.datasets.official._raw import (
     cruxeval,
     dreval,
     mbxp,
+)
+from triathlon_runner.datasets.official._functions import (
+    example_assertion,
+    named_calls,
+    tested_function,
+    humaneval,
+    humaneval_original,
+    humaneval_plus,
+    humaneval_problem,
+    mbpp_plus,
+    mbpp_problem,
+    evoeval,
+    evoeval_main_only,
+    evoeval_problem,
+    evolved_problem,
+    graded_typed,
+    humaneval_pro,
+    mbpp_pro,
 )
 
 __all__ = [
