@@ -174,7 +174,9 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     content = read_file(path)
     document = json_document(content)
     if isinstance(document, list):
-        yield from ((f"{path}, entry {n}", object_of(row, f"{path}, entry {n}")) for n, row in enumerate(document, 1))
+        for number, row in enumerate(document, start=1):
+            where = f"{path}, entry {number}"
+            yield where, object_of(row, where)
         return
     if isinstance(document, dict) and b"\n" in content.strip():
         keys = ", ".join(sorted(document)[:6])

@@ -3,7 +3,15 @@
 A log of another shape, and results that cannot be written, are `UserError`s that name file and line.
 """
 
-from triathlon_runner.imports._formats import FORMATS, Format, Source, logs_at, model_of, read_source, with_filter
+from triathlon_runner.imports._formats import (
+    FORMATS,
+    Format,
+    Source,
+    logs_at,
+    model_of,
+    read_source,
+    with_filter,
+)
 from triathlon_runner.imports._import import ImportReport, import_log, import_recording, settings_of
 from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
 from triathlon_runner.imports._readers import cruxeval_model_and_suite

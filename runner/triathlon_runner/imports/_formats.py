@@ -14,7 +14,6 @@ from pydantic import AfterValidator, Field
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.imports._units import Foreign
 from triathlon_runner.imports._inspect import inspect_status, read_inspect
 from triathlon_runner.imports._readers import (
     read_cruxeval,
@@ -24,6 +23,7 @@ from triathlon_runner.imports._readers import (
     read_lm_eval,
     read_reval,
 )
+from triathlon_runner.imports._units import Foreign
 from triathlon_runner.records import (
     RECORDED,
     EvolvedRecord,

@@ -18,7 +18,15 @@ from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
 from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, TaskNames
 from triathlon_runner.imports._formats import Format, Source
-from triathlon_runner.imports._units import Foreign, ForeignLoop, ForeignSample, CachingGrader, compare, graded, ungraded
+from triathlon_runner.imports._units import (
+    CachingGrader,
+    Foreign,
+    ForeignLoop,
+    ForeignSample,
+    compare,
+    graded,
+    ungraded,
+)
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.records import (
     DataSetRecord,

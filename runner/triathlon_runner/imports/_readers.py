@@ -11,7 +11,15 @@ from typing import Any, Final
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import as_object, json_lines, object_of, read_file
 from triathlon_runner.grading import TheirVerdict, sample_rows, their_verdict
-from triathlon_runner.imports._units import QUESTIONS, Foreign, ForeignAnswers, ForeignLoop, ForeignSample, task_name, text_of
+from triathlon_runner.imports._units import (
+    QUESTIONS,
+    Foreign,
+    ForeignAnswers,
+    ForeignLoop,
+    ForeignSample,
+    task_name,
+    text_of,
+)
 from triathlon_runner.records import Reply
 from triathlon_runner.replies import extract_program
 from triathlon_runner.syntax import parse_or_none

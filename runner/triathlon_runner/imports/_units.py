@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
 from triathlon_runner.foreign_files import object_of, parse_json
+from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
     AnswerRecord,

@@ -357,5 +357,6 @@ class RecordedManifest(Manifest):
         Raises:
             ValueError: the line is none of this suite.
         """
+        schema: type[RecordedTask | RecordedLine]
         schema = RecordedTask if self.line_holds == "task" else RecordedLine
         return schema.model_validate_json(line).record(self)

@@ -92,4 +92,5 @@ def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
     temperature = sampling_of(manifest.settings).get("temperature")
     if temperature is not None:
         settings = at_temperature(settings, temperature)
-    return Work(row_without_server(model, kind), built, settings, Replay(judge, "instruct") if judge else None)
+    replay = Replay(judge, "instruct") if judge else None
+    return Work(row_without_server(model, kind), built, settings, replay)

@@ -152,7 +152,7 @@ def test_a_text_in_a_python_file(
 
 
 def test_a_cache_that_is_spoilt_or_no_folder(tmp_path: Path, release: tuple[str, list[str]]) -> None:
-    """A file that is no longer the pinned one is fetched again, never read; no folder is the user's to fix."""
+    """A file that is no longer the pinned one is fetched again; what is no folder is the user's to fix."""
     (tmp_path / "rows.jsonl.gz").write_bytes(b"spoilt")
     assert DataStore(cache=tmp_path).read(_file(f"{release[0]}/whole")) == CONTENT
     assert (tmp_path / "rows.jsonl.gz").read_bytes() == PACKED

@@ -1,4 +1,4 @@
-"""Every official file that the project reads, pinned in `files.csv`, its rows, and the prompts in some of them.
+"""Every official file that the project reads, pinned in `files.csv`, and the prompts in some of them.
 
 Of the files that are not sets of function problems every row has a type here.
 """

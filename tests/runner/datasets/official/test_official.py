@@ -163,7 +163,7 @@ def test_mbxp(store: DataStore, language: official.MbxpLanguage, count: int) -> 
 
 
 def test_dreval(store: DataStore) -> None:
-    """DREval has 85 functions and 69 of ClassEval's 100 classes; its questions stay inside programs and inputs."""
+    """DREval has 85 functions and 69 of ClassEval's 100 classes; its questions stay inside the programs."""
     assert len(official.classeval(store)) == 100
     programs = official.dreval(store)
     assert [sum(program.test is None for program in programs), len(programs)] == [85, 154]
