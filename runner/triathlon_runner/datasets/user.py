@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official import (
@@ -225,9 +225,9 @@ def _function_of_row(row: Row, name: str) -> FunctionProblem:
         return _mbpp_of(row)
     if "base_input" in row:
         is_mbpp = row["task_id"].startswith("Mbpp/")
-        return mbpp_problem(row) if is_mbpp else humaneval_problem(_with_defaults(row))
+        return mbpp_problem(row) if is_mbpp else humaneval_problem(row)
     if "inputs" in row:
-        return evoeval_problem(_with_defaults(row), _set_of(row, name))
+        return evoeval_problem(row, _set_of(row, name))
     solution = row.get("canonical_solution", "")
     reference = f"{row['prompt']}{solution}" if solution else ""
     return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
@@ -246,12 +246,6 @@ def _mbpp_of(row: Row) -> TestedProblem:
         row["code"],
         assertion=row["test_list"][0],
     )
-
-
-def _with_defaults(row: Row) -> Row:
-    """The row with defaults for the fields that grading does not need and that a file may leave out."""
-    defaults: dict[str, Any] = {"plus_input": [], "atol": 0, "test": "", "parent": "", "p1": "", "p2": ""}
-    return {**defaults, **row}
 
 
 def _set_of(row: Row, name: str) -> EvoEvalSet:

@@ -163,15 +163,13 @@ def read_reval(path: Path) -> Iterator[Foreign]:
 
 def _newest(folder: Path, task: str) -> Path:
     """Returns the newest log of a task: their names are times, so it is the last by name."""
-    folders = sorted(path for path in folder.glob(f"{task}@*") if path.is_dir())
-    if len(folders) != 1:
-        names = [path.name for path in folders] or "none"
+    files = sorted(folder.glob(f"{task}@*/*.jsonl"))
+    names = sorted({file.parent.name for file in files})
+    if len(names) != 1:
         raise UserError(
-            f"expected one folder {task}@… in {str(folder)!r}, REval's model_generations, got {names}"
+            f"expected logs (.jsonl) in one folder {task}@… of {str(folder)!r}, REval's model_generations,"
+            f" got them in {names or 'none'}"
         )
-    files = sorted(folders[0].glob("*.jsonl"))
-    if not files:
-        raise UserError(f"expected a log (.jsonl) in {str(folders[0])!r}, got none")
     return files[-1]
 
 

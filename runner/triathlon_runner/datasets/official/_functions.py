@@ -76,7 +76,7 @@ def humaneval_problem(row: Row, *, parents: tuple[str, ...] = ()) -> Problem:
         inputs=_sources(row),
         comparison=_comparison(row),
         base_inputs=len(row["base_input"]),
-        assertion=example_assertion(row["task_id"], row["prompt"], row["test"], row["entry_point"]),
+        assertion=example_assertion(row["task_id"], row["prompt"], row.get("test", ""), row["entry_point"]),
         libraries=third_party(reference),
         parents=parents,
     )
@@ -105,13 +105,13 @@ def mbpp_problem(row: Row) -> Problem:
 
 def _sources(row: Row) -> tuple[str, ...]:
     # A task without additional inputs has `{}` there (Mbpp/793).
-    inputs: Iterable[list[Any]] = (*row["base_input"], *(row["plus_input"] or ()))
+    inputs: Iterable[list[Any]] = (*row["base_input"], *(row.get("plus_input") or ()))
     convert = _CONVERT.get(row["task_id"], list)
     return tuple(arguments_source(convert(arguments)) for arguments in inputs)
 
 
 def _comparison(row: Row) -> Comparison:
-    tolerance = float(row["atol"]) or FLOAT_TOLERANCE
+    tolerance = float(row.get("atol", 0)) or FLOAT_TOLERANCE
     if row["task_id"] in _CHECKERS:
         return Comparison("checker", tolerance=tolerance, checker=_CHECKERS[row["task_id"]])
     if row["task_id"] in _SET_TASKS:
@@ -189,7 +189,7 @@ def evoeval_main_only(store: DataStore) -> tuple[Problem, ...]:
 
 def evoeval_problem(row: Row, name: EvoEvalSet) -> Problem:
     reference = f"{row['prompt']}\n{row['canonical_solution']}"
-    parents = (row["p1"], row["p2"]) if name == "combine" else (row["parent"],)
+    names = ("p1", "p2") if name == "combine" else ("parent",)
     return Problem(
         task_id=row["task_id"],
         entry_point=row["entry_point"],
@@ -198,7 +198,7 @@ def evoeval_problem(row: Row, name: EvoEvalSet) -> Problem:
         inputs=tuple(_tuple_source(arguments) for arguments in row["inputs"]),
         comparison=_evoeval_comparison(row["task_id"], name),
         libraries=third_party(reference),
-        parents=parents,
+        parents=tuple(row.get(parent, "") for parent in names),
     )
 
 
