@@ -298,8 +298,10 @@ def test_outcomes_of_samples_stand_in_their_order(outcomes: Sequence[Outcome], t
 
 @pytest.mark.parametrize(
     "text",
-    ["won", "passed*x", "passed*", "passed,failed"]
-    + ["passed*999999999999", "passed*99999 failed*2", "passed*" + "9" * 5000],
+    [
+        *("won", "passed*x", "passed*", "passed,failed"),
+        *("passed*999999999999", "passed*99999 failed*2", "passed*" + "9" * 5000),
+    ],
 )
 def test_other_outcomes_are_refused(text: str) -> None:
     """What is no outcome, or no number of them, is no line; nor is a number that nobody can count to."""

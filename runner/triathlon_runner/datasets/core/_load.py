@@ -157,9 +157,7 @@ def with_helpers(entry: ProblemFile, program: str) -> str:
     return f"{entry.helpers.rstrip()}\n\n\n{program}" if entry.helpers else program
 
 
-def _function(
-    task_id: str, entry: FunctionEntry, origin: ProblemFile, parents: list[str]
-) -> Problem:
+def _function(task_id: str, entry: FunctionEntry, origin: ProblemFile, parents: list[str]) -> Problem:
     """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
         task_id=f"core/{task_id}",
