@@ -55,9 +55,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.datasets import DataStore, official
 from triathlon_runner.grading import ProgramGrader
 from triathlon_runner.imports import CachingGrader
-from triathlon_runner.imports._foreign import ForeignLoop, ForeignSample
-from triathlon_runner.imports._grade import graded
 from triathlon_runner.imports._readers import read_evaloop, read_evalplus
+from triathlon_runner.imports._units import ForeignLoop, ForeignSample, graded
 from triathlon_runner.models_yaml import row_without_server
 from triathlon_runner.records import LoopRecord, Outcome
 from triathlon_runner.runtime._outputs import grade_prediction

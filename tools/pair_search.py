@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from core_checks import detail
 from triathlon_runner.datasets import DataStore, Problem, core, official
-from triathlon_runner.datasets.official._raw import read_rows
+from triathlon_runner.datasets.official._files import read_rows
 from triathlon_runner.evolved import problem_pairs
 from triathlon_runner.evolved.problem_pairs import composed, composed_reference, problem_hash, prompt_parts
 from triathlon_runner.sandbox import (

@@ -1,20 +1,24 @@
-"""Every suite there is, in the order in which the board shows them."""
+"""Every suite there is, in the order in which the board shows them, those of suites.yaml among them."""
 
 import functools
+import json
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, Self
 
-from triathlon_runner import evolved, loop, runtime, translation
-from triathlon_runner.datasets.user import UserDataSet
+from pydantic import BaseModel, ConfigDict, Field, RootModel, model_validator
+
+from triathlon_runner import evolved, loop, pasted_keys, runtime, translation
+from triathlon_runner.datasets.user import Transformation, UserDataSet
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
-from triathlon_runner.prompts import read_replacements
+from triathlon_runner.prompts import BUILT_IN as OUR_PROMPTS
 from triathlon_runner.suites import DisciplineEntry, SuiteEntry
-from triathlon_runner.suites_yaml import read_suites_file
+from triathlon_runner.yaml_file import check_ids_differ, id_form, read, validated
 
 DISCIPLINES: tuple[DisciplineEntry, ...] = (
     loop.DISCIPLINE,
@@ -25,6 +29,7 @@ DISCIPLINES: tuple[DisciplineEntry, ...] = (
 """A new discipline is one line here."""
 _RESERVED: Final = "core"
 """What the names of our own data sets begin with."""
+SUITES_FILE: Final = "suites.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +125,69 @@ BUILT_IN: Final = Catalogue()
 entries, select, find = BUILT_IN.entries, BUILT_IN.select, BUILT_IN.find
 
 
+class DataSetRow(BaseModel):
+    """One data set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
+
+    id: Annotated[str, id_form(60, "mine")]
+    """What the ids of its suites end in: `loop/mine`, `runtime/mine`, `evolved/mine`."""
+    title: Annotated[str, Field(min_length=1)]
+    """As the board calls it."""
+    problems: Annotated[str, Field(min_length=1)]
+    """The file with the problems, relative to the folder of suites.yaml."""
+    private: bool = False
+    """Whether the texts of its tasks and of the replies stay out of the site and of what it exports."""
+    seeds: str | None = None
+    """The suite whose problems these were evolved from, such as `evolved/humaneval`."""
+    transformation: Transformation | None = None
+    """How they were evolved; with `combine` and `decompose` the board shows more."""
+
+    def as_yaml(self) -> str:
+        """One line of suites.yaml, without what is as by default."""
+        fields = self.model_dump(exclude_defaults=True).items()
+        texts = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields]
+        return f"- {{{', '.join(texts)}}}"
+
+
+class _Rows(RootModel[tuple[DataSetRow, ...]]):
+    root: Annotated[tuple[DataSetRow, ...], Field(strict=False)]
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        check_ids_differ([row.id for row in self.root])
+        return self
+
+
+def suites_file_beside(models_file: Path | None = None) -> Path:
+    """Where suites.yaml lies: beside the list of models, which is TRIATHLON_MODELS where none is named."""
+    return (models_file or Path(os.environ.get("TRIATHLON_MODELS") or "models.yaml")).parent / SUITES_FILE
+
+
+def _read_suites_file(path: Path) -> tuple[UserDataSet, ...]:
+    """Reads and checks suites.yaml; nothing is listed where there is no file. Problems are not read yet."""
+    if not path.exists():
+        return ()
+    file = read(path)
+    pasted_keys.check_file(file)
+    return tuple(
+        UserDataSet(
+            path=path.parent / row.problems,
+            listed_at=f"{path}, line {file.line((number, 'problems'))}",
+            **row.model_dump(exclude={"problems"}),
+        )
+        for number, row in enumerate(validated(file, _Rows).root)
+    )
+
+
 def read_catalogue(suites_file: Path) -> Catalogue:
     """Returns the built-in suites and those of a suites.yaml; the built-in ones where there is no such file.
 
     Raises:
-        UserError: the file is not as it should be, a data set has the name of a built-in one, or its seeds
-            are none.
+        UserError: bad YAML, an unknown key, a wrong value (names line and key), a data set has the name of a
+            built-in one, or its seeds are none.
     """
-    listed = read_suites_file(suites_file)
+    listed = _read_suites_file(suites_file)
     known = {entry.id for entry in entries()} | {entry.set_name for entry in entries()}
     for data in listed:
         for suite in Catalogue((data,)).entries():
@@ -166,5 +226,15 @@ def check_prompts(folder: Path) -> None:
     Raises:
         UserError: one is broken, or nothing in the folder would replace a prompt of ours.
     """
-    templates = {entry.name: entry.prompts for entry in DISCIPLINES if entry.prompts is not None}
-    read_replacements(folder, templates)
+    disciplines = {entry.name: entry.prompts for entry in DISCIPLINES if entry.prompts is not None}
+    replaced = [prompts(folder).name != OUR_PROMPTS for prompts in disciplines.values()]
+    names = ", ".join(disciplines)
+    unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - disciplines.keys())
+    if unknown:
+        raise UserError(
+            f"{str(folder)!r} holds the folder {unknown[0]!r}, no discipline. Expected names: {names}."
+        )
+    if not any(replaced):
+        raise UserError(
+            f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds none for {names}."
+        )

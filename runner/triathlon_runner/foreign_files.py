@@ -1,4 +1,4 @@
-"""Reads files that others wrote: plain or packed, in any encoding of Unicode, through no link, and bounded.
+"""Reads files and JSON that others wrote: plain or packed, in any encoding of Unicode, and bounded.
 
 A few megabytes can unpack to more than any memory holds, and a link in a folder that somebody hands in can
 lead to any file of this machine.
@@ -7,20 +7,20 @@ lead to any file of this machine.
 import bz2
 import codecs
 import gzip
+import json
 import lzma
 import os
 import re
 import stat
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo, is_zipfile
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.json_text import parse_json
 
 MOST_BYTES: Final = 512 << 20
 """Of one file, unpacked. The largest logs of the programs that we read have a fifth of that."""
@@ -36,8 +36,6 @@ _LOCAL_HEADER: Final = 30
 _MANGLED: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, BadZipFile, struct.error, ValueError)
 _ENCODINGS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -48,10 +46,23 @@ _NOT_READ: Final = (
     (b"PAR1", 0, "a Parquet file; write its rows as JSON lines"),
 )
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_WORDS: Final = (
+    (r"Value error, ", ""),
+    (r"Input should be (?=greater|less)", "expected a number "),
+    (r"Input should be", "expected"),
+    (r"a valid (list|tuple)", "a list (lines that begin with `- `, or [a, b])"),
+    (r"a valid dictionary.*", "a mapping (`name: value`)"),
+    (r"a valid string", "text (a number or a word such as yes is text in quotes)"),
+    (r"a valid integer.*", "a whole number"),
+    (r"a valid boolean.*", "true or false"),
+    (r"Field required", "required and not there; add it"),
+    (r"String should have at least 1 character", "expected text that is not empty"),
+    (r"\w+ should have at least (\d+) items? after validation.*", r"expected at least \1 of these"),
+)
+"""What stands in pydantic's messages, and what it means to somebody who writes the file."""
 
 
-class _Stream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+_Stream = IO[bytes] | BufferedIOBase
 
 
 class UnreadableFileError(UserError):
@@ -93,6 +104,18 @@ def as_utf8(data: bytes) -> bytes:
     return data.decode(encoding, errors="replace").encode() if encoding != "utf-8-sig" else data[3:]
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Returns what a JSON text holds.
+
+    Raises:
+        ValueError: it is no JSON, or is nested too deeply to be read (a hundred thousand brackets).
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+
+
 def parse_foreign_json(text: bytes) -> Any:
     """Returns what a JSON text holds, without lone surrogates (`\\ud800`), which no record could hold.
 
@@ -121,6 +144,17 @@ def _parsed(text: bytes) -> Any:
         return None
 
 
+def in_words(fault: Mapping[str, Any]) -> str:
+    """Returns what pydantic found, without its terms; of many allowed values the first two."""
+    if fault["type"] == "enum":
+        first, second = fault["ctx"]["expected"].replace(" or ", ", ").split(", ")[:2]
+        return f"expected one of {first}, {second}, …"
+    message = str(fault["msg"])
+    for pattern, words in _WORDS:
+        message = re.sub(f"^{pattern}" if pattern[0].isupper() else pattern, words, message)
+    return message
+
+
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -129,6 +163,47 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
     return value
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields the objects of a JSONL file or an array, each with the words for its place: `s.jsonl, line 3`.
+
+    Raises:
+        UserError: a line that is no JSON object; names the line.
+    """
+    content = read_file(path)
+    document = json_document(content)
+    if isinstance(document, list):
+        for number, row in enumerate(document, start=1):
+            where = f"{path}, entry {number}"
+            yield where, object_of(row, where)
+        return
+    if isinstance(document, dict) and b"\n" in content.strip():
+        keys = ", ".join(sorted(document)[:6])
+        raise UserError(
+            f"{path}: expected an object a line, got one JSON document with the keys {keys}; name the file of"
+            " the lines (lm-evaluation-harness: samples_*.jsonl)"
+        )
+    for number, line in enumerate(content.splitlines(), start=1):
+        if line.strip():
+            where = f"{path}, line {number}"
+            yield where, as_object(line, where)
+
+
+def as_object(text: bytes, where: str) -> dict[str, Any]:
+    """Parses one JSON object."""
+    try:
+        document = parse_foreign_json(text)
+    except ValueError as error:
+        raise UserError(f"{where}: expected JSON, {error}; got {text[:80]!r}") from None
+    return object_of(document, where)
+
+
+def object_of(value: Any, where: str) -> dict[str, Any]:
+    """Returns a value that is an object; an empty object for None."""
+    if value is not None and not isinstance(value, dict):
+        raise UserError(f"{where}: expected a JSON object, got {value!r:.80}; is this the right format?")
+    return value or {}
 
 
 def members(path: Path) -> list[str] | None:
@@ -234,8 +309,8 @@ def _from_zstd(file: BytesIO) -> _Stream:
     """What is packed with zstd, which Python cannot unpack before 3.14."""
     import pyarrow as pa  # noqa: PLC0415  a third of a second, for this alone
 
-    stream: _Stream = pa.CompressedInputStream(pa.BufferReader(file.getvalue()), "zstd")
-    return stream
+    stream: Any = pa.CompressedInputStream(pa.BufferReader(file.getvalue()), "zstd")
+    return BytesIO(_bounded(stream))
 
 
 _PACKINGS: Final[tuple[tuple[bytes, Callable[[BytesIO], _Stream]], ...]] = (

@@ -7,7 +7,7 @@ folder (`--prompts`) holds `<discipline>/<name>.txt` for the templates to replac
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -97,27 +97,6 @@ def load_prompts(discipline: str, folder: Path | None = None, package: str = "")
         raise UserError(f"--prompts expects a folder; {str(folder)!r} is none. Give one that exists.")
     theirs = {path.stem: _read(path, ours) for path in sorted((folder / discipline).glob("*.txt"))}
     return PromptSet(folder.name if theirs else BUILT_IN, {**ours, **theirs})
-
-
-def read_replacements(folder: Path, disciplines: Mapping[str, Callable[[Path], PromptSet]]) -> None:
-    """Reads every template of a user's folder, so that a broken one shows before a model is asked.
-
-    `disciplines` are by name what reads a discipline's prompts with those of the folder in place of ours.
-
-    Raises:
-        UserError: one is broken, or nothing in the folder would replace a prompt of ours.
-    """
-    replaced = [read(folder).name != BUILT_IN for read in disciplines.values()]
-    names = ", ".join(disciplines)
-    unknown = sorted({path.parent.name for path in folder.glob("*/*.txt")} - disciplines.keys())
-    if unknown:
-        raise UserError(
-            f"{str(folder)!r} holds the folder {unknown[0]!r}, no discipline. Expected names: {names}."
-        )
-    if not any(replaced):
-        raise UserError(
-            f"--prompts expects templates <discipline>/<name>.txt; {str(folder)!r} holds none for {names}."
-        )
 
 
 @functools.cache

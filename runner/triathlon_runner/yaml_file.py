@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.json_text import in_words
+from triathlon_runner.foreign_files import in_words
 
 Model = TypeVar("Model", bound=BaseModel)
 Place = tuple[int | str, ...]

@@ -6,8 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from triathlon_runner import models_yaml
-from triathlon_runner.catalogue import Catalogue, read_catalogue
-from triathlon_runner.suites_yaml import suites_file_beside
+from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 
 ModelsFile = Annotated[
     Path | None,

@@ -16,8 +16,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import triathlon_runner
 import triathlon_site
+from triathlon_runner.catalogue import suites_file_beside
 from triathlon_runner.errors import UserError
-from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_site.load import file_state
 from triathlon_site.render import MISSING, find_templates, installed_environment
 

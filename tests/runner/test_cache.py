@@ -43,11 +43,19 @@ def test_an_installed_package_uses_the_checkout_that_it_is_run_in_or_the_users(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("has_cache", [False, True])
-def test_a_read_only_checkout_uses_the_users(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_cache: bool
+@pytest.mark.parametrize(
+    ("has_cache", "read_only", "uses_checkout"),
+    [
+        (False, "", True),
+        (False, ".", False),
+        (True, ".cache", False),
+        (True, ".", True),  # as where a container mounts a writable cache in a checkout that is not
+    ],
+)
+def test_nothing_is_written_into_what_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_cache: bool, read_only: str, uses_checkout: bool
 ) -> None:
-    """Nothing is written into a checkout, or a cache in it, that its mode or file system keeps read-only."""
+    """Of a checkout, or a cache in it, that its mode or file system keeps read-only; the user's is used."""
     checkout = tmp_path / "checkout"
     (checkout / "runner/triathlon_runner").mkdir(parents=True)
     (checkout / "Makefile").touch()
@@ -55,29 +63,13 @@ def test_a_read_only_checkout_uses_the_users(
     monkeypatch.chdir(checkout)
     if has_cache:
         (checkout / ".cache").mkdir()
-    read_only = checkout / ".cache" if has_cache else checkout
-    assert cache_folder() == checkout / ".cache"
-    read_only.chmod(0o555)
+    if read_only:
+        (checkout / read_only).chmod(0o555)
     try:
-        assert cache_folder() == platformdirs.user_cache_path("triathlon")
+        used = checkout / ".cache" if uses_checkout else platformdirs.user_cache_path("triathlon")
+        assert cache_folder() == used
     finally:
-        read_only.chmod(0o755)
-
-
-def test_a_writable_cache_in_a_read_only_checkout_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where a container mounts one there."""
-    (tmp_path / "runner/triathlon_runner").mkdir(parents=True)
-    (tmp_path / "Makefile").touch()
-    (tmp_path / ".cache").mkdir()
-    installed(monkeypatch, tmp_path / "elsewhere")
-    monkeypatch.chdir(tmp_path)
-    tmp_path.chmod(0o555)
-    try:
-        assert cache_folder() == tmp_path / ".cache"
-    finally:
-        tmp_path.chmod(0o755)
+        (checkout / read_only).chmod(0o755)
 
 
 def test_the_variable_goes_before_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

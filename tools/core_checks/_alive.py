@@ -16,7 +16,7 @@ from core_checks._execute import (
 from core_checks._mutants import Mutant, mutants
 from triathlon_runner.datasets import Comparison
 from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core._schema import SurvivorEntry
+from triathlon_runner.datasets.core._load import SurvivorEntry
 from triathlon_runner.grading import agree
 from triathlon_runner.sandbox import Sandbox
 

@@ -7,9 +7,8 @@ from functools import cache
 from typing import Final
 
 from triathlon_runner.datasets import ClassProblem, Problem
-from triathlon_runner.datasets.core import _schema, classes, problems
-from triathlon_runner.datasets.core._load import asked_function, with_helpers
-from triathlon_runner.datasets.core._schema import SurvivorEntry
+from triathlon_runner.datasets.core import _load, classes, problems
+from triathlon_runner.datasets.core._load import SurvivorEntry, asked_function, with_helpers
 
 _ENTRIES_OF: Final = {"tool_use-main_only": "tool_use", "verbose": "seeds", "concise": "seeds"}
 """Sets whose problems differ from those of another set in their prompts only."""
@@ -66,8 +65,8 @@ def detail(task_id: str) -> CoreProblem:
     problem = _by_id(set_name)[task_id]
     if set_name == "decompose":
         return _half(problem, name)
-    entry = _schema.read_problems(_ENTRIES_OF.get(set_name, set_name))[name]
-    halves = (1, 2) if set_name == "seeds" and name in _schema.read_decomposed() else ()
+    entry = _load.read_problems(_ENTRIES_OF.get(set_name, set_name))[name]
+    halves = (1, 2) if set_name == "seeds" and name in _load.read_decomposed() else ()
     return CoreProblem(
         problem=problem,
         set_name=set_name,
@@ -85,7 +84,7 @@ def detail(task_id: str) -> CoreProblem:
 
 def _half(problem: Problem, name: str) -> CoreProblem:
     seed, _, number = name.rpartition("-")
-    file = _schema.read_decomposed()[seed]
+    file = _load.read_decomposed()[seed]
     half = file.half[int(number) - 1]
     return CoreProblem(
         problem=problem,
@@ -110,13 +109,13 @@ def class_detail(task_id: str) -> CoreClass:
         KeyError: no class has this task_id.
     """
     problem = {known.task_id: known for known in classes()}[task_id]
-    entry = _schema.read_classes()[task_id.removeprefix("core/classes/")]
+    entry = _load.read_files("classes", _load.ClassFile)[task_id.removeprefix("core/classes/")]
     return CoreClass(problem, entry.survivors, entry.canary)
 
 
 def join(name: str) -> str:
     """The program that solves a seed by calling the references of its two halves, without those."""
-    return _schema.read_decomposed()[name].join
+    return _load.read_decomposed()[name].join
 
 
 def types(prompt: str) -> tuple[str, ...]:

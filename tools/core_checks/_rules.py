@@ -6,8 +6,7 @@ from typing import Final
 
 from core_checks import _details
 from core_checks._details import CoreProblem
-from triathlon_runner.datasets.core import _load
-from triathlon_runner.datasets.core._schema import CANARY
+from triathlon_runner.datasets.core import CANARY, _load
 
 TOPICS: Final = frozenset(
     {

@@ -136,8 +136,7 @@ def complete_suites(ctx: typer.Context, incomplete: str) -> list[str]:
 
     Variants are left out: bash begins a new word at their `@`.
     """
-    from triathlon_runner.catalogue import read_catalogue  # noqa: PLC0415  see above
-    from triathlon_runner.suites_yaml import suites_file_beside  # noqa: PLC0415  see above
+    from triathlon_runner.catalogue import read_catalogue, suites_file_beside  # noqa: PLC0415  see above
 
     def ids(models_file: Path) -> list[str]:
         entries = read_catalogue(suites_file_beside(models_file)).entries()

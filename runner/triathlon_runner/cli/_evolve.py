@@ -10,6 +10,7 @@ import typer
 
 from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
+from triathlon_runner.catalogue import DataSetRow, suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cli._options import catalogue_beside, check_prices, data_store, open_grader
 from triathlon_runner.datasets import DataStore, Problem
@@ -37,7 +38,6 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.suites import Programs, SuiteEntry
-from triathlon_runner.suites_yaml import DataSetRow, suites_file_beside
 from triathlon_runner.terminal import console
 
 _CHECK_SECONDS = 0.1

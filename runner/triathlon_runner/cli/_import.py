@@ -133,7 +133,7 @@ def import_command(
         raise UserError(f"expected --address with {' or '.join(REPORTED)} alone, got {format_name!r}")
     log_format = with_filter(FORMATS[format_name], log_filter)
     source = read_source(results, recorded) if recorded is not None else None
-    logs = _logs(logs_at(log_format, paths, suite), model, kind, source)
+    logs = _logs(logs_at(log_format, paths), model, kind, source)
     if suite is None and source is None:
         raise UserError("expected --suite, the suite that the log is about; see `triathlon suites`")
     entries = catalogue_beside().select(source.suites if source and suite is None else cli.names(suite))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from triathlon_runner import catalogue, models_yaml
 from triathlon_runner.cache import cache_folder
-from triathlon_runner.catalogue import Catalogue, read_catalogue
+from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 from triathlon_runner.cli import _app as cli
 from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
@@ -36,7 +36,6 @@ from triathlon_runner.schedule import (
     why_not,
 )
 from triathlon_runner.store import ResultsFolder
-from triathlon_runner.suites_yaml import suites_file_beside
 from triathlon_runner.terminal import counted
 
 _LIMITS = Limits()

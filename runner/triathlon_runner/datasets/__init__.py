@@ -10,7 +10,6 @@ from triathlon_runner.datasets._problem import (
     FunctionProblem,
     Problem,
     TestedProblem,
-    arguments_source,
 )
 from triathlon_runner.datasets._store import DataFile, DataStore, DataUnavailableError
 
@@ -24,5 +23,4 @@ __all__ = [
     "FunctionProblem",
     "Problem",
     "TestedProblem",
-    "arguments_source",
 ]

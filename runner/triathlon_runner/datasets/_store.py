@@ -3,9 +3,10 @@
 import ast
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import UnreadableFileError, unpacked
@@ -23,11 +24,10 @@ class DataFile:
     """One file of a data set, pinned."""
 
     name: str
-    """Its name in the data folder and in the cache. Where `of` is `content`, `<name>.gz` is read too."""
+    """Its name in the data folder, where `<name>.gz` is read too, and in the cache."""
     url: str
     sha256: str
-    of: Literal["file", "content"]
-    """What `sha256` covers: the file's bytes, or its content whether it is compressed or not."""
+    """Of the file's bytes, or of its content whether that is compressed or not."""
     version: str
     licence: str
     literal: str = ""
@@ -50,9 +50,8 @@ class DataStore:
             return _verified(path.read_bytes(), file, repr(str(path)))
         cached = self.cache / file.name
         if cached.is_file():
-            data = cached.read_bytes()
-            if _digest(data, file) == file.sha256:
-                return unpacked(data)
+            with suppress(DataUnavailableError):
+                return _verified(cached.read_bytes(), file, repr(str(cached)))
         if not self.fetch:
             raise DataUnavailableError(self._missing(file, "and fetching is switched off"))
         return self._download(file, cached)
@@ -64,8 +63,8 @@ class DataStore:
     def _in_folder(self, file: DataFile) -> Path | None:
         if self.folder is None:
             return None
-        names = (file.name,) if file.of == "file" else (file.name, f"{file.name}.gz")
-        return next((path for name in names if (path := self.folder / name).is_file()), None)
+        paths = (self.folder / file.name, self.folder / f"{file.name}.gz")
+        return next(filter(Path.is_file, paths), None)
 
     def _missing(self, file: DataFile, why: str) -> str:
         places = [f"the folder {str(self.folder)!r}"] if self.folder is not None else []
@@ -139,19 +138,14 @@ def _write(target: Path, data: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _digest(data: bytes, file: DataFile) -> str:
-    try:
-        return hashlib.sha256(data if file.of == "file" else unpacked(data)).hexdigest()
-    except UnreadableFileError:
-        return "no valid gzip file"
-
-
 def _verified(data: bytes, file: DataFile, place: str) -> bytes:
-    """The content of `data`, or an error that names what came instead."""
-    digest = _digest(data, file)
-    if digest != file.sha256:
-        raise DataUnavailableError(
-            f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256} "
-            f"of its {file.of}, got {digest}. Remove it or replace it by the one from {file.url}"
-        )
-    return unpacked(data)
+    """The content of `data`, decompressed, or an error that names what came instead."""
+    digest = hashlib.sha256(data).hexdigest()
+    with suppress(UnreadableFileError):
+        content = unpacked(data)
+        if file.sha256 in (digest, hashlib.sha256(content).hexdigest()):
+            return content
+    raise DataUnavailableError(
+        f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256}, got"
+        f" {digest}. Remove it or replace it by the one from {file.url}"
+    )

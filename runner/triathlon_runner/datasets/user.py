@@ -2,12 +2,10 @@
 
 import ast
 import hashlib
-import json
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
 from triathlon_runner.datasets.official import (
@@ -24,7 +22,7 @@ from triathlon_runner.datasets.official import (
     tested_function,
 )
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import UnreadableFileError, read_file
+from triathlon_runner.foreign_files import json_lines, read_file
 from triathlon_runner.syntax import is_literal, parse_or_none, third_party
 from triathlon_runner.terminal import first_of
 
@@ -86,10 +84,8 @@ class UserDataSet:
                 f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
                 f" got {str(self.path)!r}, which is none"
             )
-        content = _content(self.path)
-        rows = _rows(content, self.path)
-        problems = tuple(_user_problem(*row, self.seeds) for row in rows)
-        return UserProblems(hashlib.sha256(content).hexdigest(), problems)
+        problems = tuple(_user_problem(*row, self.seeds) for row in _rows(self.path))
+        return UserProblems(hashlib.sha256(read_file(self.path)).hexdigest(), problems)
 
 
 def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None) -> UserProblem:
@@ -167,33 +163,18 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
     Raises:
         UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
     """
-    return tuple(problem for _, problem, _ in _rows(_content(path), path))
+    return tuple(problem for _, problem, _ in _rows(path))
 
 
-def _content(path: Path) -> bytes:
-    """Returns the content of a problem file, decompressed."""
-    try:
-        return read_file(path)
-    except UnreadableFileError as error:
-        raise UserError(f"expected a problem file in JSON lines: {error}") from None
-
-
-def _rows(content: bytes, path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
+def _rows(path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
     """Yields place, problem and tests of each line; a `Problem` with inputs is not graded by the tests.
 
     Problems with `"accepted": false` or `null` are left out: a person refused them or has not decided yet.
     """
-    try:
-        lines = [(number, line) for number, line in enumerate(_lines(content.decode()), 1) if line.strip()]
-    except UnicodeDecodeError as error:
-        raise UserError(f"expected a problem file in JSON lines at {str(path)!r}: {error}") from None
-    if not lines:
-        raise UserError(f"expected problems in {str(path)!r}, it has none")
     places: dict[str, str] = {}
     decisions: list[bool | None] = []
-    for number, line in lines:
-        place = f"{path.name}, line {number}"
-        problem, tests, accepted = _read(line, place, path.name)
+    for place, row in json_lines(path):
+        problem, tests, accepted = _read(row, place, path.name)
         if other := places.get(problem.task_id):
             raise UserError(
                 f"{place}: expected a task_id of its own, got {problem.task_id!r}, which {other} has, too;"
@@ -203,6 +184,8 @@ def _rows(content: bytes, path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
         decisions.append(accepted)
         if accepted:
             yield place, problem, tests
+    if not places:
+        raise UserError(f"expected problems in {str(path)!r}, it has none")
     if not any(decisions):
         raise UserError(
             f"expected accepted problems in {str(path)!r}, got none: {decisions.count(None)} await a"
@@ -211,18 +194,9 @@ def _rows(content: bytes, path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
         )
 
 
-def _lines(text: str) -> list[str]:
-    """Returns one text a problem: the lines, or the items of an array (ClassEval's own file)."""
-    if text.lstrip().startswith("["):
-        with suppress(ValueError, RecursionError):
-            return [json.dumps(row) for row in json.loads(text)]
-    return text.split("\n")
-
-
-def _read(line: str, place: str, name: str) -> tuple[AnyProblem, str, bool | None]:
+def _read(row: Row, place: str, name: str) -> tuple[AnyProblem, str, bool | None]:
     """Returns problem and tests of a line, and what a person decided: without the field it is accepted."""
     try:
-        row = json.loads(line)
         tests, accepted = row.get("test", ""), row.get(ACCEPTED, True)
         problem = _problem_of_row(row, name)
     except (AttributeError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
@@ -230,7 +204,7 @@ def _read(line: str, place: str, name: str) -> tuple[AnyProblem, str, bool | Non
         raise UserError(
             f"{place}: expected a problem in the format of HumanEval (prompt, test), MBPP (text, code, "
             "test_list), EvalPlus (base_input, plus_input), EvoEval (inputs), `triathlon evolve` (inputs,"
-            f" reference) or ClassEval (class_name, solution_code, test), got {line[:80]!r}… ({why})"
+            f" reference) or ClassEval (class_name, solution_code, test), got {row!r:.80} ({why})"
         ) from None
     if not isinstance(accepted, bool | None):
         raise UserError(f"{place}: expected {ACCEPTED!r} to be true, false or null, got {accepted!r}")
@@ -251,9 +225,9 @@ def _function_of_row(row: Row, name: str) -> FunctionProblem:
         return _mbpp_of(row)
     if "base_input" in row:
         is_mbpp = row["task_id"].startswith("Mbpp/")
-        return mbpp_problem(row) if is_mbpp else humaneval_problem(_with_defaults(row))
+        return mbpp_problem(row) if is_mbpp else humaneval_problem(row)
     if "inputs" in row:
-        return evoeval_problem(_with_defaults(row), _set_of(row, name))
+        return evoeval_problem(row, _set_of(row, name))
     solution = row.get("canonical_solution", "")
     reference = f"{row['prompt']}{solution}" if solution else ""
     return TestedProblem(row["task_id"], row["entry_point"], row["prompt"], row["test"], reference)
@@ -272,12 +246,6 @@ def _mbpp_of(row: Row) -> TestedProblem:
         row["code"],
         assertion=row["test_list"][0],
     )
-
-
-def _with_defaults(row: Row) -> Row:
-    """The row with defaults for the fields that grading does not need and that a file may leave out."""
-    defaults: dict[str, Any] = {"plus_input": [], "atol": 0, "test": "", "parent": "", "p1": "", "p2": ""}
-    return {**defaults, **row}
 
 
 def _set_of(row: Row, name: str) -> EvoEvalSet:

@@ -17,11 +17,11 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.datasets import AnyProblem, Problem
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.grading._answer_keys import ReferenceFailedError
 from triathlon_runner.grading._code_tests import UngradableError
 from triathlon_runner.grading._program_grader import ProgramGrader
 from triathlon_runner.grading._samples import Agreement, Comparison, Sample, read_samples
-from triathlon_runner.json_text import parse_json
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.metrics import pass_at_k_of
 from triathlon_runner.records import Outcome, Verdict

@@ -3,12 +3,19 @@
 A log of another shape, and results that cannot be written, are `UserError`s that name file and line.
 """
 
-from triathlon_runner.imports._formats import FORMATS, Format, logs_at, model_of, with_filter
-from triathlon_runner.imports._grade import CachingGrader, graded_again
+from triathlon_runner.imports._formats import (
+    FORMATS,
+    Format,
+    Source,
+    logs_at,
+    model_of,
+    read_source,
+    with_filter,
+)
 from triathlon_runner.imports._import import ImportReport, import_log, import_recording, settings_of
 from triathlon_runner.imports._livecodebench import REPORTED, file_livecodebench
 from triathlon_runner.imports._readers import cruxeval_model_and_suite
-from triathlon_runner.imports._sources import Source, read_source
+from triathlon_runner.imports._units import CachingGrader, graded_again
 
 __all__ = [
     "FORMATS",

@@ -1,15 +1,19 @@
-"""The formats by the name that the command takes, the logs at its paths, and the models that they name."""
+"""The formats by the name that the command takes, the logs at its paths, the models that they name.
+
+Also `recorded/sources.yaml`: where recorded results come from.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.imports._foreign import Foreign
 from triathlon_runner.imports._inspect import inspect_status, read_inspect
 from triathlon_runner.imports._readers import (
     read_cruxeval,
@@ -19,7 +23,20 @@ from triathlon_runner.imports._readers import (
     read_lm_eval,
     read_reval,
 )
-from triathlon_runner.records import EvolvedRecord, LoopRecord, PredictionRecord, RuntimeRecord, UnitRecord
+from triathlon_runner.imports._units import Foreign
+from triathlon_runner.records import (
+    RECORDED,
+    EvolvedRecord,
+    LoopRecord,
+    PredictionRecord,
+    ProtocolHashes,
+    RuntimeRecord,
+    SourceDate,
+    Strict,
+    UnitRecord,
+)
+from triathlon_runner.suites import Suite
+from triathlon_runner.yaml_file import matching, read, validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +111,8 @@ FORMATS = {
     )
 }
 
-WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "human-eval", "bigcode", "lm-eval"})
-"""Formats whose samples are programs to be graded as they are, not replies."""
+_SOURCES: Final = "sources.yaml"
+Id = Annotated[str, AfterValidator(matching(r"[a-z0-9][a-z0-9._-]*", "lower-case letters, digits, . _ -"))]
 _ENDINGS: Final = (".gz", ".jsonl", ".json", ".eval")
 _DISCIPLINES: Final = ("loop-", "runtime-", "evolved-")
 _RESULTS: Final = ("_eval_results", ".eval_results", ".jsonl_results")
@@ -113,19 +130,16 @@ def with_filter(log_format: Format, name: str | None) -> Format:
     return replace(log_format, read=partial(read_lm_eval, chosen=name))
 
 
-def logs_at(log_format: Format, paths: Sequence[Path], suite: str | None = None) -> list[Path]:
-    """Returns the logs at these paths; those in a folder in the order of their names.
-
-    Of a folder of lm-evaluation-harness only those of the suite's data set are taken.
-    """
-    logs = [log for path in paths for log in _logs_at(log_format, path, suite)]
+def logs_at(log_format: Format, paths: Sequence[Path]) -> list[Path]:
+    """Returns the logs at these paths; those in a folder in the order of their names."""
+    logs = [log for path in paths for log in _logs_at(log_format, path)]
     for log in logs:
         if logs.count(log) > 1:
             raise UserError(f"expected each log once, got {str(log)!r} twice; name it once")
     return logs
 
 
-def _logs_at(log_format: Format, path: Path, suite: str | None) -> Iterator[Path]:
+def _logs_at(log_format: Format, path: Path) -> Iterator[Path]:
     if not path.exists():
         raise UserError(f"expected {log_format.about} at {str(path)!r}, there is nothing")
     if log_format.is_folder or not path.is_dir():
@@ -137,7 +151,7 @@ def _logs_at(log_format: Format, path: Path, suite: str | None) -> Iterator[Path
         yield path
         return
     if log_format.name == "lm-eval":
-        logs = _of_data_set([log for log in files_below(path) if log.name.startswith("samples_")], suite)
+        logs = [log for log in files_below(path) if log.name.startswith("samples_")]
     else:
         logs = [log for log in files_below(path) if log.parent == path and log.name.endswith(_ENDINGS)]
     if log_format.read is read_evalplus:
@@ -147,15 +161,6 @@ def _logs_at(log_format: Format, path: Path, suite: str | None) -> Iterator[Path
             f"expected files of {log_format.name} ({log_format.about}) in {str(path)!r}, got none"
         )
     yield from logs
-
-
-def _of_data_set(logs: list[Path], suite: str | None) -> list[Path]:
-    """Returns the logs of the task that is called as a suite's data set, else as it begins; else all."""
-    data_set = (suite or "").partition("@")[0].rpartition("/")[2].removesuffix("-plus")
-    named = [(log, _LM_EVAL.fullmatch(_without_endings(log.name) + ".jsonl")) for log in logs]
-    tasks = [(log, match[1] if match else "") for log, match in named]
-    equal = [log for log, task in tasks if task == data_set]
-    return equal or [log for log, task in tasks if data_set and task.startswith(data_set)] or logs
 
 
 def _newest_step(logs: list[Path]) -> list[Path]:
@@ -192,3 +197,49 @@ def model_of(log: Path) -> str:
     for discipline in _DISCIPLINES:
         name = name.removeprefix(discipline)
     return name
+
+
+class Source(Strict):
+    """One publication of recordings."""
+
+    id: Id
+    """Folder of its results inside `recorded/`."""
+    title: str
+    address: str
+    """Where the files are, as a web address."""
+    commit: str
+    date: SourceDate = ""
+    """Of the recordings, in quotes; empty where it is not known."""
+    licence: str
+    """In the source's words."""
+    suites: Annotated[tuple[str, ...], Field(strict=False)]
+    """Suites that the recordings are imported into where the command names none."""
+    note: str = ""
+    asked_as_suites: bool = False
+    """Whether the models were asked as `suites` ask; else the source is a protocol of its own."""
+    models: dict[str, str] = Field(default_factory=dict)
+    """Model ids by the names in the source's files, for the names that are not the id: the id of the same
+    model in another source, or a new id where it is not certain that it is the same model."""
+
+    def settings(self, suite: Suite) -> dict[str, str]:
+        """Returns the settings of its recordings on a suite."""
+        hashes = ProtocolHashes.of(suite.protocol)
+        asked = hashes.asked if self.asked_as_suites else self.id
+        return {"recorded": self.id, "asked": asked, "graded": hashes.graded}
+
+
+class _Sources(Strict):
+    sources: Annotated[tuple[Source, ...], Field(min_length=1, strict=False)]
+
+
+def read_source(results: Path, source_id: str) -> Source:
+    """Returns one source of `recorded/sources.yaml` in a results folder."""
+    path = results / RECORDED / _SOURCES
+    if not path.is_file():
+        raise UserError(f"expected {str(path)!r} with the source {source_id!r}, there is no such file")
+    sources = validated(read(path), _Sources).sources
+    for source in sources:
+        if source.id == source_id:
+            return source
+    ids = ", ".join(source.id for source in sources)
+    raise UserError(f"{path}: expected a source {source_id!r}, got {ids}; add it or name one of these")

@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,17 @@ from triathlon_runner.concurrency import OnProgress, run_all, show_nothing
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import InfrastructureError, UserError
 from triathlon_runner.foreign_files import files_below
-from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, Grader, TaskNames
-from triathlon_runner.imports._foreign import Foreign, ForeignLoop, ForeignSample
-from triathlon_runner.imports._formats import Format
-from triathlon_runner.imports._grade import CachingGrader, compare, graded, ungraded
-from triathlon_runner.imports._sources import Source
+from triathlon_runner.grading import UNKNOWN, Agreement, Comparison, TaskNames
+from triathlon_runner.imports._formats import Format, Source
+from triathlon_runner.imports._units import (
+    CachingGrader,
+    Foreign,
+    ForeignLoop,
+    ForeignSample,
+    compare,
+    graded,
+    ungraded,
+)
 from triathlon_runner.memo import memo_key, python_version
 from triathlon_runner.records import (
     DataSetRecord,
@@ -80,16 +86,12 @@ class _Graded(NamedTuple):
     comparison: Comparison | None
 
 
-_Grade = Callable[[Foreign, int], Awaitable[_Graded]]
-"""Grades a unit as the sample of this number."""
-
-
 async def import_log(
     log_format: Format,
     path: Path,
     work: Work,
     results: ResultsFolder,
-    grader: Grader,
+    grader: CachingGrader,
     on_progress: OnProgress = show_nothing,
 ) -> ImportReport:
     """Reads and grades a log, and writes its results to `imported/`, apart from those of runs."""
@@ -102,16 +104,6 @@ async def import_log(
         )
     lines = folder.lines(model, suite)
     folder.check_writable()
-
-    async def grade(unit: Foreign, sample: int) -> _Graded:
-        try:
-            record = await graded(unit, sample, work, grader)
-        except NotInEvidenceError:
-            if isinstance(unit, ForeignLoop):
-                raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
-            raise
-        return _Graded(unit, record, compare(unit, work, record))
-
     with folder.locked(model):
         if lines.exists():
             raise UserError(f"{str(lines)!r} is an import already; move it away or use another --model")
@@ -119,7 +111,7 @@ async def import_log(
         if not units:
             raise UserError(f"expected {log_format.about} at {str(path)!r}, got nothing to import")
         report = ImportReport(lines, status=log_format.status(path))
-        records = [each.record for each in await _grade_all(units, work, report, grade, on_progress)]
+        records = [each.record for each in await _grade_all(units, work, report, grader, on_progress)]
         report.written = bool(records)
         if records:  # without records nothing is written, so that a fixed log can still be imported
             report.score = _headline(work, records)
@@ -168,16 +160,14 @@ async def import_recording(
     file = RecordedFile(results.root, source.id, work.row.id, work.suite_id)
     report = ImportReport(file.lines)
     units = [unit for unit in log_format.read(path) if _belongs(unit, entry.set_name)]
-    graded_units = await _grade_all(
-        units, work, report, lambda unit, sample: _graded_for_line(unit, sample, work, grader), on_progress
-    )
+    graded_units = await _grade_all(units, work, report, grader, on_progress, recording=True)
     if graded_units and not report.ungraded:
         by_task = entry.recorded_by_task
         lines = []
         for unit, record, comparison in graded_units:
             text = "\0".join(unit.programs) if isinstance(unit, ForeignLoop) else getattr(unit, "text", "")
             differs = comparison is not None and not comparison.equal
-            lines.append((RecordedLine.of(record, text).model_copy(update={"differs": differs}), text))
+            lines.append((RecordedLine.of(record, text, differs=differs), text))
         manifest = _recorded_manifest(path, source, work, report, by_task=by_task)
         file.write(manifest, recorded_lines(lines, by_task=by_task))
         report.written = True
@@ -190,20 +180,29 @@ def _belongs(unit: Foreign, set_name: str) -> bool:
     return subset in {"", set_name, set_name.removesuffix("-plus")}
 
 
-async def _graded_for_line(unit: Foreign, sample: int, work: Work, grader: CachingGrader) -> _Graded:
-    """Grades one unit, of whose record only what a recorded line has is kept."""
+async def _graded(
+    unit: Foreign, sample: int, work: Work, grader: CachingGrader, *, recording: bool
+) -> _Graded:
+    """Grades one unit; `recording`: of its record only what a recorded line has is kept.
+
+    Raises:
+        NotInEvidenceError: grading needs a reply that the log does not have.
+        SandboxError: our machinery failed.
+    """
     try:
-        if isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
+        if recording and isinstance(unit, ForeignSample) and work.built.entry.record is PredictionRecord:
             outcome = await _outcome_of_answer(unit, work, grader)
             record: UnitRecord = ungraded(unit, sample, work).model_copy(update={"outcome": outcome})
         else:
             record = await graded(unit, sample, work, grader)
         return _Graded(unit, record, compare(unit, work, record))
     except NotInEvidenceError:
-        if not isinstance(unit, ForeignLoop) or unit.sustained_loops is None:
+        if not isinstance(unit, ForeignLoop):
             raise
-        # Its last program failed there and passes here. The recording has no further reply: its count stays.
         loops = unit.sustained_loops
+        if not recording or loops is None:
+            raise NotInEvidenceError(_NO_FURTHER_REPLY) from None
+        # Its last program failed there and passes here. The recording has no further reply: its count stays.
         changes = {"outcome": Outcome.FAILED, "sustained_loops": loops}
         record = ungraded(unit, sample, work).model_copy(update=changes)
         return _Graded(unit, record, Comparison(counted(loops, "loop"), "more", equal=False))
@@ -226,9 +225,15 @@ async def _outcome_of_answer(unit: ForeignSample, work: Work, grader: CachingGra
 
 
 async def _grade_all(
-    units: Sequence[Foreign], work: Work, report: ImportReport, grade: _Grade, on_progress: OnProgress
+    units: Sequence[Foreign],
+    work: Work,
+    report: ImportReport,
+    grader: CachingGrader,
+    on_progress: OnProgress,
+    *,
+    recording: bool = False,
 ) -> list[_Graded]:
-    """Returns what `grade` returns for each unit and its sample, in the suite's order.
+    """Returns each unit that could be graded, in the suite's order.
 
     The report has what was graded afterwards, and which units are left out and why.
     """
@@ -242,7 +247,7 @@ async def _grade_all(
     async def grade_one(unit: Foreign, sample: int) -> list[_Graded]:
         async with limit:
             try:
-                return [await grade(unit, sample)]
+                return [await _graded(unit, sample, work, grader, recording=recording)]
             except InfrastructureError as error:
                 report.left_out[_name(unit.task_id, sample)] = str(error)
                 report.ungraded += 1

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import members, read_file, read_members
+from triathlon_runner.foreign_files import as_object, members, object_of, read_file, read_members
 from triathlon_runner.grading import NO_VERDICT, TheirVerdict
-from triathlon_runner.imports._foreign import Foreign, ForeignSample, as_object, object_of, task_name
+from triathlon_runner.imports._units import Foreign, ForeignSample, task_name
 
 _SHOWN: Final = 200
 """Characters of an error's message that are shown."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.imports._foreign import json_lines, task_name, text_of
+from triathlon_runner.foreign_files import json_lines
+from triathlon_runner.imports._units import task_name, text_of
 from triathlon_runner.store import replace_file
 
 REPORTED: Final = {

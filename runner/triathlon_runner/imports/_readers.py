@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import read_file
+from triathlon_runner.foreign_files import as_object, json_lines, object_of, read_file
 from triathlon_runner.grading import TheirVerdict, sample_rows, their_verdict
-from triathlon_runner.imports._foreign import (
+from triathlon_runner.imports._units import (
     QUESTIONS,
     Foreign,
     ForeignAnswers,
     ForeignLoop,
     ForeignSample,
-    as_object,
-    json_lines,
-    object_of,
     task_name,
     text_of,
 )
@@ -166,15 +163,13 @@ def read_reval(path: Path) -> Iterator[Foreign]:
 
 def _newest(folder: Path, task: str) -> Path:
     """Returns the newest log of a task: their names are times, so it is the last by name."""
-    folders = sorted(path for path in folder.glob(f"{task}@*") if path.is_dir())
-    if len(folders) != 1:
-        names = [path.name for path in folders] or "none"
+    files = sorted(folder.glob(f"{task}@*/*.jsonl"))
+    names = sorted({file.parent.name for file in files})
+    if len(names) != 1:
         raise UserError(
-            f"expected one folder {task}@… in {str(folder)!r}, REval's model_generations, got {names}"
+            f"expected logs (.jsonl) in one folder {task}@… of {str(folder)!r}, REval's model_generations,"
+            f" got them in {names or 'none'}"
         )
-    files = sorted(folders[0].glob("*.jsonl"))
-    if not files:
-        raise UserError(f"expected a log (.jsonl) in {str(folders[0])!r}, got none")
     return files[-1]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from triathlon_runner import terminal
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.llm._api import Malformed, ModelUnavailableError
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.pasted_keys import remove_keys

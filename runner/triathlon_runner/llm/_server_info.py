@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json
 from triathlon_runner.llm._api import Chat, Completion, Message, ModelUnavailableError, Retryable, Sampling
 from triathlon_runner.llm._queue import jitter
 from triathlon_runner.llm._read import read_failure

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from triathlon_runner.json_text import in_words
+from triathlon_runner.foreign_files import in_words
 from triathlon_runner.records._base import SCHEMA_VERSION, Count, Outcome, Protocol, Strict, Usage
 
 

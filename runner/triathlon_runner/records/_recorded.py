@@ -1,6 +1,7 @@
 """Recorded results: replies that others published, graded by our engine; outcomes only, no texts."""
 
 import hashlib
+import re
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby, repeat
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -11,7 +12,6 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records._base import Count, Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
     AnswerRecord,
-    EvolvedRecord,
     LoopRecord,
     LoopStep,
     MaxLoops,
@@ -28,6 +28,8 @@ MEASURED_HERE: Final = "measured"
 _HASH_DIGITS: Final = 8
 MOST_SAMPLES: Final = 100_000
 """Of one task in one line: a line that claims more is damaged, and reading it would fill the memory."""
+_RUN: Final = re.compile(rf"(?P<name>[a-z_]+)(\*(?P<count>[0-9]{{1,{len(str(MOST_SAMPLES))}}}))?")
+"""Equal outcomes of samples that follow each other."""
 
 
 SourceDate = Annotated[str, Field(pattern=r"^([0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?)?$")]
@@ -111,27 +113,37 @@ class RecordedLine(Strict):
     further: the loops sustained are then the recording's."""
 
     @classmethod
-    def of(cls, record: UnitRecord, text: str) -> Self:
+    def of(cls, record: UnitRecord, text: str, *, differs: bool = False) -> Self:
         """Returns the line of a record; `text` is what the model wrote, of which it keeps the hash."""
-        loop = record if isinstance(record, LoopRecord) else None
-        runtime: dict[str, Any] = {}
+        fields = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
         if isinstance(record, RuntimeRecord):
-            runtime = {
-                "program_id": record.program_id,
-                "statements": tuple(map(RecordedStatement.of, record.statements)),
-                "output": record.output.outcome,
-                "output_by_authors": record.output_by_authors,
-            }
-        return cls(
-            task_id=record.task_id,
-            sample=record.sample,
-            outcome=record.outcome,
-            sustained_loops=loop.sustained_loops if loop else None,
-            loops_from_programs=loop.loops_from_programs if loop else 0,
-            parents=record.parents if isinstance(record, EvolvedRecord) else (),
-            program=_hash(text),
-            **runtime,
-        )
+            statements = tuple(map(RecordedStatement.of, record.statements))
+            fields |= {"statements": statements, "output": record.output.outcome}
+        return cls(**fields | {"program": _hash(text), "differs": differs})
+
+    def record(self, manifest: "RecordedManifest") -> "RecordedUnit":
+        """Returns the record that metrics read.
+
+        Raises:
+            ValueError: a loop suite has no such line.
+        """
+        common: dict[str, Any] = {**manifest.of_each_line, "task_id": self.task_id, "sample": self.sample}
+        common["outcome"] = self.outcome
+        if self.output is not None:
+            return RecordedRuntime(
+                **common,
+                style="cot" if manifest.suite.endswith("@cot") else "direct",
+                program_id=self.program_id,
+                statements=tuple(statement.record() for statement in self.statements),
+                output=_answer(self.output, ()),
+                output_by_authors=self.output_by_authors,
+            )
+        loops, max_loops = self.sustained_loops, manifest.max_loops
+        if loops is not None and max_loops is not None:
+            return RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)
+        if loops is not None or max_loops is not None:
+            raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")
+        return RecordedProgram(**common, parents=self.parents)
 
 
 class RecordedTask(Strict):
@@ -153,14 +165,45 @@ class RecordedTask(Strict):
         """
         left = MOST_SAMPLES
         for run in self.outcomes.split():
-            name, star, count = run.partition("*")
-            if star and not (count.isdecimal() and len(count) <= len(str(MOST_SAMPLES))):
-                raise ValueError(f"outcomes: expected an outcome such as 'passed*2', got {run[:40]!r}")
-            samples = int(count) if star else 1
-            left -= samples
-            if left < 0:
-                raise ValueError(f"outcomes: expected at most {MOST_SAMPLES} samples, got {run[:40]!r}")
-            yield from repeat(Outcome(name), samples)
+            parts = _RUN.fullmatch(run)
+            left -= int(parts["count"] or 1) if parts else MOST_SAMPLES
+            if parts is None or left < 0:
+                raise ValueError(
+                    "outcomes: expected an outcome such as 'passed*2' and at most"
+                    f" {MOST_SAMPLES} samples, got {run[:40]!r}"
+                )
+            yield from repeat(Outcome(parts["name"]), int(parts["count"] or 1))
+
+    def record(self, manifest: "RecordedManifest") -> "RecordedUnit":
+        """Returns one record of all samples.
+
+        Raises:
+            ValueError: there are none, or `samples` finds a fault.
+        """
+        samples = tuple(self.samples())
+        if not samples:
+            raise ValueError("outcomes: expected that of a sample, got none")
+        return RecordedUnit(
+            **manifest.of_each_line, task_id=self.task_id, outcome=samples[0], samples=samples
+        )
+
+    @classmethod
+    def of(cls, task_id: str, units: Sequence[tuple[RecordedLine, str]]) -> Self:
+        """Returns the line of a task's samples, each with what the model wrote.
+
+        Raises:
+            UserError: one of them is missing.
+        """
+        lines = [line for line, _ in units]
+        if [line.sample for line in lines] != list(range(len(lines))):
+            raise UserError(f"{task_id}: expected its samples from 0 on; finish the run before compacting it")
+        runs = ((name, len(list(same))) for name, same in groupby(line.outcome.value for line in lines))
+        return cls(
+            task_id=task_id,
+            outcomes=" ".join(f"{name}*{count}" if count > 1 else name for name, count in runs),
+            answers=_hash("\0".join(text for _, text in units)),
+            differs=tuple(line.sample for line in lines if line.differs),
+        )
 
 
 def recorded_lines(
@@ -176,20 +219,7 @@ def recorded_lines(
     tasks: dict[str, list[tuple[RecordedLine, str]]] = {line.task_id: [] for line, _ in units}
     for line, text in sorted(units, key=lambda unit: unit[0].sample):
         tasks[line.task_id].append((line, text))
-    return [_task(task_id, samples) for task_id, samples in tasks.items()]
-
-
-def _task(task_id: str, samples: Sequence[tuple[RecordedLine, str]]) -> RecordedTask:
-    lines = [line for line, _ in samples]
-    if [line.sample for line in lines] != list(range(len(lines))):
-        raise UserError(f"{task_id}: expected its samples from 0 on; finish the run before compacting it")
-    runs = ((name, len(list(same))) for name, same in groupby(line.outcome.value for line in lines))
-    return RecordedTask(
-        task_id=task_id,
-        outcomes=" ".join(f"{name}*{count}" if count > 1 else name for name, count in runs),
-        answers=_hash("\0".join(text for _, text in samples)),
-        differs=tuple(line.sample for line in lines if line.differs),
-    )
+    return [RecordedTask.of(task_id, samples) for task_id, samples in tasks.items()]
 
 
 def _hash(text: str) -> str:
@@ -202,11 +232,13 @@ class RecordedUnit(UnitRecord):
 
     task_is_cluster: ClassVar[bool] = True
     """Whether metrics count each task by itself; else several tasks share a program."""
+    samples: tuple[Outcome, ...] = ()
+    """Of a line that holds all samples of a task; `outcome` is then that of the first."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Of each sample that the line holds."""
-        return (self.outcome,)
+        return self.samples or (self.outcome,)
 
     @property
     def alike(self) -> Hashable:
@@ -215,28 +247,9 @@ class RecordedUnit(UnitRecord):
 
     def apart(self) -> "list[RecordedUnit]":
         """Returns each sample by itself."""
-        return [self]
-
-
-class RecordedSamples(RecordedUnit):
-    """A recorded line that holds all samples of a task; `outcome` is that of the first."""
-
-    samples: tuple[Outcome, ...]
-
-    @property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """Of each sample that the line holds."""
-        return self.samples
-
-    def apart(self) -> list[RecordedUnit]:
-        """Returns each sample by itself."""
-        one = RecordedUnit(
-            suite=self.suite,
-            model=self.model,
-            task_id=self.task_id,
-            protocol=self.protocol,
-            outcome=self.outcome,
-        )
+        if not self.samples:
+            return [self]
+        one = self.model_copy(update={"samples": ()})
         # Checked once and copied: a file has thousands of them.
         return [
             one.model_copy(update={"sample": sample, "outcome": outcome})
@@ -333,33 +346,17 @@ class RecordedManifest(Manifest):
         """False: recorded results are written whole."""
         return False
 
+    @property
+    def of_each_line(self) -> dict[str, Any]:
+        """What all records of its lines have in common."""
+        return {"suite": self.suite, "model": self.model, "protocol": self.protocol}
+
     def unit(self, line: bytes) -> RecordedUnit:
         """Returns the record that a line stands for: of one unit, or of all samples of a task.
 
         Raises:
             ValueError: the line is none of this suite.
         """
-        common: dict[str, Any] = {"suite": self.suite, "model": self.model, "protocol": self.protocol}
-        if self.line_holds == "task":
-            task = RecordedTask.model_validate_json(line)
-            samples = tuple(task.samples())
-            if not samples:
-                raise ValueError("outcomes: expected that of a sample, got none")
-            return RecordedSamples(**common, task_id=task.task_id, outcome=samples[0], samples=samples)
-        recorded = RecordedLine.model_validate_json(line)
-        common |= {"task_id": recorded.task_id, "sample": recorded.sample, "outcome": recorded.outcome}
-        if recorded.output is not None:
-            return RecordedRuntime(
-                **common,
-                style="cot" if self.suite.endswith("@cot") else "direct",
-                program_id=recorded.program_id,
-                statements=tuple(statement.record() for statement in recorded.statements),
-                output=_answer(recorded.output, ()),
-                output_by_authors=recorded.output_by_authors,
-            )
-        loops, max_loops = recorded.sustained_loops, self.max_loops
-        if (max_loops is None) != (loops is None):
-            raise ValueError(f"sustained_loops: got {loops}, of max_loops {max_loops}")
-        if max_loops is None or loops is None:
-            return RecordedProgram(**common, parents=recorded.parents)
-        return RecordedLoop(**common, max_loops=max_loops, sustained_loops=loops)
+        schema: type[RecordedTask | RecordedLine]
+        schema = RecordedTask if self.line_holds == "task" else RecordedLine
+        return schema.model_validate_json(line).record(self)

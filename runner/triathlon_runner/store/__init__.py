@@ -3,15 +3,16 @@
 What cannot be read or written is a `UserError` that names file and line; what was there stays as it was.
 """
 
-from triathlon_runner.store._file import ResultsFile
 from triathlon_runner.store._folder import (
     IMPORTED,
     VERIFIED,
     Archived,
+    Change,
     ResultsFolder,
     UnreadableManifestError,
     archive,
     archived,
+    compare_files,
     manifest_or_fault,
 )
 from triathlon_runner.store._graded_again import (
@@ -23,11 +24,10 @@ from triathlon_runner.store._graded_again import (
 from triathlon_runner.store._lines import (
     MAKE_MISSING,
     RUN_AGAIN,
-    Change,
     ContradictingLineError,
     DamagedLineError,
+    ResultsFile,
     Unit,
-    compare_files,
     count_lines,
     read_records,
     read_undamaged_records,

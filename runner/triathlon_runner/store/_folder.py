@@ -14,8 +14,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import why_not_plain
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json, why_not_plain
 from triathlon_runner.records import SCHEMA_VERSION, Manifest
 from triathlon_runner.store._lines import Head, Unit, read_records, replace_file, validation_fault
 
@@ -265,3 +264,26 @@ def archived(folder: ResultsFolder) -> Iterator[Archived]:
         if not why_not_plain(path, folder.root):
             model, *suite = path.relative_to(root).parent.parts
             yield Archived(model, "/".join(suite), path)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A unit with different outcomes in two files; None for a file without the unit."""
+
+    task_id: str
+    sample: int
+    before: str | None
+    after: str | None
+
+
+def compare_files(first: Path, second: Path) -> list[Change]:
+    """Returns the units that differ, in the order of the first file, then of the second."""
+    before, after = (
+        {(head.task_id, head.sample): head.outcome.value for head in read_records(path, Head)}
+        for path in (first, second)
+    )
+    return [
+        Change(*unit, before.get(unit), after.get(unit))
+        for unit in {**before, **after}
+        if before.get(unit) != after.get(unit)
+    ]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.foreign_files import why_not_plain
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import parse_json, why_not_plain
 from triathlon_runner.store._folder import VERIFIED, ResultsFolder
 
 
@@ -50,18 +49,14 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
     path = folder.verified(model)
     if not path.exists():
         return None
-    if why_not_plain(path, path.parent) or path.is_dir():  # a link leads anywhere, reading a pipe would wait
-        raise _unusable(model, "something that is no plain file")
+    prefix = f"runs/{model}/"
+    document: Any = "no plain file"
     try:
-        document = parse_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise _unusable(model, f"a file that cannot be read ({error})") from None
-    try:
-        predicate, prefix = document["predicate"], f"runs/{model}/"
+        if not why_not_plain(path, path.parent) and path.is_file():  # a link leads anywhere, a pipe waits
+            document = "no JSON"
+            document = parse_json(path.read_bytes())
+        predicate = document["predicate"]
         version = int(predicate["configuration"][0]["annotations"]["version"])
-        for file in document["subject"]:
-            if not file["name"].startswith(prefix):
-                raise _unusable(model, f"{file['name']!r}, a file of another folder")
         sha256 = {
             file["name"].removeprefix(prefix).removesuffix(".jsonl"): file["digest"]["sha256"]
             for file in document["subject"]
@@ -69,8 +64,11 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
         passed, result = predicate["passedTests"], predicate["result"] == "PASSED"
         if document != graded_again_statement(model, version, sha256, passed, result=result):
             raise ValueError
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
-        raise _unusable(model, f"{document!r:.60}") from None
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, OSError):
+        raise UserError(
+            f"expected the statement of `triathlon submit check` about the results of {model!r}, got"
+            f" {document!r:.120}; {how_to_grade_again(model)}"
+        ) from None
     return GradedAgain(version, {suite: sha256[suite] for suite in passed})
 
 
@@ -79,11 +77,4 @@ def how_to_grade_again(model: str) -> str:
     return (
         f"`triathlon submit check DIR --statement DIR/{VERIFIED}` writes it anew, with the folder"
         f" runs/{model} of these results as DIR"
-    )
-
-
-def _unusable(model: str, got: str) -> UserError:
-    return UserError(
-        f"expected the statement of `triathlon submit check` about the results of {model!r}, got {got};"
-        f" {how_to_grade_again(model)}"
     )

@@ -1,18 +1,20 @@
-"""Reading and writing JSON lines so that a line is complete or not there, and their faults in words."""
+"""Reading and writing lines of results so that a line is complete or not there, and their faults in words."""
 
-import json
+import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, TypeVar
+from types import TracebackType
+from typing import IO, Final, Generic, Self, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
 from triathlon_runner.errors import UserError
-from triathlon_runner.json_text import in_words
-from triathlon_runner.records import SCHEMA_VERSION, UnitRecord
+from triathlon_runner.foreign_files import in_words, parse_json
+from triathlon_runner.records import SCHEMA_VERSION, ProtocolHashes, UnitRecord, Usage
+from triathlon_runner.terminal import counted, first_of, shortened
 
 Unit = tuple[str, int]
 """(task_id, sample): what one line of a file stands for."""
@@ -28,8 +30,8 @@ MAKE_MISSING: Final = "`triathlon run`, or `import` of an imported log, makes wh
 """What to do about lines that were lost."""
 _SHOWN: Final = 60
 """Characters of a damaged line that its error shows."""
-_NO_OBJECT: Final = frozenset({"json_invalid", "model_type", "model_attributes_type"})
-"""Pydantic's names for a text that is no JSON object."""
+_NAMED: Final = 5
+"""Further lines with a fault that are named; others are counted."""
 
 
 class DamagedLineError(UserError):
@@ -48,7 +50,7 @@ class Head(UnitRecord):
 
 def read_records(path: Path, record: type[R]) -> Iterator[R]:
     """Yields the records of one file, in its order; a torn last line is skipped, no file has no lines."""
-    for number, _, parsed in parsed_lines(path, record):
+    for number, _, parsed in parsed_lines(path, record.model_validate_json):
         if isinstance(parsed, str):
             raise DamagedLineError(f"{path}, line {number}: {parsed}")
         yield parsed
@@ -64,7 +66,7 @@ def read_undamaged_records(
     """
     records: list[R] = []
     faults: dict[int, str] = {}
-    for number, _, parsed in parsed_lines(path, record):
+    for number, _, parsed in parsed_lines(path, record.model_validate_json):
         if isinstance(parsed, str):
             faults[number] = parsed
         elif fault := fault_of(parsed):
@@ -78,13 +80,15 @@ def usable_units(path: Path, record: type[UnitRecord]) -> set[Unit]:
     """Returns the units whose lines count: not the damaged, altered and torn ones; none without a file."""
     return {
         (parsed.task_id, parsed.sample)
-        for _, _, parsed in parsed_lines(path, record)
+        for _, _, parsed in parsed_lines(path, record.model_validate_json)
         if not isinstance(parsed, str) and not parsed.fault()
     }
 
 
-def parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | str]]:
-    """Yields each whole line with its number, and its record or what is wrong with it."""
+def parsed_lines(
+    path: Path, parse: Callable[[bytes], R], remedy: str = RUN_AGAIN
+) -> Iterator[tuple[int, bytes, R | str]]:
+    """Yields each whole line with its number, and its record or what is wrong with it and the remedy."""
     if not path.exists():
         return
     first_lines: dict[Unit, int] = {}
@@ -93,9 +97,9 @@ def parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | 
             if not line.endswith(b"\n"):
                 return
             try:
-                parsed = record.model_validate_json(line)
-            except ValidationError as error:
-                yield number, line, fault_of_line(line, error)
+                parsed = parse(line)
+            except ValueError as error:
+                yield number, line, _fault_of_line(line, error, remedy)
                 continue
             first = first_lines.setdefault((parsed.task_id, parsed.sample), number)
             if first == number:
@@ -103,29 +107,6 @@ def parsed_lines(path: Path, record: type[R]) -> Iterator[tuple[int, bytes, R | 
                 continue
             unit = f"{parsed.task_id!r}, sample {parsed.sample}: the other is line {first}"
             yield number, line, f"expected one line of each unit, got a second of {unit}; delete one of them"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A unit with different outcomes in two files; None for a file without the unit."""
-
-    task_id: str
-    sample: int
-    before: str | None
-    after: str | None
-
-
-def compare_files(first: Path, second: Path) -> list[Change]:
-    """Returns the units that differ, in the order of the first file, then of the second."""
-    before, after = (
-        {(head.task_id, head.sample): head.outcome.value for head in read_records(path, Head)}
-        for path in (first, second)
-    )
-    return [
-        Change(*unit, before.get(unit), after.get(unit))
-        for unit in {**before, **after}
-        if before.get(unit) != after.get(unit)
-    ]
 
 
 def validation_fault(error: ValidationError) -> str:
@@ -137,20 +118,21 @@ def validation_fault(error: ValidationError) -> str:
     return f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {message}"
 
 
-def fault_of_line(line: bytes, error: ValueError, remedy: str = RUN_AGAIN) -> str:
+def _fault_of_line(line: bytes, error: ValueError, remedy: str) -> str:
     """Returns what is wrong with a line that is no record, with its beginning and the remedy."""
-    text = line.decode(errors="replace").strip()
-    got = f"{text[:_SHOWN]!r}{'…' if len(text) > _SHOWN else ''}"
-    why = str(error).splitlines()[0]
-    if isinstance(error, ValidationError):
-        if error.errors(include_url=False)[0]["type"] in _NO_OBJECT:
-            return f"expected a JSON object, got {got}; {remedy}"
-        schema = json.loads(line).get("schema", SCHEMA_VERSION)
-        if schema != SCHEMA_VERSION:
-            expected = f"expected schema {SCHEMA_VERSION}, got {schema!r}"
-            return f"{expected}: another version wrote it; update the program"
-        why = validation_fault(error)
-    return f"expected a record of one unit, got {got} ({why}); {remedy}"
+    got = shortened(line.decode(errors="replace").strip(), _SHOWN)
+    try:
+        document = parse_json(line)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        return f"expected a JSON object, got {got!r}; {remedy}"
+    schema = document.get("schema", SCHEMA_VERSION)
+    if schema != SCHEMA_VERSION:
+        expected = f"expected schema {SCHEMA_VERSION}, got {schema!r}"
+        return f"{expected}: another version wrote it; update the program"
+    why = validation_fault(error) if isinstance(error, ValidationError) else str(error)
+    return f"expected a record of one unit, got {got!r} ({why}); {remedy}"
 
 
 def count_lines(path: Path) -> tuple[int, bool]:
@@ -212,3 +194,148 @@ def rewrite_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             f"cannot write {str(path)!r} ({error.strerror}); make room or make it writable and run again,"
             " nothing is lost"
         ) from None
+
+
+class ResultsFile(Generic[R]):
+    """The lines of one model and suite.
+
+    A line is complete or missing: opening the file moves a torn last line to `<suite>.jsonl.torn`, and a
+    message about that goes to `say`.
+    Only the position of each line is held in memory, so that a run of any length needs little. The file is
+    closed between two lines, so that a hundred models with twenty suites each need no descriptors.
+    """
+
+    def __init__(self, path: Path, record: type[R], say: Callable[[str], None] | None = None) -> None:
+        self.path = path
+        self._record = record
+        self._say = say
+        self._opened = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self._positions: dict[Unit, tuple[int, int]] = {}
+        self.size = 0
+        """Bytes."""
+        self.outcomes: Counter[str] = Counter()
+        self.protocols: set[ProtocolHashes] = set()
+        self.models_and_suites: set[tuple[str, str]] = set()
+        """(model, suite) pairs in the lines."""
+        self._usage: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            torn = set_torn_line_aside(self.path)
+            if torn is not None and self._say is not None:
+                self._say(
+                    f"{str(self.path)!r} ended in half a line, as after a power cut: moved to {str(torn)!r};"
+                    " its unit is asked again"
+                )
+            self.scan()
+            os.close(self._for_appending())
+            self._opened = True
+        except OSError as error:
+            raise UserError(
+                f"cannot open {str(self.path)!r} for writing ({error.strerror}); make it writable or pass"
+                " another --results"
+            ) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._opened and self.path.exists():
+            descriptor = self._for_appending()
+            os.fsync(descriptor)
+            os.close(descriptor)
+        self._opened = False
+
+    def _for_appending(self) -> int:
+        return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    def scan(self) -> None:
+        """Reads which units the file has, without opening it for writing; a torn last line is left out."""
+        faults: list[tuple[int, DamagedLineError]] = []
+        for number, line, parsed in parsed_lines(self.path, self._record.model_validate_json):
+            place = f"{self.path}, line {number}"
+            if isinstance(parsed, str):
+                faults.append((number, DamagedLineError(f"{place}: {parsed}")))
+            elif fault := parsed.fault():
+                message = f"{place}: {fault}; it does not count; {RUN_AGAIN}"
+                faults.append((number, ContradictingLineError(message)))
+            else:
+                self._count(parsed, len(line))
+        if not faults:
+            return
+        (_, error), *more = faults
+        if more:
+            lines = ", ".join(first_of([str(number) for number, _ in more], _NAMED))
+            raise type(error)(f"{error}; {counted(len(more), 'further line')} with a fault: {lines}")
+        raise error
+
+    @property
+    def units(self) -> Collection[Unit]:
+        """The units of the file, in its order."""
+        return self._positions.keys()
+
+    @property
+    def usage(self) -> Usage:
+        """Requests and tokens of all lines."""
+        return Usage(**self._usage)
+
+    def restart(self) -> None:
+        """Starts an empty file after the old one was archived."""
+        self.__exit__(None, None, None)
+        self._forget()
+        self.__enter__()
+
+    def remove(self) -> None:
+        """Removes a file without lines."""
+        assert not self._positions, "a file with lines is never removed"
+        self.path.unlink(missing_ok=True)
+
+    def append(self, record: R) -> None:
+        """Adds one finished unit."""
+        assert self._opened, "append outside `with`"
+        line = (record.model_dump_json(by_alias=True) + "\n").encode()
+        try:
+            descriptor, left = self._for_appending(), memoryview(line)
+            try:
+                while left:  # one call may write less than it is given
+                    left = left[os.write(descriptor, left) :]
+            except OSError:
+                os.ftruncate(descriptor, self.size)
+                raise
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise UserError(
+                f"cannot append to {str(self.path)!r} ({error}); make room and run again, nothing is lost"
+            ) from None
+        self._count(record, len(line))
+
+    def sort(self, order: Sequence[Unit]) -> None:
+        """Puts the lines into the suite's order, so that the same replies give the same bytes."""
+        place = {unit: number for number, unit in enumerate(order)}
+        units_in_order = sorted(self._positions, key=lambda unit: (place.get(unit, len(place)), unit))
+        if units_in_order == list(self._positions):
+            return
+        sizes = {unit: self._positions[unit][1] for unit in units_in_order}
+        starts = itertools.accumulate(sizes.values(), initial=0)
+        with self.path.open("rb") as lines:
+
+            def copy(file: IO[bytes]) -> None:
+                for unit, size in sizes.items():
+                    lines.seek(self._positions[unit][0])
+                    file.write(lines.read(size))
+
+            rewrite_file(self.path, copy)
+        self._positions = {unit: (start, sizes[unit]) for unit, start in zip(sizes, starts, strict=False)}
+
+    def _count(self, record: UnitRecord, size: int) -> None:
+        self._positions[record.task_id, record.sample] = (self.size, size)
+        self.size += size
+        self.outcomes[record.outcome.value] += 1
+        self.protocols.add(record.protocol)
+        self.models_and_suites.add((record.model, record.suite))
+        self._usage.update(dict(record.usage))

@@ -16,7 +16,7 @@ from triathlon_runner.records import (
     RecordedUnit,
 )
 from triathlon_runner.store._folder import read_manifest_file
-from triathlon_runner.store._lines import DamagedLineError, fault_of_line, replace_file
+from triathlon_runner.store._lines import DamagedLineError, parsed_lines, replace_file
 
 _LINES: Final = ".jsonl"
 _IMPORT_ANEW: Final = "import the recording anew"
@@ -70,16 +70,13 @@ class RecordedFile:
         """Returns the record of each line, which may hold all samples of a task."""
         manifest = self.read_manifest()
         records: list[RecordedUnit] = []
-        for number, line in enumerate(self.lines.read_bytes().splitlines(keepends=True), start=1):
-            try:
-                record = manifest.unit(line)
-                fault = record.fault()
-            except ValueError as error:
-                place = f"{self.lines}, line {number}"
-                raise DamagedLineError(f"{place}: {fault_of_line(line, error, _IMPORT_ANEW)}") from None
-            if fault:
-                raise DamagedLineError(f"{self.lines}, line {number}: {fault}; {_IMPORT_ANEW}")
-            records.append(record)
+        for number, _, parsed in parsed_lines(self.lines, manifest.unit, _IMPORT_ANEW):
+            place = f"{self.lines}, line {number}"
+            if isinstance(parsed, str):
+                raise DamagedLineError(f"{place}: {parsed}")
+            if fault := parsed.fault():
+                raise DamagedLineError(f"{place}: {fault}; {_IMPORT_ANEW}")
+            records.append(parsed)
         counts = Counter(outcome for record in records for outcome in record.outcomes)
         counted = {outcome.value: counts[outcome] for outcome in sorted(counts)}
         if counted != manifest.outcomes:

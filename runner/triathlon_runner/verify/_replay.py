@@ -1,6 +1,7 @@
 """Work that a manifest describes, with a model and a judge that answer from a record."""
 
 from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
 
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.grading import Grader
@@ -15,16 +16,27 @@ class NotInEvidenceError(InfrastructureError):
     """The suite asks a question to which the record holds no reply."""
 
 
-class ReplayModel:
-    """Answers one unit's questions with the replies that its record holds."""
+class Replay:
+    """A model, or the LLM judge, that answers with stored replies: those to one key in their order."""
 
-    def __init__(self, record: UnitRecord, kind: ModelKind) -> None:
-        self.id = record.model
-        self.kind = kind
-        self._question_in = record.question_in
+    def __init__(
+        self,
+        model_id: str,
+        kind: ModelKind,
+        replies: Iterable[tuple[str, Reply]] = (),
+        key_of: Callable[[str], str] = lambda _prompt: "",
+        *,
+        gave_nothing: bool = False,
+    ) -> None:
+        """Takes replies with their keys, and what tells the key of a prompt.
+
+        `gave_nothing`: where no reply is left, the model could not be asked, instead of being asked too much.
+        """
+        self.id, self.kind = model_id, kind
+        self._key_of, self._gave_nothing = key_of, gave_nothing
         self._replies: dict[str, deque[Reply]] = defaultdict(deque)
-        for question in record.questions():
-            self._replies[question.key].append(question.reply)
+        for key, reply in replies:
+            self._replies[key].append(reply)
 
     async def ask(
         self,
@@ -33,46 +45,19 @@ class ReplayModel:
         *,
         sample: int = 0,  # noqa: ARG002
     ) -> Answer:
-        """Returns the stored reply to this question.
-
-        Raises:
-            NotInEvidenceError: the record holds none.
-        """
-        text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
-        replies = self._replies[self._question_in(text)]
-        if not replies:
-            raise NotInEvidenceError(f"no reply is stored to the question {text[-200:]!r}")
-        return _answer(replies.popleft(), self.id)
-
-
-class ReplayJudge:
-    """Answers as the LLM judge of one record, with the replies that the record holds."""
-
-    def __init__(self, model_id: str, record: UnitRecord | None = None) -> None:
-        """Makes the judge of a record; without one it stands for the judge of a whole file."""
-        self.id = model_id
-        self.kind: ModelKind = "instruct"
-        self._record = record
-
-    async def ask(
-        self,
-        prompt: Chat | Completion,  # noqa: ARG002  as `Model` has it, here and in the other
-        sampling: Sampling,  # noqa: ARG002
-        *,
-        sample: int = 0,
-    ) -> Answer:
-        """Returns the stored reply to this attempt.
+        """Returns the next stored reply to this question.
 
         Raises:
             ModelUnavailableError: there is none, and the record says that the judge gave nothing.
-            NotInEvidenceError: there is none, but the record has a similarity.
+            NotInEvidenceError: there is none, but the record has what follows from one.
         """
-        replies = self._record.recorded_judge_replies() if self._record is not None else ()
-        if sample < len(replies):
-            return _answer(replies[sample], self.id)
-        if self._record is not None and self._record.judge_gave_nothing:
+        text = prompt.text if isinstance(prompt, Completion) else prompt.messages[-1].content
+        replies = self._replies[self._key_of(text)]
+        if replies:
+            return Answer(replies.popleft(), Usage(), 0.0, self.id)
+        if self._gave_nothing:
             raise ModelUnavailableError("the judge could not be asked then")
-        raise NotInEvidenceError(f"the judge was asked {len(replies)} times, not {sample + 1}")
+        raise NotInEvidenceError(f"no reply is stored to the question {text[-200:]!r}")
 
 
 async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord:
@@ -82,8 +67,12 @@ async def replayed(record: UnitRecord, work: Work, grader: Grader) -> UnitRecord
         NotInEvidenceError: graded now, the unit needs a reply that was not asked for.
         SandboxError: our machinery failed.
     """
-    model = ReplayModel(record, work.row.kind)
-    judge = ReplayJudge(work.judge.id, record) if work.judge is not None else None
+    replies = ((question.key, question.reply) for question in record.questions())
+    model = Replay(record.model, work.row.kind, replies, record.question_in)
+    judge = None
+    if work.judge is not None:
+        replies = (("", reply) for reply in record.recorded_judge_replies())
+        judge = Replay(work.judge.id, "instruct", replies, gave_nothing=record.judge_gave_nothing)
     suite = work.built.suite
     return await suite.run(UnitRun(record.task_id, record.sample, model, grader, work.protocol, judge))
 
@@ -100,14 +89,9 @@ def work_of(model: str, built: BuiltSuite, manifest: Manifest | None) -> Work:
         hashes = manifest.protocol.model_dump()
         return Work(row_without_server(model, kind), built, {**manifest.settings, **hashes})
     kind, judge = "base" if asks_base_model(manifest.settings) else "instruct", manifest.judge
-    settings, temperature = (
-        all_settings(built.suite, kind, judge),
-        sampling_of(manifest.settings).get("temperature"),
-    )
+    settings = all_settings(built.suite, kind, judge)
+    temperature = sampling_of(manifest.settings).get("temperature")
     if temperature is not None:
         settings = at_temperature(settings, temperature)
-    return Work(row_without_server(model, kind), built, settings, ReplayJudge(judge) if judge else None)
-
-
-def _answer(reply: Reply, model: str) -> Answer:
-    return Answer(reply, Usage(), 0.0, model)
+    replay = Replay(judge, "instruct") if judge else None
+    return Work(row_without_server(model, kind), built, settings, replay)

@@ -21,7 +21,6 @@ from triathlon_runner.records import (
     ProtocolHashes,
     Receipt,
     RecordedManifest,
-    RecordedSamples,
     RecordedUnit,
     UnitRecord,
     Usage,
@@ -263,7 +262,7 @@ def _alone(record: UnitRecord, sample: int) -> UnitRecord:
 
 def _kinds(units: Sequence[tuple[UnitRecord, int, Outcome]]) -> Sequence[Hashable]:
     """Equal for recorded units of which every metric has the same value; else of one unit alone."""
-    if any(isinstance(record, RecordedSamples) for record, *_ in units[:1]):
+    if any(isinstance(record, RecordedUnit) and record.samples for record, *_ in units[:1]):
         return [outcome for *_, outcome in units]
     return [record.alike if isinstance(record, RecordedUnit) else n for n, (record, *_) in enumerate(units)]
 

@@ -41,18 +41,13 @@ def test_not_a_number() -> None:
     assert math.isnan(nan)
 
 
-def test_huge_integer() -> None:
-    """An integer beyond the interpreter's limit on decimal digits survives."""
+def test_values_without_a_plain_text() -> None:
+    """An integer beyond the limit on decimal digits survives; a set has one text in every process.
+
+    What has no source text is an error, not a text that evaluates to something else.
+    """
     number = 7**9000
     assert eval(value_source(number)) == number
-
-
-def test_sets_have_one_text() -> None:
-    """A set has one text in every process, whatever its order in memory."""
     assert value_source({"b", "a", "c"}) == "{'a', 'b', 'c'}"
-
-
-def test_unknown_values_are_refused() -> None:
-    """What has no source text is an error, not a text that evaluates to something else."""
     with pytest.raises(TypeError, match="object"):
         value_source(object())

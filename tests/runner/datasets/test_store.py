@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -16,43 +15,31 @@ CONTENT = b'{"task_id": "a/0"}\n'
 PACKED = gzip.compress(CONTENT, mtime=0)
 
 
-class _Release(BaseHTTPRequestHandler):
-    """Serves `/whole`, cuts `/half` short, redirects `/moved`, knows nothing else."""
-
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        if self.path == "/moved":
-            self.send_response(302)
-            self.send_header("Location", "/whole")
-            self.end_headers()
-            return
-        if self.path not in ("/whole", "/half"):
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(PACKED)))
-        self.end_headers()
-        self.wfile.write(PACKED if self.path == "/whole" else PACKED[:10])
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def _release() -> Iterator[tuple[str, list[str]]]:
+@pytest.fixture
+def release() -> Iterator[tuple[str, list[str]]]:
+    """A server that has `/whole`, cuts `/half` short and redirects `/moved`; what it was asked for."""
     asked: list[str] = []
-    handler = type("Handler", (_Release,), {"asked": asked})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            content = {"/whole": PACKED, "/half": PACKED[:10]}.get(self.path, b"")
+            self.send_response(302 if self.path == "/moved" else 200 if content else 404)
+            self.send_header("Location", "/whole")
+            self.send_header("Content-Length", str(len(PACKED) if content else 0))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    yield f"http://127.0.0.1:{server.server_address[1]}", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
 
 
 @pytest.fixture(autouse=True)
@@ -62,11 +49,11 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _file(url: str = "http://127.0.0.1:9/none", sha256: str | None = None) -> DataFile:
     digest = sha256 or hashlib.sha256(PACKED).hexdigest()
-    return DataFile("rows.jsonl.gz", url, digest, "file", "v1", "MIT")
+    return DataFile("rows.jsonl.gz", url, digest, "v1", "MIT")
 
 
 def _content_file(url: str = "http://127.0.0.1:9/none") -> DataFile:
-    return DataFile("rows.jsonl", url, hashlib.sha256(CONTENT).hexdigest(), "content", "v1", "MIT")
+    return DataFile("rows.jsonl", url, hashlib.sha256(CONTENT).hexdigest(), "v1", "MIT")
 
 
 def test_folder_first(tmp_path: Path) -> None:
@@ -97,13 +84,13 @@ def test_wrong_file_in_folder(tmp_path: Path, data: bytes) -> None:
         store.read(_content_file())
 
 
-def test_fetched_once(tmp_path: Path) -> None:
+def test_fetched_once(tmp_path: Path, release: tuple[str, list[str]]) -> None:
     """What was fetched is kept: the second reading asks nobody. Redirections are followed."""
-    with _release() as (base, asked):
-        store = DataStore(cache=tmp_path / "deep" / "cache")
-        assert store.read(_file(f"{base}/moved")) == CONTENT
-        assert store.read(_file(f"{base}/moved")) == CONTENT
-        assert asked == ["/moved", "/whole"]
+    base, asked = release
+    store = DataStore(cache=tmp_path / "deep" / "cache")
+    assert store.read(_file(f"{base}/moved")) == CONTENT
+    assert store.read(_file(f"{base}/moved")) == CONTENT
+    assert asked == ["/moved", "/whole"]
     assert [path.name for path in (tmp_path / "deep" / "cache").iterdir()] == ["rows.jsonl.gz"]
 
 
@@ -115,23 +102,25 @@ def test_fetched_once(tmp_path: Path) -> None:
         ("absent", None, "fetching it failed"),
     ],
 )
-def test_a_failed_download_is_not_kept(tmp_path: Path, path: str, sha256: str | None, fault: str) -> None:
+def test_a_failed_download_is_not_kept(
+    tmp_path: Path, release: tuple[str, list[str]], path: str, sha256: str | None, fault: str
+) -> None:
     """A download with another hash, one that breaks off, or a missing file leaves nothing behind."""
-    with _release() as (base, _), pytest.raises(DataUnavailableError, match=fault):
-        DataStore(cache=tmp_path).read(_file(f"{base}/{path}", sha256))
+    with pytest.raises(DataUnavailableError, match=fault):
+        DataStore(cache=tmp_path).read(_file(f"{release[0]}/{path}", sha256))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_no_network(tmp_path: Path) -> None:
+def test_no_network(tmp_path: Path, release: tuple[str, list[str]]) -> None:
     """The message names the places that were looked at and the way out; `fetch=False` asks nobody."""
     with pytest.raises(DataUnavailableError) as caught:
         DataStore(cache=tmp_path / "c", folder=tmp_path).read(_file())
     for part in (str(tmp_path / "c"), "--data", "TRIATHLON_DATA", "http://127.0.0.1:9/none"):
         assert part in str(caught.value)
-    with _release() as (base, asked):
-        with pytest.raises(DataUnavailableError, match="switched off"):
-            DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
-        assert asked == []
+    base, asked = release
+    with pytest.raises(DataUnavailableError, match="switched off"):
+        DataStore(cache=tmp_path, fetch=False).read(_file(f"{base}/whole"))
+    assert asked == []
 
 
 LITERAL = "\nOne {place}.\n"
@@ -152,7 +141,7 @@ def test_a_text_in_a_python_file(
     """A literal is read without executing its file, pinned by its own hash, and kept as that text."""
     monkeypatch.setattr("triathlon_runner.datasets._store.fetch", lambda _url: source.encode())
     digest = hashlib.sha256(LITERAL.encode()).hexdigest()
-    file = DataFile("texts/one.txt", "http://127.0.0.1:9/a.py", digest, "file", "v1", "MIT", literal="TEXT")
+    file = DataFile("texts/one.txt", "http://127.0.0.1:9/a.py", digest, "v1", "MIT", literal="TEXT")
     store = DataStore(cache=tmp_path)
     if fault:
         with pytest.raises(DataUnavailableError, match=fault):
@@ -162,16 +151,11 @@ def test_a_text_in_a_python_file(
     assert DataStore(cache=tmp_path / "none", folder=tmp_path, fetch=False).read(file) == LITERAL.encode()
 
 
-def test_spoilt_cache_is_fetched_again(tmp_path: Path) -> None:
-    """A file in the cache that is no longer the pinned one is replaced, never read."""
+def test_a_cache_that_is_spoilt_or_no_folder(tmp_path: Path, release: tuple[str, list[str]]) -> None:
+    """A file that is no longer the pinned one is fetched again; what is no folder is the user's to fix."""
     (tmp_path / "rows.jsonl.gz").write_bytes(b"spoilt")
-    with _release() as (base, _):
-        assert DataStore(cache=tmp_path).read(_file(f"{base}/whole")) == CONTENT
+    assert DataStore(cache=tmp_path).read(_file(f"{release[0]}/whole")) == CONTENT
     assert (tmp_path / "rows.jsonl.gz").read_bytes() == PACKED
-
-
-def test_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    """A cache that is no folder is the user's to fix."""
     (tmp_path / "cache").write_text("a file")
-    with _release() as (base, _), pytest.raises(DataUnavailableError, match="can't be written"):
-        DataStore(cache=tmp_path / "cache").read(_file(f"{base}/whole"))
+    with pytest.raises(DataUnavailableError, match="can't be written"):
+        DataStore(cache=tmp_path / "cache").read(_file(f"{release[0]}/whole"))

@@ -1,26 +1,125 @@
-"""From files to problems, with what a prompt asks and shows; each set is read once a process."""
+"""Our problems' files, TOML, one a problem, and the problems that they make; each set is read once a process.
+
+The files' schema is strict, so that a misspelt key is refused.
+"""
 
 import ast
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cache
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeVar
 
-from triathlon_runner.datasets._problem import ClassProblem, Comparison, Problem
-from triathlon_runner.datasets.core import _schema
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from triathlon_runner.datasets._problem import ClassProblem, Comparison, Oracle, Problem
 from triathlon_runner.syntax import top_functions
 
 VERSION: Final = "0.1"
 """Raised when a problem changes; `sha256` tells versions apart exactly."""
-
-
 SETS: Final = (
     *("seeds", "difficult", "creative", "subtle", "combine", "tool_use"),
     *("tool_use-main_only", "verbose", "concise", "decompose"),
 )
 """Names that `problems` knows; `classes` stand apart."""
+CANARY: Final = "triathlon-core canary 2f9d61c8-7b0e-4a53-9c1d-e84a5f30b7d6: keep out of training data"
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class _File(_Entry):
+    canary: str
+
+
+class WrongEntry(_Entry):
+    why: str
+    code: str
+
+
+class SurvivorEntry(_Entry):
+    mutant: str
+    reason: str
+
+
+class ComparisonEntry(_Entry):
+    oracle: Oracle
+    tolerance: float = 0.0
+
+
+class FunctionEntry(_Entry):
+    """A function to write."""
+
+    prompt: str
+    reference: str
+    requires: str = ""
+    comparison: ComparisonEntry = ComparisonEntry(oracle="exact")
+    inputs: dict[str, str]
+    survivors: list[SurvivorEntry] = []
+
+
+class ProblemFile(FunctionEntry, _File):
+    """seeds, difficult, creative, subtle, combine, tool_use."""
+
+    level: int
+    topics: list[str]
+    parents: list[str] = []
+    """Names of seeds; two for combine."""
+    helpers: str = ""
+    """tool_use: the functions offered, with docstrings."""
+    wrong: list[WrongEntry]
+    translations: dict[str, str] = {}
+
+
+class RewordedFile(_File):
+    """verbose, concise: the seed of the same name, asked in other words."""
+
+    prompt: str
+
+
+class DecomposedFile(_File):
+    """decompose: the seed of the same name, split into two problems."""
+
+    half: list[FunctionEntry]
+    join: str
+    """A program that solves the seed by calling both halves."""
+
+
+class ClassFile(_File):
+    level: int
+    topics: list[str]
+    class_name: str
+    reference: str
+    test: str
+    survivors: list[SurvivorEntry] = []
+
+
+F = TypeVar("F", bound=_File)
+
+
+def read_files(name: str, schema: type[F]) -> dict[str, F]:
+    """Returns every file of a folder by its stem, in the order of the names; none for no folder."""
+    content: dict[str, F] = {}
+    for path in sorted((Path(__file__).parent / name).glob("*.toml")):
+        try:
+            content[path.stem] = schema.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, ValidationError) as error:
+            raise ValueError(f"core/{name}/{path.name}: {error}") from error
+    return content
+
+
+@cache
+def read_problems(name: str) -> dict[str, ProblemFile]:
+    return read_files(name, ProblemFile)
+
+
+@cache
+def read_decomposed() -> dict[str, DecomposedFile]:
+    return read_files("decompose", DecomposedFile)
 
 
 def asked_function(prompt: str) -> ast.FunctionDef:
@@ -53,14 +152,12 @@ def assertion(prompt: str) -> str:
     return f"assert {shown[0][0]} == {shown[0][1]}" if shown else ""
 
 
-def with_helpers(entry: _schema.ProblemFile, program: str) -> str:
+def with_helpers(entry: ProblemFile, program: str) -> str:
     """A program behind the helper functions that its prompt offers (tool_use)."""
     return f"{entry.helpers.rstrip()}\n\n\n{program}" if entry.helpers else program
 
 
-def _function(
-    task_id: str, entry: _schema.FunctionEntry, origin: _schema.ProblemFile, parents: list[str]
-) -> Problem:
+def _function(task_id: str, entry: FunctionEntry, origin: ProblemFile, parents: list[str]) -> Problem:
     """Returns the problem of one entry; level and topics are those of `origin`."""
     return Problem(
         task_id=f"core/{task_id}",
@@ -78,7 +175,7 @@ def _function(
 
 def _written(set_name: str) -> Iterator[Problem]:
     """Problems of their own; `tool_use-main_only` are those of tool_use without the helpers in the prompt."""
-    for name, entry in _schema.read_problems(set_name.removesuffix("-main_only")).items():
+    for name, entry in read_problems(set_name.removesuffix("-main_only")).items():
         problem = _function(f"{set_name}/{name}", entry, entry, entry.parents)
         prompt = entry.prompt if set_name == "tool_use-main_only" else with_helpers(entry, entry.prompt)
         yield replace(problem, prompt=prompt, reference=with_helpers(entry, entry.reference))
@@ -86,15 +183,15 @@ def _written(set_name: str) -> Iterator[Problem]:
 
 def _reworded(set_name: str) -> Iterator[Problem]:
     """Seeds in other words: everything but the prompt is the seed's."""
-    seeds = _schema.read_problems("seeds")
-    for name, entry in _schema.read_reworded(set_name).items():
+    seeds = read_problems("seeds")
+    for name, entry in read_files(set_name, RewordedFile).items():
         seed = seeds[name].model_copy(update={"prompt": entry.prompt})
         yield _function(f"{set_name}/{name}", seed, seed, [name])
 
 
 def _decomposed() -> Iterator[Problem]:
-    seeds = _schema.read_problems("seeds")
-    for name, entry in _schema.read_decomposed().items():
+    seeds = read_problems("seeds")
+    for name, entry in read_decomposed().items():
         for number, half in enumerate(entry.half, start=1):
             yield _function(f"decompose/{name}-{number}", half, seeds[name], [name])
 
@@ -125,7 +222,7 @@ def classes() -> tuple[ClassProblem, ...]:
             level=entry.level,
             topics=tuple(entry.topics),
         )
-        for name, entry in _schema.read_classes().items()
+        for name, entry in read_files("classes", ClassFile).items()
     )
 
 

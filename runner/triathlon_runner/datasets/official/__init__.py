@@ -4,8 +4,7 @@ Every function that takes a `DataStore` raises a `DataUnavailableError` where a 
 be fetched.
 """
 
-from triathlon_runner.datasets.official._assertions import example_assertion, named_calls, tested_function
-from triathlon_runner.datasets.official._catalogue import (
+from triathlon_runner.datasets.official._files import (
     CLASSEVAL,
     CRUXEVAL,
     DREVAL_DATA,
@@ -20,39 +19,38 @@ from triathlon_runner.datasets.official._catalogue import (
     MBXP,
     MBXP_LANGUAGES,
     PROMPT_FILES,
-    EvoEvalSet,
-    MbxpLanguage,
-    loop_prompts,
-    runtime_prompts,
-)
-from triathlon_runner.datasets.official._evalplus import (
-    humaneval,
-    humaneval_original,
-    humaneval_plus,
-    humaneval_problem,
-    mbpp_plus,
-    mbpp_problem,
-)
-from triathlon_runner.datasets.official._evoeval import (
-    evoeval,
-    evoeval_main_only,
-    evoeval_problem,
-    evolved_problem,
-    graded_typed,
-    humaneval_pro,
-    mbpp_pro,
-)
-from triathlon_runner.datasets.official._raw import (
     CruxevalTask,
     DrevalInput,
     DrevalProgram,
+    EvoEvalSet,
+    MbxpLanguage,
     MbxpRow,
     Row,
     class_problem,
     classeval,
     cruxeval,
     dreval,
+    loop_prompts,
     mbxp,
+    runtime_prompts,
+)
+from triathlon_runner.datasets.official._functions import (
+    evoeval,
+    evoeval_main_only,
+    evoeval_problem,
+    evolved_problem,
+    example_assertion,
+    graded_typed,
+    humaneval,
+    humaneval_original,
+    humaneval_plus,
+    humaneval_pro,
+    humaneval_problem,
+    mbpp_plus,
+    mbpp_pro,
+    mbpp_problem,
+    named_calls,
+    tested_function,
 )
 
 __all__ = [

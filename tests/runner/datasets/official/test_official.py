@@ -9,7 +9,7 @@ import pytest
 
 from support.official_data import official_store
 from triathlon_runner.datasets import Comparison, DataStore, Problem, official
-from triathlon_runner.datasets.official import _catalogue
+from triathlon_runner.datasets.official import _files
 
 pytestmark = [
     pytest.mark.official,
@@ -163,7 +163,8 @@ def test_mbxp(store: DataStore, language: official.MbxpLanguage, count: int) -> 
 
 
 def test_dreval(store: DataStore) -> None:
-    """DREval has 85 functions and 69 classes; its questions stay inside programs and inputs."""
+    """DREval has 85 functions and 69 of ClassEval's 100 classes; its questions stay inside the programs."""
+    assert len(official.classeval(store)) == 100
     programs = official.dreval(store)
     assert [sum(program.test is None for program in programs), len(programs)] == [85, 154]
     for program in programs:
@@ -173,14 +174,9 @@ def test_dreval(store: DataStore) -> None:
             assert all(1 <= line <= lines for line, _ in question.statements)
 
 
-def test_classeval(store: DataStore) -> None:
-    """The reader gives every row of the file."""
-    assert len(official.classeval(store)) == 100
-
-
 def test_catalogue(store: DataStore) -> None:
     """Every file of the catalogue has its own name and hash, and the folder's files are these."""
-    files = _catalogue.FILES.values()
+    files = _files.FILES.values()
     assert len(files) == 31
     assert len({file.name for file in files}) == len({file.sha256 for file in files}) == len(files)
     for file in files:

@@ -1,19 +1,21 @@
-"""Grades one unit of a foreign log, each program once, and compares the log's own verdict with ours."""
+"""The units of other programs' logs, as every reader yields them, and grading one of them.
+
+Each program is graded once, and the log's own verdict is compared with ours.
+"""
 
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
-from triathlon_runner.grading import Comparison, Grader, base_outcome
-from triathlon_runner.imports._foreign import QUESTIONS, Foreign, ForeignAnswers, ForeignLoop, ForeignSample
-from triathlon_runner.imports._formats import WHOLE_PROGRAMS
-from triathlon_runner.json_text import parse_json
+from triathlon_runner.foreign_files import object_of, parse_json
+from triathlon_runner.grading import NO_VERDICT, Comparison, Grader, TheirVerdict, base_outcome
 from triathlon_runner.memo import memo_key
 from triathlon_runner.records import (
     AnswerRecord,
@@ -36,6 +38,73 @@ from triathlon_runner.terminal import counted
 from triathlon_runner.verify import NotInEvidenceError, replayed
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignSample:
+    """One answer to one task: a reply, or a program that is graded as it is."""
+
+    task_id: str
+    """As the log has it: an id, a folder, a number or a position."""
+    text: str
+    """A reply, from which the program or answer is extracted as in a run."""
+    prompt: str = ""
+    is_program: bool = False
+    """Whether the text is the program."""
+    completes: bool = False
+    """Whether the program continues the problem's prompt, and is executed behind it."""
+    about: str = ""
+    """What the log has of the task beside the prompt, such as its row of the data set."""
+    subset: str = ""
+    """The data set that the row names, where a log holds several."""
+    theirs: TheirVerdict = NO_VERDICT
+    error: str = ""
+    """Why the log has no reply; empty where it has one."""
+    cut: bool = False
+    """Whether a limit of tokens ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLoop:
+    """One task's loops: programs and the sentences behind them."""
+
+    task_id: str
+    programs: tuple[str, ...]
+    sentences: tuple[str, ...]
+    """One for each program; empty for the last where the loop ended with it."""
+    sustained_loops: int | None = None
+    """By the log; None where it does not say."""
+    replies: bool = False
+    """Whether `programs` and `sentences` are whole replies, from which both are still to be extracted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignAnswers:
+    """The replies to all questions about one (program, input)."""
+
+    task_id: str
+    replies: Mapping[str, Sequence[str]]
+    """By the kind of question: coverage, state and path have one for each statement, output has one."""
+
+
+WHOLE_PROGRAMS = frozenset({"evalplus", "evoeval", "human-eval", "bigcode", "lm-eval"})
+"""Formats whose samples are programs to be graded as they are, not replies."""
+QUESTIONS: Final = ("coverage", "state", "path", "output")
+"""REval's four kinds of question."""
+Foreign = ForeignSample | ForeignLoop | ForeignAnswers
+
+
+def task_name(value: Any) -> str | None:
+    """Returns a task's id or number as a text; None for no id."""
+    return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else None
+
+
+def text_of(row: Any, key: str, where: str) -> str:
+    """Returns a text field of an object."""
+    value = object_of(row, where).get(key)
+    if not isinstance(value, str):
+        raise UserError(f"{where}: expected the text {key!r}, got {value!r:.80}; is this the right format?")
+    return value
+
+
 class CachingGrader:
     """Grades a program of a problem once, however many models wrote it, also in calls after this one."""
 
@@ -43,7 +112,7 @@ class CachingGrader:
         """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory."""
         self._grader, self._file = grader, file
         self._verdicts: dict[str, Verdict] = {}
-        self._grading: dict[str, asyncio.Future[Verdict]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
         if file is None:
             return
         line = b""
@@ -75,16 +144,11 @@ class CachingGrader:
 
     async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
         """Returns the verdict stored under a key, made by `memo_key`; without one, grades and stores it."""
-        if (stored := self._verdicts.get(key)) is not None:
-            return stored
-        if key not in self._grading:
-            self._grading[key] = asyncio.ensure_future(grade())
-            self._grading[key].add_done_callback(lambda _: self._grading.pop(key, None))
-        verdict = await self._grading[key]
-        if key not in self._verdicts:
-            self._verdicts[key] = verdict
-            self._append(json.dumps([key, verdict.model_dump_json()]))
-        return verdict
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._verdicts:
+                self._verdicts[key] = await grade()
+                self._append(json.dumps([key, self._verdicts[key].model_dump_json()]))
+        return self._verdicts[key]
 
     def _append(self, line: str) -> None:
         if self._file is None:
