@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
 from triathlon_site.figures import PricePoint, price_score
-from triathlon_site.frontier import (
+from triathlon_site.pages._reported import ShownScore
+from triathlon_site.pages.front import FRONT, AllModels, ModelRow
+from triathlon_site.ranking import (
     DOUBT,
-    DRAWS,
+    FRONTIER_DRAWS,
     frontier_shares,
     interval_draws,
     not_told_apart,
     undominated,
 )
-from triathlon_site.pages._reported import ShownScore
-from triathlon_site.pages.front import FRONT, AllModels, ModelRow
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
 
@@ -111,7 +111,7 @@ class ScoredModels(NamedTuple):
     all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
     it is not known."""
     draws: NDArray[np.float64]
-    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
+    """In whole steps from 0 to STEPS, shape (FRONTIER_DRAWS, models): only their order counts."""
 
 
 class FrontierRow(NamedTuple):
@@ -159,7 +159,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     values = {
         "questions": questions(scored[0]) if scored else [],
         "prices": _prices(scored[0]) if scored else Markup(""),
-        "draws": DRAWS,
+        "draws": FRONTIER_DRAWS,
         "least_ran": LEAST_RAN,
         "data": DATA,
         "table": TABLE,
@@ -182,7 +182,7 @@ def scored_models(table: AllModels, solved: Mapping[str, float], score: ChoiceSc
         ends = np.array([(place.value, place.low, place.high) for place in places])
         texts = [[formats.points(end) for end in line] for line in ends.tolist()]
         every = table.index.draws
-        draws = every[:: max(1, len(every) // DRAWS)][:DRAWS]
+        draws = every[:: max(1, len(every) // FRONTIER_DRAWS)][:FRONTIER_DRAWS]
     else:
         ends, texts = _ends(rows, score)
         intervals = [Interval(low, high) for _, low, high in ends.tolist()]

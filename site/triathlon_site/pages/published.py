@@ -7,6 +7,7 @@ from typing import Final
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
+from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Point, Series, arrows, bars, curves, scatter
 from triathlon_site.models import ModelInfo
@@ -25,7 +26,6 @@ from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import plan_boards
-from triathlon_site.sensitivity import sensitivity
 
 COLOURED: Final = 5
 MOST_BARS: Final = 16

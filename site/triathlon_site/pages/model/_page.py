@@ -18,7 +18,6 @@ from triathlon_site.exports import badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.noise import score_noise
 from triathlon_site.pages._cards import ModelCard
 from triathlon_site.pages._cells import Cell, cell
 from triathlon_site.pages._site import Gathered
@@ -29,7 +28,7 @@ from triathlon_site.published import PublishedColumn, PublishedScore, PublishedT
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, formats
 from triathlon_site.scores import Board, Column
-from triathlon_site.tasks import solving_metric
+from triathlon_site.tasks import score_noise, solving_metric
 
 USUAL: Final = tuple(Outcome)[:-1]
 """Outcomes that have a column even where no unit ended so."""
