@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
-from triathlon_site.csv_file import Record
+from triathlon_site.models import Record
 from triathlon_site.uncertainty import DRAWS, STEP, generator
 
 Array = NDArray[np.float64]

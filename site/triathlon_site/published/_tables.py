@@ -14,7 +14,7 @@ import numpy as np
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS
 from triathlon_site.agreement import sensitivity
-from triathlon_site.csv_file import Record
+from triathlon_site.models import Record
 from triathlon_site.published._columns import (
     Array,
     PublishedColumn,

@@ -13,8 +13,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records import MEASURED_HERE
 from triathlon_runner.store import recorded_files
 from triathlon_site.build import Options, build, gather
-from triathlon_site.csv_file import read_table
-from triathlon_site.models import FACT_COLUMNS, ModelInfo, model_infos, read_facts, recorded_infos
+from triathlon_site.models import FACT_COLUMNS, ModelInfo, model_infos, read_facts, read_table, recorded_infos
 from triathlon_site.published import Published, join_models, published_boards, read_published
 
 FOLDER = Path(__file__).parents[3] / "results" / "published"
