@@ -1,7 +1,6 @@
 """What the site writes for others to compute with or to show: data files, tables for papers, badges."""
 
 from triathlon_site.exports._files import (
-    Badge,
     badge_files,
     badges_of,
     core_files,
@@ -14,7 +13,6 @@ from triathlon_site.exports._files import (
 )
 from triathlon_site.exports._frames import (
     DATA_SCHEMA,
-    DataFormat,
     Reported,
     ReportedScore,
     data_formats,
