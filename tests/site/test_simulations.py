@@ -19,13 +19,13 @@ KINDS: dict[str, Callable[[int], Iterable[Any]]] = runpy.run_path(str(ROOT / "be
     ("kind", "experiments", "settings"),
     [
         ("asl", 400, 12),
-        ("mean", 200, 16),
-        ("drops", 200, 4),
-        ("differences", 60, 8),
-        ("mean-differences", 60, 8),
+        ("mean", 300, 16),
+        ("drops", 400, 8),
+        ("differences", 120, 8),
+        ("mean-differences", 120, 4),
         ("ranks", 80, 6),
         ("correlations", 100, 12),
-        ("tiers", 30, 5),
+        ("tiers", 100, 4),
         ("shifts", 80, 6),
     ],
 )
