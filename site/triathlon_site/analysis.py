@@ -1,6 +1,6 @@
 """Analyses of the evolved sets beyond pass@1 (EvoEval): drops, pairs, composition, decomposition.
 
-Pure functions over records or over published tables: which problems a problem was evolved from and what one
+Pure functions over results or over published tables: which problems a problem was evolved from and what one
 model solves of both (section 4.2); boards, pass@1 of models on sets, and what is read off them; and one
 object with all analyses over measured results.
 """
