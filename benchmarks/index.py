@@ -67,7 +67,9 @@ def by_index(scores: Array, tasks: Array, released: Array, draws: int) -> Array:
         rest = np.arange(len(cells.model)) != place
         if not (cells.model[rest] == model).any():
             continue
-        left = cells.where(rest)
+        without = scores.copy()
+        without[model, column] = np.nan
+        left = Cells.from_scores(without, tasks, released)
         columns = fit_columns(left, start)
         posterior = abilities(columns, left)[model]
         predicted = predict_scores(columns, posterior, column, int(tasks[model, column]), random, draws)

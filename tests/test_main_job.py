@@ -108,7 +108,7 @@ def test_a_model_that_cannot_run_here_is_no_error(calm: Place) -> None:
 
 
 def test_a_second_run_asks_nothing(calm: Place, log: Path) -> None:
-    """What is on disk is not asked again, and no file is written, so that the build has nothing to do."""
+    """What is on disk is not asked again, and no file is written."""
     asked = log.read_text().count("\n")
     before = _file_states(calm.root / "results/runs")
     said = calm.call("run", "--limit", "3")

@@ -1,6 +1,6 @@
 """Analyses of the evolved sets beyond pass@1 (EvoEval): drops, pairs, composition, decomposition.
 
-Pure functions over records or over published tables: which problems a problem was evolved from and what one
+Pure functions over results or over published tables: which problems a problem was evolved from and what one
 model solves of both (section 4.2); boards, pass@1 of models on sets, and what is read off them; and one
 object with all analyses over measured results.
 """
@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 from statistics import fmean, median
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, TypeVar
 
 from scipy.special import bdtr
 
 from triathlon_runner.evolved import SEED, SEMANTIC_ALTERING
 from triathlon_runner.llm import ModelKind
-from triathlon_runner.metrics import Sampled, pass_at_k_by_task
+from triathlon_runner.metrics import pass_at_k_by_task
 from triathlon_runner.records import Outcome
 from triathlon_runner.suites import SuiteEntry
+from triathlon_site.load import TaskResult
 
 T = TypeVar("T")
 SEMANTIC_PRESERVING: Final = ("verbose", "concise")
@@ -37,18 +38,6 @@ Board = Mapping[str, Row]
 Region = Literal["aligned", "better on the old"]
 
 
-class Unit(Sampled, Protocol):
-    """One sample of one task, how it ended and what its problem was evolved from, such as a record."""
-
-    @property
-    def sample(self) -> int: ...
-
-    @property
-    def parents(self) -> tuple[str, ...]:
-        """task_ids; empty in a seed set."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """How the first sample of each task of a set ended, for one model."""
@@ -62,7 +51,7 @@ class Outcomes:
         return replace(self, parents={name: (name,) for name in self.parents})
 
 
-def outcomes(units: Iterable[Unit]) -> Outcomes:
+def outcomes(units: Iterable[TaskResult]) -> Outcomes:
     """The outcomes of the first sample of each task: family links compare greedy samples."""
     first = [unit for unit in units if unit.sample == 0]
     parents = {unit.task_id: unit.parents or (unit.task_id,) for unit in first}
@@ -226,7 +215,7 @@ def decomposition(seeds: Outcomes, halves: Outcomes) -> Decomposition | None:
     return Decomposition(*counts.values()) if any(counts.values()) else None
 
 
-def row_of(units: Mapping[str, Sequence[Unit]]) -> dict[str, float]:
+def row_of(units: Mapping[str, Sequence[TaskResult]]) -> dict[str, float]:
     """One model's row from its results by set; with several samples of a task, their mean."""
     shares = {name: pass_at_k_by_task(results, 1).values() for name, results in units.items()}
     return {name: 100 * fmean(by_task) for name, by_task in shares.items() if by_task}
@@ -250,10 +239,8 @@ def evoeval_column(board: Board, seed: str = SEED) -> dict[str, float]:
 class Drops:
     """Relative decreases from the seed set, in per cent."""
 
-    per_set: Mapping[str, float]
-    """Mean over the models (EvoEval, section 4.1: 56.6, 48.2, 5.0, 74.7, 6.1)."""
     overall: float
-    """Mean of the five sets (the paper: 38.1)."""
+    """Mean over the models and the five sets (EvoEval, section 4.1: 38.1)."""
     of_five_sets: Mapping[str, float]
     """By model: mean of its drops on the five sets; `overall` is their mean."""
     per_model: Mapping[str, float]
@@ -274,10 +261,10 @@ def drops(board: Board, seed: str = SEED) -> Drops:
         model: {name: relative_drop(board[model][seed], board[model][name]) for name in SEMANTIC_ALTERING}
         for model in averages
     }
-    per_set = {name: fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING}
+    overall = fmean(fmean(row[name] for row in table.values()) for name in SEMANTIC_ALTERING)
     of_five_sets = {model: fmean(row.values()) for model, row in table.items()}
     per_model = {model: relative_drop(board[model][seed], average) for model, average in averages.items()}
-    return Drops(per_set, fmean(per_set.values()), of_five_sets, per_model, len(table))
+    return Drops(overall, of_five_sets, per_model, len(table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +342,7 @@ def regions(old: Mapping[str, float], new: Mapping[str, float], far: float = FAR
 
 def measured(
     sets: Sequence[SuiteEntry],
-    results: Mapping[str, Mapping[str, Sequence[Unit]]],
+    results: Mapping[str, Mapping[str, Sequence[TaskResult]]],
     kinds: Mapping[str, ModelKind],
 ) -> "Measured":
     """The analyses of one family of sets.
@@ -379,7 +366,7 @@ class Measured:
 
     sets: Mapping[str, SuiteEntry]
     """By name."""
-    units: Mapping[str, Mapping[str, Sequence[Unit]]]
+    units: Mapping[str, Mapping[str, Sequence[TaskResult]]]
     """By model and set."""
     kinds: Mapping[str, ModelKind]
 
@@ -406,7 +393,7 @@ class Measured:
 
     @property
     def old(self) -> str:
-        """The set that `regions` takes for the old benchmark (EvoEval, figure 2)."""
+        """The set that stands for the old benchmark (EvoEval, figure 2)."""
         return "humaneval-plus" if "humaneval-plus" in self.sets else self.seed
 
     @cached_property
@@ -471,12 +458,6 @@ class Measured:
     def helped_by_tools(self) -> Change | None:
         """tool_use against the same problems without helper functions (section 4.3: 80.1 % more)."""
         return change(self.board, "tool_use-main_only", "tool_use")
-
-    @cached_property
-    def regions(self) -> dict[str, Placed]:
-        """The old benchmark against the average over the new one (figure 2); empty below three models."""
-        old = column(self.board, self.old)
-        return regions(old, self.averages) if len(old.keys() & self.averages.keys()) > 2 else {}
 
     def paired(self, model: str, first: str, second: str) -> Paired | None:
         """Compares any two sets for one model: solved only in the first, only in the second; McNemar's test.

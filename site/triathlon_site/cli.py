@@ -19,8 +19,7 @@ from triathlon_runner.cli import Models, Results, Suites, add_commands, app, exa
 from triathlon_runner.errors import UserError
 from triathlon_runner.terminal import console, counted, print_error, table, write
 from triathlon_site import reproduce_command  # noqa: F401  adds its command
-from triathlon_site.cli_options import PANEL, ModelsFile, Out, known_suites, load_models
-from triathlon_site.selection import Wanted
+from triathlon_site.cli_options import PANEL, ModelsFile, Out, Wanted, known_suites, load_models
 
 if TYPE_CHECKING:
     from triathlon_site.pages import Gathered
@@ -31,49 +30,6 @@ _WIDE: Final = 110
 """Columns of a window that has room for the intervals of ranks, tasks, and open units where there are 0."""
 _NAME_WIDTH: Final = 28
 _TITLE_WIDTH: Final = 12
-
-
-_Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="A fault in the results, or no results, ends the build (exit code 2)."),
-]
-_History = Annotated[
-    bool,
-    typer.Option(
-        "--history", help="Record this state in history.json, so that later builds say what changed since."
-    ),
-]
-_Url = Annotated[
-    str,
-    typer.Option(
-        "--url",
-        help="Where the site will be published, for the addresses in its feed.",
-        envvar="TRIATHLON_URL",
-    ),
-]
-_Docs = Annotated[
-    str,
-    typer.Option(
-        "--docs",
-        help="Where the docs of `make docs` will be, seen from the front page, such as docs/index.html:"
-        " every page then links to them.",
-        envvar="TRIATHLON_DOCS",
-    ),
-]
-_AsOf = Annotated[
-    str,
-    typer.Option(
-        "--as-of",
-        help="The day that decides which models can be used, such as 2026-11-26; left out: the newest"
-        " day in results/published/models-info.csv and the results.",
-    ),
-]
-_NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache", help="Read every results file, also where neither its size nor its time changed."
-    ),
-]
 
 
 def main() -> None:
@@ -93,12 +49,48 @@ def build_command(
     models_file: ModelsFile = None,
     results: Results = Path("results"),
     out: Out = Path("_site"),
-    strict: _Strict = False,
-    history: _History = False,
-    url: _Url = "",
-    docs: _Docs = "",
-    as_of: _AsOf = "",
-    no_cache: _NoCache = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="A fault in the results, or no results, ends the build (exit code 2)."),
+    ] = False,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history",
+            help="Record this state in history.json, so that later builds say what changed since.",
+        ),
+    ] = False,
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url",
+            help="Where the site will be published, for the addresses in its feed.",
+            envvar="TRIATHLON_URL",
+        ),
+    ] = "",
+    docs: Annotated[
+        str,
+        typer.Option(
+            "--docs",
+            help="Where the docs of `make docs` will be, seen from the front page, such as docs/index.html:"
+            " every page then links to them.",
+            envvar="TRIATHLON_DOCS",
+        ),
+    ] = "",
+    as_of: Annotated[
+        str,
+        typer.Option(
+            "--as-of",
+            help="The day that decides which models can be used, such as 2026-11-26; left out: the newest"
+            " day in results/published/models-info.csv and the results.",
+        ),
+    ] = "",
+    no_cache: Annotated[
+        bool,
+        typer.Option(
+            "--no-cache", help="Read every results file, also where neither its size nor its time changed."
+        ),
+    ] = False,
 ) -> None:
     """Writes the site from the results. A build that fails leaves the old site as it was."""
     from triathlon_site.build import Options, about_commands, build, cache_folder  # noqa: PLC0415  see above

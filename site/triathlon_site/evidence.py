@@ -85,11 +85,8 @@ def missing_definition(program: str, verdict: Verdict | None) -> Missing | None:
     return Missing(name, defined) if case.input.startswith(f"{name}(") and name not in defined else None
 
 
-class Texts(NamedTuple):
-    """What templates of articles compute from texts."""
-
-    changed_words: Callable[..., Any] = changed_words
-    missing: Callable[..., Missing | None] = missing_definition
+TEXTS: Final = {"changed_words": changed_words, "missing": missing_definition}
+"""What templates of articles compute from texts."""
 
 
 def reason(record: Any) -> str:
@@ -123,7 +120,7 @@ class Article:
 
     template: str = "evidence/fields"
     """Has a macro `content`, which takes the record, the records of the problems that it was evolved from,
-    `rows`, a `Texts`, and whether it is the first that is shown of its task."""
+    `rows`, `TEXTS`, and whether it is the first that is shown of its task."""
     rows: Callable[[Any], Iterable[Any]] = lambda _record: ()
     """From the record to the rows of a table."""
     kinds: Callable[[Any], Iterable[str]] = lambda _record: ()
@@ -164,7 +161,6 @@ def render_tasks(
     """
     frame = environment.macro("evidence/unit", "article")
     content = environment.macro(article.template, "content")
-    texts = Texts()
     for task, records in tasks.items():
         groups: dict[Hashable, list[UnitRecord]] = {}
         for record in records:
@@ -174,7 +170,7 @@ def render_tasks(
             first = group[0]
             found = [parents.get(name) for name in getattr(first, "parents", ())]
             seeds = [parent for parent in found if isinstance(parent, type(first))]
-            text = content(first, seeds, [*article.rows(first)], texts, not shown)
+            text = content(first, seeds, [*article.rows(first)], TEXTS, not shown)
             shown.append(Shown(first, tuple(record.sample + 1 for record in group), text))
         yield task, show_control_characters(frame(task, shown, len(records)))
 

@@ -1,7 +1,9 @@
-"""What pages show of a model: what models.yaml says; of recorded models, what models-info.csv says."""
+"""What pages show of a model: what models.yaml says; of recorded ones, the tables that people write."""
 
+import csv
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -11,9 +13,9 @@ from triathlon_runner import unit_pages
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import ModelRow, Registry
 from triathlon_runner.records import RECORDED
-from triathlon_site.csv_file import Record, read_table
 from triathlon_site.render import formats
 
+Record = dict[str, str]
 NAMES: Final = "names.csv"
 """Columns id, name: what recorded models are called. A model that is not in it is called by its id."""
 FACTS_FILE: Final = "models-info.csv"
@@ -249,3 +251,35 @@ def _availability(row: Record) -> Availability | None:
         raise ValueError("expected the day of an announced end in availability_date, got ''; add it")
     date.fromisoformat(read)
     return Availability(status, end or None, read)
+
+
+def read_table(path: Path, expected: Sequence[str]) -> tuple[Record, ...]:
+    """Every row with every cell; `expected` are the columns that must be there.
+
+    Raises:
+        UserError: the file cannot be read, lacks a column or has one twice, or has a row with cells too few
+            or too many.
+    """
+    if path.is_symlink() or path.parent.is_symlink():
+        raise UserError(f"expected a plain file at {str(path)!r}, got a link, which is not followed")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = csv.reader(file)
+            head = next(lines, [])
+            rows = [(lines.line_num, cells) for cells in lines if cells]
+    except OSError as error:
+        raise UserError(f"cannot read the table {str(path)!r} ({error.strerror})") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: expected a CSV file in UTF-8: {error}") from None
+    for name in expected:
+        if name not in head:
+            raise UserError(f"{path}: expected a column {name!r}, got {', '.join(head)}")
+    if repeated := [name for name, count in Counter(head).items() if count > 1]:
+        raise UserError(
+            f"{path}: expected columns of different names, got {repeated[0]!r} more than"
+            " once; rename or remove all but one of them"
+        )
+    for line, cells in rows:
+        if len(cells) != len(head):
+            raise UserError(f"{path}, line {line}: expected {len(head)} cells, got {len(cells)}")
+    return tuple(dict(zip(head, cells, strict=True)) for _, cells in rows)

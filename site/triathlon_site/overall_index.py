@@ -87,16 +87,6 @@ class Cells:
         models, columns = scores.shape
         return cls(models, columns, model, column, logit(share), variances, dates)
 
-    def where(self, chosen: np.typing.NDArray[np.bool_]) -> "Cells":
-        """The chosen cells of the same table."""
-        return replace(
-            self,
-            model=self.model[chosen],
-            column=self.column[chosen],
-            logits=self.logits[chosen],
-            variances=self.variances[chosen],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Columns:

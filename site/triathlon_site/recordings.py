@@ -10,9 +10,8 @@ import pandas as pd
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import RECORDED, Receipt
-from triathlon_site.csv_file import read_table
 from triathlon_site.load import Results
-from triathlon_site.models import Models
+from triathlon_site.models import Models, read_table
 
 DIFFERENCES: Final = "differences.csv"
 """In the folder of a source: every verdict of ours that its authors' is not, with its cause."""

@@ -4,19 +4,19 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.error import HTTPError
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 import triathlon_site.cli  # noqa: F401  adds `build`, `scores` and others to the command
-from support.results import FakeModel, FakeSuite, fake_records, write_file, write_results
+from support.results import FakeModel, FakeSuite, write_results
 from support.site import entries, imported_results, small_results
 from triathlon_runner.cli import add_commands, app
 from triathlon_runner.errors import UserError
@@ -160,23 +160,6 @@ def test_a_narrow_window_shows_open_units(tmp_path: Path, monkeypatch: pytest.Mo
     assert "tasks" in wide and "Left out" not in wide
 
 
-def test_equal_outcomes_have_equal_intervals(tmp_path: Path) -> None:
-    """Two models that ended alike on as many tasks are known alike, whichever tasks these were."""
-    (seeds,) = entries(["evolved/core-seeds"])
-    suite = FakeSuite(seeds, tasks=6)
-    passed = list(fake_records(FakeModel("x", 50.0), suite))
-    failed = list(fake_records(FakeModel("x", -50.0), suite))
-    for model, wrong in (("a", 0), ("b", 0), ("c", 3)):
-        records = [
-            (failed if place == wrong else passed)[place].model_copy(update={"model": model})
-            for place in range(6)
-        ]
-        write_file(tmp_path / "results", model, seeds.id, records, suite)
-    rows = json.loads(CliRunner().invoke(app, ["scores", "--json"]).stdout)["scores"]
-    spans = {(row["score"], row["low"], row["high"]) for row in rows if row["suites"] == [seeds.id]}
-    assert len(spans) == 1
-
-
 @pytest.mark.parametrize(
     ("suite", "content", "hinted"), [("evolved/future", "{}\n", False), ("evolved/core-seeds", "", True)]
 )
@@ -212,31 +195,26 @@ def test_no_cache_reads_what_looks_unchanged(tmp_path: Path) -> None:
     )
 
 
-def test_serving_nothing_says_what_to_do(tmp_path: Path) -> None:
-    """Without a site there is nothing to show."""
+@contextmanager
+def served(folder: Path) -> Iterator[HTTPConnection]:
+    """A connection to a server of this folder."""
+    with make_server(folder, 0) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+        yield connection
+        connection.close()
+        server.shutdown()
+
+
+def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
+    """Without a site the message names the command that makes one; of a taken port it offers another."""
     with pytest.raises(UserError, match="run `triathlon build`"):
         make_server(tmp_path, 0)
-
-
-def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    """Two servers cannot share a port; the message offers another."""
     (tmp_path / "index.html").write_text("here")
     with make_server(tmp_path, 0) as first:
         port = first.server_address[1]
         with pytest.raises(UserError, match=f"cannot listen on port {port}"):
             make_server(tmp_path, port)
-
-
-def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
-    """Files come as they are, and are asked for anew."""
-    (tmp_path / "index.html").write_text("here")
-    with make_server(tmp_path, 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_address[1]}/"
-        with urllib.request.urlopen(address) as answer:
-            assert answer.read() == b"here"
-            assert answer.headers["Cache-Control"] == "no-cache"
-        server.shutdown()
 
 
 @pytest.mark.parametrize(
@@ -251,34 +229,27 @@ def test_the_site_is_served_on_loopback(tmp_path: Path) -> None:
         ("../secret", "localhost", 404),
     ],
 )
-def test_odd_requests_get_an_answer(tmp_path: Path, path: str, host: str, status: int) -> None:
-    """A name of another site that leads here is refused; a path that no file has is no file."""
+def test_the_site_is_served_on_loopback(tmp_path: Path, path: str, host: str, status: int) -> None:
+    """Files come as they are, and are asked for anew; a name of another site that leads here is refused."""
     (tmp_path / "secret").write_text("secret")
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "index.html").write_text("here")
-    with make_server(folder, 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+    with served(folder) as connection:
         connection.request("GET", f"/{path}", headers={"Host": host})
-        assert connection.getresponse().status == status
-        connection.close()
-        server.shutdown()
+        answer = connection.getresponse()
+        assert answer.status == status and answer.headers["Cache-Control"] == "no-cache"
+        assert status != 200 or answer.read() == b"here"
 
 
 def test_a_missing_page_is_that_of_the_site(tmp_path: Path) -> None:
     """Where it has one, as hosts of static pages show it."""
     (tmp_path / "index.html").write_text("here")
-    with make_server(tmp_path, 0) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        missing = f"http://127.0.0.1:{server.server_address[1]}/nothing.html"
-        for page in ("", "no such page"):
-            if page:
-                (tmp_path / "404.html").write_text(page)
-            with pytest.raises(HTTPError, match="404") as refused:
-                urllib.request.urlopen(missing)
-            assert not page or refused.value.read() == page.encode()
-        server.shutdown()
+    (tmp_path / "404.html").write_text("no such page")
+    with served(tmp_path) as connection:
+        connection.request("GET", "/nothing.html")
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (404, b"no such page")
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,8 @@ from triathlon_site.build import build
 from triathlon_site.overall_index import (
     Cells,
     compute_index,
-    fit_columns,
-    resample_columns,
     years,
 )
-from triathlon_site.pages.all_models import FRONT
 
 ROOT = Path(__file__).parents[2]
 THREE = np.full(3, 300.0)
@@ -123,23 +120,6 @@ def test_models_of_one_month_have_no_date(month: str) -> None:
         assert np.abs(cells.dates).max() < 1e-6
 
 
-def test_one_step_is_near_a_whole_fit() -> None:
-    """The slopes over resamples spread as those of whole fits to the same number of drawn models."""
-    _, scores, released = simulated(60, 9)
-    cells = Cells.from_scores(scores, np.full(3, 300.0), released)
-    best = fit_columns(cells)
-    random = np.random.default_rng(0)
-    steps = np.array([columns.slopes for columns in resample_columns(best, cells, random, 200)])
-    fits = []
-    for _ in range(20):
-        drawn = random.integers(60, size=60)
-        sample = Cells.from_scores(scores[drawn], np.full(3, 300.0), released[drawn])
-        fits.append(fit_columns(sample, best).slopes)
-    ratio = np.std(np.log(steps), axis=0) / np.std(np.log(fits), axis=0)
-    assert (ratio > 0.5).all()
-    assert (ratio < 2).all()
-
-
 def test_a_model_without_scores_is_refused() -> None:
     """An empty row has no place, and is the caller's mistake."""
     with pytest.raises(ValueError, match="every model"):
@@ -152,11 +132,6 @@ def test_months_as_years() -> None:
     """A month is taken at its middle; an unknown one is nan."""
     assert years("2024-07") == pytest.approx(2024 + 6.5 / 12)
     assert np.isnan(years(""))
-
-
-def test_columns_have_ids_of_their_own() -> None:
-    """The table's columns are told apart by their ids."""
-    assert len({column.id for column in FRONT}) == len(FRONT)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Ranks, their intervals and shifts; tiers and weightings."""
+"""Ranks, their intervals and shifts; tiers and weightings; the frontier of score and cost."""
 
 import math
 
@@ -11,17 +11,21 @@ from scipy.stats import rankdata
 from support.statistics import sample_of
 from triathlon_site.agreement import correlate
 from triathlon_site.ranking import (
+    FRONTIER_DRAWS,
     Rank,
     drawn_ranks,
+    frontier_shares,
+    interval_draws,
     percentiles,
     rank_draws,
     rank_shifts,
     ranks,
     smallest_ranks,
     tiers,
+    undominated,
     wins_by_weighting,
 )
-from triathlon_site.uncertainty import DRAWS, Sample, differences, draw
+from triathlon_site.uncertainty import DRAWS, Interval, Sample, differences, draw
 
 ALL = [1.0] * 60
 HALF = [1.0] * 30 + [0.0] * 30
@@ -76,12 +80,6 @@ def test_a_clear_leader_has_a_narrow_rank_interval() -> None:
     assert [(one.low, one.high) for one in found if one] == [(1, 1), (2, 3), (2, 3)]
 
 
-def test_a_tie_is_marked() -> None:
-    """Two models of equal score share the rank, and both know it."""
-    found = placed(sample_of({"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.0, 0.0]}))
-    assert [(one.rank, one.tied) for one in found if one] == [(1, True), (1, True), (3, False)]
-
-
 @pytest.mark.parametrize(("better", "worse", "tasks", "sure"), [(180, 60, 200, True), (3, 2, 5, False)])
 def test_a_shift_is_baseline_rank_minus_rank(better: int, worse: int, tasks: int, sure: bool) -> None:
     """Second by the baseline and first here: risen by one, which five tasks cannot tell from chance."""
@@ -90,37 +88,12 @@ def test_a_shift_is_baseline_rank_minus_rank(better: int, worse: int, tasks: int
     assert shifts_of(here, base) == [(1, sure), (-1, sure)]
 
 
-def test_models_that_do_not_move_are_seldom_marked() -> None:
-    """Twelve equal models, ranked twice by chance: about one shift in twenty looks significant."""
-    random = np.random.default_rng(19)
-    marked = []
-    for _ in range(40):
-        here, base = (
-            sample_of({str(m): list((random.random(60) < 0.5).astype(float)) for m in range(12)}, suite=suite)
-            for suite in ("a", "b")
-        )
-        marked += [significant for _, significant in shifts_of(here, base, 1000)]
-    assert np.mean(marked) <= 0.07
-
-
 @pytest.mark.parametrize(
     ("scores", "shares"), [([3.0, 1.0, 2.0], [100, 0, 50]), ([1.0, 1.0], [50, 50]), ([1.0], [50])]
 )
 def test_percentiles_are_the_share_of_others_beaten(scores: list[float], shares: list[float]) -> None:
     """Best 100, worst 0, ties half each; alone 50."""
     assert percentiles(scores) == pytest.approx(shares)
-
-
-@pytest.mark.parametrize("models", [12, 40])
-def test_intervals_of_nearly_equal_models_hold_their_ranks(models: int) -> None:
-    """The hardest case: 2 points apart in all. Over all models, 93 % of the intervals hold the true rank."""
-    random = np.random.default_rng(29)
-    chances, found = np.linspace(0.51, 0.49, models), []
-    for _ in range(480 // models):
-        passed = random.random((models, 80)) < chances[:, None]
-        sample = sample_of({f"{m:02d}": list(row.astype(float)) for m, row in enumerate(passed)})
-        found += [one and one.low <= true <= one.high for true, one in enumerate(placed(sample), 1)]
-    assert np.mean(np.array(found, dtype=bool)) >= 0.93
 
 
 def test_ranks_of_ranges_hold_every_order_that_is_possible() -> None:
@@ -180,17 +153,6 @@ def test_the_share_of_weightings_in_which_a_model_is_first(
     assert wins_by_weighting(np.array(percentiles_of)).tolist() == pytest.approx(shares)
 
 
-def test_equal_models_are_seldom_split() -> None:
-    """24 equally good models on 80 tasks: one tier in 19 of 20 experiments, whichever of them came first."""
-    random = np.random.default_rng(17)
-    split = 0
-    for _ in range(60):
-        chances = random.random(80)
-        sample = sample_of({str(m): list((random.random(80) < chances).astype(float)) for m in range(24)})
-        split += max(tier or 0 for tier in tiers([sample], sample.scores())) > 1
-    assert split <= 6
-
-
 def test_weak_models_widen_no_tier_above_them() -> None:
     """Two strong models and one of half their strength; forty that solve nothing change nothing for them."""
     strong = {name: solved(count, 100, seed=count) for name, count in (("a", 90), ("b", 88), ("c", 60))}
@@ -205,3 +167,76 @@ def test_ranges_that_overlap_make_one_tier() -> None:
     low, high = sample_of({"a": [0.8] * 90, "b": [0.2] * 90}), sample_of({"a": [0.8] * 90, "b": [0.9] * 90})
     assert tiers([low], low.scores()) == [1, 2]
     assert tiers([low], low.scores(), [high]) == [1, 1]
+
+
+def by_definition(scores: np.ndarray, costs: np.ndarray) -> list[bool]:
+    """No other model costs no more, scores no less, and is better in one of the two."""
+    models = range(len(scores))
+    return [
+        not any(
+            costs[other] <= costs[model]
+            and scores[other] >= scores[model]
+            and (costs[other], -scores[other]) != (costs[model], -scores[model])
+            for other in models
+        )
+        for model in models
+    ]
+
+
+def test_undominated_follows_the_definition() -> None:
+    """On random tables with many ties, the frontier is that of the definition, draw by draw."""
+    random = np.random.default_rng(1)
+    for models in (1, 2, 7, 12):
+        costs = random.integers(1, 5, models).astype(float)
+        scores = random.integers(0, 6, (40, models)).astype(float)
+        found = undominated(scores, costs)
+        assert [row.tolist() for row in found] == [by_definition(row, costs) for row in scores]
+        assert undominated(scores[0], costs).tolist() == found[0].tolist()
+
+
+def made_up(random: np.random.Generator, models: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """True scores, costs, and draws from the posterior after a noisy measurement of each model."""
+    spread, noise = 15.0, 4.0
+    truth = 50 + spread * random.standard_normal(models)
+    measured = truth + noise * random.standard_normal(models)
+    weight = spread**2 / (spread**2 + noise**2)
+    posterior = 50 + weight * (measured - 50)
+    draws = posterior + np.sqrt(weight) * noise * random.standard_normal((FRONTIER_DRAWS, models))
+    return truth, random.permutation(models).astype(float), draws
+
+
+def test_shares_are_chances() -> None:
+    """Over 400 made-up boards, of the models with a share near p a part near p is truly on the frontier."""
+    random = np.random.default_rng(2)
+    shares, truly = [], []
+    for _ in range(400):
+        truth, costs, draws = made_up(random)
+        shares.append(frontier_shares(draws, costs))
+        truly.append(undominated(truth, costs))
+    share, true = np.concatenate(shares), np.concatenate(truly)
+    for low in (0.0, 0.2, 0.4, 0.6, 0.8):
+        near = (share >= low) & (share <= low + 0.2)
+        assert true[near].mean() == pytest.approx(share[near].mean(), abs=0.07)
+    assert share[true].mean() > 0.8
+    assert share[~true].mean() < 0.12
+
+
+def test_equal_models_share_the_frontier() -> None:
+    """Of four models that score and cost the same, each is on the frontier in a quarter of the draws."""
+    draws = interval_draws([6.0] * 4, [Interval(5.5, 6.5)] * 4, 10.0, "equal")
+    shares = frontier_shares(draws, np.ones(4))
+    assert shares.sum() == pytest.approx(1)
+    assert shares == pytest.approx(np.full(4, 0.25), abs=4 * np.sqrt(0.25 * 0.75 / FRONTIER_DRAWS))
+
+
+def test_draws_follow_their_interval() -> None:
+    """The central 95 % of the draws of a score are its interval, also near the end of the scale."""
+    intervals = [Interval(40.0, 60.0), Interval(97.0, 99.9), Interval(0.0, 4.0)] * 40
+    values = [50.0, 99.0, 1.0] * 40
+    draws = interval_draws(values, intervals, 100.0, "ends")
+    for kind in range(3):
+        own = draws[:, kind::3].ravel()
+        low, high = np.quantile(own, [0.025, 0.975])
+        assert low == pytest.approx(intervals[kind].low, abs=0.6)
+        assert high == pytest.approx(intervals[kind].high, abs=0.6)
+        assert np.median(own) == pytest.approx(values[kind], abs=0.6)

@@ -1,13 +1,15 @@
 """What an export is made of: one model's results on one suite, with its scores and records."""
 
 import hashlib
+import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triathlon_runner.records import Manifest, ProgramRecord, UnitRecord
 from triathlon_runner.suites import SuiteEntry
@@ -26,7 +28,7 @@ _HUB_REPOSITORY: Final = re.compile(
     re.ASCII,
 )
 """The address of a model, or of a page of it such as `…/tree/main`; in parentheses `owner/name`."""
-EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+_EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
 """The first date that a zip can hold, for files that no clock may change."""
 
 
@@ -99,6 +101,15 @@ class Source:
 def uuid_of(name: str) -> str:
     """A UUID in the form of version 4 that is the same for the same name."""
     return str(UUID(bytes=hashlib.sha256(name.encode()).digest()[:16], version=4))
+
+
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """A zip file of these contents by path; the same contents give the same bytes."""
+    target = io.BytesIO()
+    with ZipFile(target, "w") as archive:
+        for path, content in files.items():
+            archive.writestr(ZipInfo(path, _EARLIEST), content, ZIP_DEFLATED)
+    return target.getvalue()
 
 
 def folder_name(text: str) -> str:

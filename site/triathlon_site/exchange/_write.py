@@ -1,24 +1,24 @@
 """The formats of `triathlon export`, what a call writes, and the zips of scores that the site offers."""
 
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import yaml
 
 from triathlon_runner.catalogue import BUILT_IN, Catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import check_names
 from triathlon_runner.records import ProgramRecord
-from triathlon_site.exchange import _every_eval_ever, _hugging_face
-from triathlon_site.exchange._source import EARLIEST, Source, sources_of
+from triathlon_site.cli_options import Wanted
+from triathlon_site.exchange import _every_eval_ever
+from triathlon_site.exchange._source import Source, sources_of, zipped
 from triathlon_site.load import Results
 from triathlon_site.models import Models
-from triathlon_site.render import Page
-from triathlon_site.scores import Board
-from triathlon_site.selection import Wanted
+from triathlon_site.render import Page, formats
+from triathlon_site.scores import Board, Column, Score
 
 if TYPE_CHECKING:  # the pages import this package for what the site itself offers
     from triathlon_site.pages import Gathered
@@ -69,6 +69,70 @@ def _inspect_logs(source: Source) -> Iterator[tuple[str, bytes]]:
     return files(source)
 
 
+_EVOEVAL: Final = ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
+DATA_SETS: Final[Mapping[str, str]] = {
+    "mbpp-plus": "evalplus/mbppplus",
+    "mbpp-pro": "CodeEval-Pro/mbpp-pro",
+    "humaneval": "openai/openai_humaneval",
+    "humaneval-plus": "evalplus/humanevalplus",
+    "humaneval-pro": "CodeEval-Pro/humaneval-pro",
+    "cruxeval": "cruxeval-org/cruxeval",
+    "cruxeval-output": "cruxeval-org/cruxeval",
+    "cruxeval-input": "cruxeval-org/cruxeval",
+    **{name: f"evoeval/EvoEval_{name}" for name in _EVOEVAL},
+}
+"""Data sets on the hub by what follows the discipline in a suite's id. Our own problems and sets that are not
+there have none."""
+
+
+def _hub_data_set(source: Source) -> str | None:
+    return DATA_SETS.get(source.entry.id.partition("/")[2])
+
+
+def _no_hub_file(source: Source) -> str:
+    """Why there is no file for the hub; empty where there is one."""
+    if not source.hub_repository:
+        return "the model's `link` in models.yaml is no repository of huggingface.co"
+    if not _hub_data_set(source):
+        return f"the hub has no data set for {source.entry.id!r}"
+    return "" if _hub_scores(source) else "it has no score of its own on a board"
+
+
+def _hub_files(source: Source) -> Iterator[tuple[str, str]]:
+    """One file a suite, to be put into the model's repository: a list with one entry a headline score."""
+    path = f"{source.repository}/.eval_results/triathlon_{source.file_name}.yaml"
+    yield path, yaml.safe_dump(list(_hub_entries(source)), sort_keys=False, allow_unicode=True)
+
+
+def _hub_scores(source: Source) -> list[tuple[Column, Score]]:
+    """The scores by the suite's headline metric, also where it is one column of a board of several suites."""
+    return [(column, score) for column, score in source.scores if column.parts[0][1].headline]
+
+
+def _hub_entries(source: Source) -> Iterator[dict[str, object]]:
+    receipt = source.file.receipt
+    for column, score in _hub_scores(source):
+        about = f"{column.title}; 95 % interval {formats.span(score.interval, column.maximum)}"
+        if score.upper is not None:
+            known = formats.known_range(score.value, score.upper, column.maximum)
+            about += f"; only known as {known}, since some loops had no judge: the value is the lower end"
+        manifest, tasks = source.manifest, f"{score.tasks} tasks"
+        if manifest.tasks_planned < manifest.tasks_in_suite:
+            tasks += f" ({manifest.tasks_planned} of the suite's {manifest.tasks_in_suite} were asked)"
+        grade = "graded again from a recording" if receipt else "asked and graded by Triathlon"
+        entry: dict[str, object] = {
+            "dataset": {"id": _hub_data_set(source), "task_id": source.entry.id},
+            "value": float(f"{score.value:.6g}"),
+        }
+        if source.manifest.ended:
+            entry["date"] = source.manifest.ended[:10]
+        if receipt:
+            entry["source"] = {"url": receipt.address, "name": receipt.title}
+        elif source.url:
+            entry["source"] = {"url": source.url, "name": "Triathlon"}
+        yield entry | {"notes": f"{about}; {tasks}; {grade}"}
+
+
 EXPORTS: Final[Mapping[str, Export]] = {
     "every-eval-ever": Export(
         "Every Eval Ever 0.3: scores with intervals, and a line a sample",
@@ -78,9 +142,9 @@ EXPORTS: Final[Mapping[str, Export]] = {
     ),
     "hf-eval-results": Export(
         "Hugging Face: a .eval_results YAML file for the model's repository",
-        _hugging_face.files,
-        _hugging_face.fault,
-        _hugging_face.files,
+        _hub_files,
+        _no_hub_file,
+        _hub_files,
     ),
     "evalplus": Export("EvalPlus samples: task_id, solution", _evalplus, _no_programs),
     "inspect": Export("inspect_ai: a .eval log, by its own API", _inspect_logs, _no_programs),
@@ -180,12 +244,4 @@ def archives(results: Results, boards: Sequence[Board], models: Models, url: str
                 for path, text in export.score_files(source):
                     content.setdefault(path, text)  # of two rows with one link, the first, as by the command
         if content:
-            yield Archive(form, Page(f"data/{form}.zip", "", _packed(content)), len(content))
-
-
-def _packed(files: Mapping[str, str]) -> bytes:
-    target = io.BytesIO()
-    with ZipFile(target, "w") as archive:
-        for path, content in files.items():
-            archive.writestr(ZipInfo(path, EARLIEST), content, ZIP_DEFLATED)
-    return target.getvalue()
+            yield Archive(form, Page(f"data/{form}.zip", "", zipped(content)), len(content))

@@ -64,14 +64,9 @@ def curves_frame(title: str, steps: int, named: Sequence[Any] = (), muted: Seque
     return draw("curves", title, WIDTH, HEIGHT, **axes, named=named, muted=muted)
 
 
-def curve_path(values: Sequence[float], steps: int) -> str:
-    """The line of one model on these axes."""
-    return _path(tuple(values), steps)
-
-
 @lru_cache(maxsize=1024)
-def _path(values: tuple[float, ...], steps: int) -> str:
-    """Kept, because a model's line is in the figure of every model beside it."""
+def curve_path(values: tuple[float, ...], steps: int) -> str:
+    """The line of one model on these axes; kept, because it is in the figure of every model beside it."""
     return path_data(_points(values, steps))
 
 

@@ -11,7 +11,13 @@ from triathlon_site.load._aggregate import (
     FileAggregate,
     Grade,
     Parts,
+    TaskResult,
 )
-from triathlon_site.load._cache import AggregateCache, code_fingerprint, file_state
 from triathlon_site.load._files import Archived, Notice, read_archived, suite_ids
-from triathlon_site.load._results import Results, read_results, read_units
+from triathlon_site.load._results import (
+    AggregateCache,
+    Results,
+    file_state,
+    read_results,
+    read_units,
+)

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from triathlon_site.costs import LEAST_RAN
 from triathlon_site.exports import csv_file
-from triathlon_site.frontier import DOUBT, DRAWS, frontier_shares, interval_draws, undominated
 from triathlon_site.pages._scores import ShownScore
 from triathlon_site.pages.all_models import FRONT, AllModels, ModelRow
+from triathlon_site.ranking import DOUBT, FRONTIER_DRAWS, frontier_shares, interval_draws, undominated
 from triathlon_site.render import Draft, Page, as_script, formats
 from triathlon_site.uncertainty import Interval, share_interval
 
@@ -100,7 +100,7 @@ class ScoredModels(NamedTuple):
     all three as pages show them as `shown`; whether it can be `recommended`; each cost by its id, nan where
     it is not known."""
     draws: NDArray[np.float64]
-    """In whole steps from 0 to STEPS, shape (DRAWS, models): only their order counts."""
+    """In whole steps from 0 to STEPS, shape (FRONTIER_DRAWS, models): only their order counts."""
 
 
 def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
@@ -119,7 +119,7 @@ def drafts(table: AllModels, solved: Mapping[str, float]) -> Iterator[Draft]:
     shown = list(dict.fromkeys(name for of in scored for name in of.frame["model"]))
     values = {
         "questions": list(questions(scored[0])) if scored else [],
-        "draws": DRAWS,
+        "draws": FRONTIER_DRAWS,
         "least_ran": LEAST_RAN,
         "data": DATA,
         "table": TABLE,
@@ -152,7 +152,7 @@ def scored_models(
         ends = np.array([(place.value, place.low, place.high) for place in places])
         texts = [[formats.points(end) for end in line] for line in ends.tolist()]
         every = table.index.draws
-        draws = every[:: max(1, len(every) // DRAWS)][:DRAWS]
+        draws = every[:: max(1, len(every) // FRONTIER_DRAWS)][:FRONTIER_DRAWS]
     else:
         ends, texts = _ends(rows, score)
         intervals = [Interval(low, high) for _, low, high in ends.tolist()]

@@ -230,7 +230,7 @@ def _lines(
     short = [None if share is None else _short(share) for share in shares]
     has_radar = sum(share is not None for share in shares) >= FEWEST_AXES
     return {
-        "curvePath": curve_path(curve, max(map(len, curves.values()))) if curve else None,
+        "curvePath": curve_path(tuple(curve), max(map(len, curves.values()))) if curve else None,
         "radarPath": radar_path(shares) if has_radar else None,
         "curve": interactive_curve(name, curve) if curve else None,
         "radar": interactive_radar(name, titles, short) if has_radar else None,

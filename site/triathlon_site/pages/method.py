@@ -13,12 +13,11 @@ from triathlon_runner.datasets import core
 from triathlon_runner.datasets.official import PROMPT_FILES
 from triathlon_runner.records import Manifest, Outcome
 from triathlon_site.load import Results
-from triathlon_site.noise import suite_noise
 from triathlon_site.pages._site import Gathered
 from triathlon_site.pages.board import view_named
 from triathlon_site.ranking import SIGNIFICANCE
 from triathlon_site.render import Draft
-from triathlon_site.tasks import FEWEST_MODELS
+from triathlon_site.tasks import FEWEST_MODELS, suite_noise
 from triathlon_site.uncertainty import DRAWS, LEVEL
 
 LEVELS: Final = (1, 2, 3, 4, 5)

@@ -17,7 +17,6 @@ from triathlon_site.exports import badge_files, badges_of
 from triathlon_site.figures import TokenPoint, score_by_tokens
 from triathlon_site.load import FileAggregate
 from triathlon_site.models import ModelInfo
-from triathlon_site.noise import score_noise
 from triathlon_site.pages._scores import cell
 from triathlon_site.pages._sides import drops_of, falls_of, profile
 from triathlon_site.pages._site import Gathered, ModelCard
@@ -27,7 +26,7 @@ from triathlon_site.published import PublishedColumn, PublishedScore, PublishedT
 from triathlon_site.ranking import FEWEST_RANKED
 from triathlon_site.render import Draft, Figure, formats
 from triathlon_site.scores import Board
-from triathlon_site.tasks import solving_metric
+from triathlon_site.tasks import score_noise, solving_metric
 
 ReportedNumber = tuple[PublishedTable, PublishedColumn, PublishedScore, str, str]
 """A figure that others published, the model's name there, and which snapshot of a product it is of."""

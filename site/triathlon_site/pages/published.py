@@ -8,6 +8,7 @@ from typing import Final
 from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
+from triathlon_site.agreement import sensitivity
 from triathlon_site.exports import latex_table, published_files, table_files
 from triathlon_site.figures import DotRow, Point, Series, arrows, bars, curves, scatter
 from triathlon_site.load import MEASURED
@@ -28,7 +29,6 @@ from triathlon_site.ranking import percentiles
 from triathlon_site.render import Draft, Figure, Link, Page, Section, formats
 from triathlon_site.reproduction_plan import PAPERS
 from triathlon_site.scores import Board, ColumnScores, Score, plan_boards
-from triathlon_site.sensitivity import sensitivity
 from triathlon_site.uncertainty import Interval
 
 TRUTH: Final = "truth.html"

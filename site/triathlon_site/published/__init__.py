@@ -1,8 +1,7 @@
 """What others published: read from `results/published/`, part of no tier and no paired test."""
 
-from triathlon_site.published._columns import PublishedColumn, spread, sustained
-from triathlon_site.published._read import FactCounts, Published, Snapshot, read_published
-from triathlon_site.published._same import ONLY_PUBLISHED, SAME, Places
+from triathlon_site.published._columns import ONLY_PUBLISHED, SAME, Places, PublishedColumn, spread, sustained
+from triathlon_site.published._read import Published, read_published
 from triathlon_site.published._tables import (
     JoinedModel,
     PublishedRow,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS, asl_of_counts
-from triathlon_site.csv_file import Record
+from triathlon_site.models import Record
 from triathlon_site.uncertainty import DRAWS, STEP, generator
 
 Array = NDArray[np.float64]
@@ -247,3 +247,48 @@ def _asl(column: PublishedColumn, record: Record) -> Spread | None:
         return np.asarray(factor * (weights @ squares / PAPER_LOOPS / weights.sum(axis=1)))
 
     return Spread(*(scores(*ends) for ends in ENDS))
+
+
+Places = tuple[tuple[str, str], ...]
+"""Published tables and the column in each; the first that has a figure of a model counts."""
+
+_QWEN: Final = "qwen_coder"
+SAME: Final[Mapping[str, Places]] = {
+    "loop/mbpp-plus:asl_low": (("evaloop", "asl"),),
+    "loop/mbpp-plus:pass_at_1": (("evaloop", "pass_at_1"),),
+    "runtime/dreval:coverage_accuracy": (("reval", "coverage_accuracy"),),
+    "runtime/dreval:coverage_f1": (("reval", "coverage_f1"),),
+    "runtime/dreval:output_accuracy": (("reval", "output_accuracy"),),
+    "runtime/cruxeval-output:pass@1": (("cruxeval", "output"),),
+    "runtime/cruxeval-output:pass@5": (("cruxeval", "output_5"),),
+    "runtime/cruxeval-input:pass@1": (("cruxeval", "input"),),
+    "runtime/cruxeval-input:pass@5": (("cruxeval", "input_5"),),
+    "evolved:average": (("evoeval", "evoeval"),),
+    # EvoEval's figures first: its mean, on the same board, is the mean of its own cells.
+    "evolved/humaneval:pass@1": (("evoeval", "humaneval"), ("evalplus", "humaneval"), (_QWEN, "humaneval")),
+    "evolved/humaneval-plus:pass@1": (
+        ("evoeval", "humaneval_plus"),
+        ("evalplus", "humaneval_plus"),
+        (_QWEN, "humaneval_plus"),
+    ),
+    "evolved/mbpp-plus:pass@1": (("evalplus", "mbpp_plus"), (_QWEN, "mbpp_plus")),
+    **{
+        f"evolved/{name}:pass@1": (("evoeval", name),)
+        for name in ("difficult", "creative", "subtle", "combine", "tool_use", "verbose", "concise")
+    },
+}
+"""By column of a board on official data."""
+
+_OWN_TESTS: Final = "graded by MBPP’s own few tests; the boards grade by those of MBPP+"
+_COT: Final = "asked with a chain of thought; the boards ask for the answer alone"
+_TRUTHS: Final = (
+    "REval’s own code has other right answers than ours to some questions of state and path (the method page"
+    " counts them), so these are not the boards’ quantities"
+)
+ONLY_PUBLISHED: Final[Mapping[tuple[str, str], str]] = {
+    ("evalplus", "mbpp"): _OWN_TESTS,
+    (_QWEN, "mbpp"): _OWN_TESTS,
+    **{("reval", name): _TRUTHS for name in ("ic", "state_accuracy", "path_accuracy", "average")},
+    **{("cruxeval", f"cot_{side}{k}"): _COT for side in ("output", "input") for k in ("", "_5")},
+}
+"""By published table and column: why it stands on no board."""

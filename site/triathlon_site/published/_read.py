@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from triathlon_runner.errors import UserError
-from triathlon_site.csv_file import Record, read_table
-from triathlon_site.models import FACT_COLUMNS, FACTS_FILE, ModelInfo, read_facts
+from triathlon_site.models import FACT_COLUMNS, FACTS_FILE, ModelInfo, Record, read_facts, read_table
 
 PRODUCT_COLUMNS: Final = ("product", "model", "source", "name", "snapshot", "month")
 _MONTH: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])")

@@ -13,7 +13,8 @@ import numpy as np
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import PAPER_LOOPS
-from triathlon_site.csv_file import Record
+from triathlon_site.agreement import sensitivity
+from triathlon_site.models import Record
 from triathlon_site.published._columns import (
     Array,
     PublishedColumn,
@@ -27,7 +28,6 @@ from triathlon_site.published._columns import (
 from triathlon_site.published._read import Published, Snapshot, Source
 from triathlon_site.ranking import Rank, better_in_draws, ranks, shifts
 from triathlon_site.render import formats
-from triathlon_site.sensitivity import sensitivity
 from triathlon_site.uncertainty import DRAWS, Interval, interval, rounded
 
 IN_PAPER: Final = "in_paper"

@@ -1,13 +1,122 @@
-"""What a page is before and after its template is filled, and the tables and figures that it is made of."""
+"""Templates and how they are filled; what a page is before and after; the tables and figures in it."""
 
+import base64
+import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, Final
 
+import jinja2
 from markupsafe import Markup
 
-from triathlon_site.render._environment import show_control_characters
+from triathlon_site.render.formats import FILTERS
+
+_UNSEEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of what follows them, digits of scores included."""
+
+
+def find_templates() -> Path:
+    """The folder of templates: beside the package in a wheel, at the root of a checkout.
+
+    Raises:
+        FileNotFoundError: neither is there; the package was built without its templates.
+    """
+    package = Path(__file__).parents[1]
+    for folder in (package / "templates", package.parents[1] / "templates"):
+        if (folder / "base.html.jinja").is_file():
+            return folder
+    raise FileNotFoundError(f"no templates beside {package} or at the root of its checkout")
+
+
+def show_control_characters(page: str) -> str:
+    """The page with every invisible character replaced by a visible name of it."""
+    return _UNSEEN.sub(_visible, page)
+
+
+def _visible(match: re.Match[str]) -> str:
+    """The Unicode picture of a control character (␀, ␛), else its number."""
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\N{SYMBOL FOR DELETE}" if code == 0x7F else f"[U+{code:04X}]"
+
+
+class Environment:
+    """Fills templates: autoescape on, undefined names refused, assets named by their content."""
+
+    def __init__(self, templates: Path) -> None:
+        """`templates`: the folder of templates, with a folder `assets` in it."""
+        self._templates = templates
+        self._jinja = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(templates),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            auto_reload=False,
+        )
+        self._jinja.filters.update(FILTERS | {"visible": show_control_characters})
+        self._jinja.globals["asset"] = self.assets.__getitem__
+        self._jinja.globals["inline"] = cache(self._inline)
+        self._jinja.globals["inline_hash"] = cache(self._inline_hash)
+
+    def render(self, template: str, **context: Any) -> str:
+        """The page, its control characters made visible."""
+        page = self._jinja.get_template(f"{template}.html.jinja").render(**context)
+        return show_control_characters(page)
+
+    def macro(self, template: str, name: str) -> Callable[..., Markup]:
+        """A macro of a template as a function, for parts of pages that are made before the pages."""
+        macro: Callable[..., Markup] = getattr(
+            self._jinja.get_template(f"{template}.html.jinja").module, name
+        )
+        return macro
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of every template and asset."""
+        digest = hashlib.sha256()
+        for path in sorted(path for path in self._templates.rglob("*") if path.is_file()):
+            digest.update(path.read_bytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def assets(self) -> dict[str, str]:
+        """Source name → published path with a content hash, so that a browser may keep a file for ever."""
+        return {name: _published(name, content) for name, content in self.asset_contents.items()}
+
+    @cached_property
+    def asset_contents(self) -> dict[str, bytes]:
+        """Source name → content of every asset."""
+        folder = self._templates / "assets"
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+    def _inline(self, name: str) -> Markup:
+        """A script or style as a part of the page: what the first paint needs."""
+        return Markup(self.asset_contents[name].decode())
+
+    def _inline_hash(self, name: str) -> str:
+        """The hash by which the content policy admits an inline script or style."""
+        digest = hashlib.sha256(self.asset_contents[name]).digest()
+        return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _published(name: str, content: bytes) -> str:
+    """`site.css` → `assets/site-0123456789.css`."""
+    stem, dot, suffix = name.partition(".")
+    return f"assets/{stem}-{hashlib.sha256(content).hexdigest()[:10]}{dot}{suffix}"
+
+
+@cache
+def installed_environment() -> Environment:
+    """The templates of this installation, parsed once a process."""
+    return Environment(find_templates())
+
 
 MISSING: Final = "404.html"
 """What hosts of static pages show for an address that leads nowhere."""
@@ -61,16 +170,16 @@ def as_script(content: Any) -> str:
 
     Control characters are made visible, as in pages.
     """
-    text = json.dumps(_visible(content), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_all_visible(content), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c")
 
 
-def _visible(content: Any) -> Any:
+def _all_visible(content: Any) -> Any:
     if isinstance(content, str):
         return show_control_characters(content)
     if isinstance(content, Mapping):
-        return {_visible(name): _visible(value) for name, value in content.items()}
-    return [_visible(value) for value in content] if isinstance(content, list | tuple) else content
+        return {_all_visible(name): _all_visible(value) for name, value in content.items()}
+    return [_all_visible(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,18 @@
 """Every model × column with score, interval, rank and tier: what pages and `triathlon scores` show."""
 
-from triathlon_site.scores._boards import FAMILIES, BoardPlan, Column, plan_boards, set_title
+from triathlon_site.scores._boards import (
+    FAMILIES,
+    OTHER_PROTOCOL,
+    UNITS_ARE_OPEN,
+    BoardPlan,
+    Column,
+    contributions,
+    plan_boards,
+    sample_of,
+    seeds_of,
+    set_title,
+    total,
+)
 from triathlon_site.scores._overall import (
     Overall,
     OverallRow,
@@ -17,12 +29,4 @@ from triathlon_site.scores._ranked_board import (
     first_boards,
     known_share,
     score_board,
-)
-from triathlon_site.scores._samples import (
-    OTHER_PROTOCOL,
-    UNITS_ARE_OPEN,
-    contributions,
-    sample_of,
-    seeds_of,
-    total,
 )

@@ -20,8 +20,8 @@ from triathlon_site.ranking import (
     ranks_among,
     wins_by_weighting,
 )
+from triathlon_site.scores._boards import sample_of
 from triathlon_site.scores._ranked_board import Board, ColumnScores, Score, known_share
-from triathlon_site.scores._samples import sample_of
 from triathlon_site.uncertainty import Difference, paired_difference, rounded
 
 

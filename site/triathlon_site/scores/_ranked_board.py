@@ -15,8 +15,14 @@ from triathlon_runner.metrics import Metric
 from triathlon_runner.records import RECORDED
 from triathlon_site.load import MEASURED, FileAggregate, Grade, Results
 from triathlon_site.ranking import DrawnRanks, Rank, RankShift, drawn_ranks, rank_shifts, ranks, tiers
-from triathlon_site.scores._boards import BoardPlan, Column
-from triathlon_site.scores._samples import OTHER_PROTOCOL, UNITS_ARE_OPEN, of_ranking, sample_of
+from triathlon_site.scores._boards import (
+    OTHER_PROTOCOL,
+    UNITS_ARE_OPEN,
+    BoardPlan,
+    Column,
+    of_ranking,
+    sample_of,
+)
 from triathlon_site.uncertainty import (
     Differences,
     Draws,

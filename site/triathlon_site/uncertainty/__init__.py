@@ -4,21 +4,19 @@ from triathlon_site.uncertainty._bootstrap import (
     DIGITS,
     DRAWS,
     LEVEL,
+    STEP,
     Draws,
+    Interval,
     Sample,
     central,
     draw,
-    generator,
-    rounded,
-    task_weights,
-)
-from triathlon_site.uncertainty._interval import (
-    STEP,
-    Interval,
     draw_ends,
+    generator,
     interval,
+    rounded,
     score_intervals,
     share_interval,
+    task_weights,
 )
 from triathlon_site.uncertainty._paired import (
     Difference,

@@ -24,6 +24,7 @@ from triathlon_site.uncertainty._bootstrap import (
     DRAWS,
     LEVEL,
     Array,
+    Interval,
     Sample,
     generator,
     mean_denominator,
@@ -31,7 +32,6 @@ from triathlon_site.uncertainty._bootstrap import (
     task_weights,
     weighted_sums,
 )
-from triathlon_site.uncertainty._interval import Interval
 
 MANY: Final = 12
 """Different selections of tasks among the models of a suite beyond which each pair of them gets fewer draws:

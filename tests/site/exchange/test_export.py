@@ -1,5 +1,6 @@
-"""Exports keep to the schemas, say what the results say, and hold no texts that are not ours to give."""
+"""Exports and the site's archives keep to the schemas and hold no texts that are not ours to give."""
 
+import io
 import json
 import shutil
 import sys
@@ -7,6 +8,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import jsonschema
 import pytest
@@ -19,8 +21,9 @@ from triathlon_runner import catalogue
 from triathlon_runner.errors import UserError
 from triathlon_runner.models_yaml import Registry, load
 from triathlon_site.build import gather
-from triathlon_site.exchange import DATA_SETS, EXPORTS, Exported, write_export
-from triathlon_site.selection import Wanted
+from triathlon_site.cli_options import Wanted
+from triathlon_site.exchange import DATA_SETS, EXPORTS, Archive, Exported, archives, write_export
+from triathlon_site.pages import Gathered
 
 RECORDED = Path(__file__).resolve().parents[3] / "results/recorded"
 MODELS = (FakeModel("strong", 2.0, 0.95), FakeModel("weak", -1.0, 0.5))
@@ -198,6 +201,9 @@ def test_the_hub_gets_what_it_has_a_data_set_for(results: Path, tmp_path: Path) 
     assert entry["dataset"] == {"id": "evalplus/mbppplus", "task_id": "loop/mbpp-plus"}
     assert entry["date"] == "2026-01-02" and 0 <= entry["value"] <= 10
     assert "95 % interval" in entry["notes"] and "source" not in entry
+    _, offered = _archives(gather(with_mbpp, _registry(tmp_path)))["hf-eval-results"]
+    assert [yaml.safe_load(text) for text in offered.values()] == [[entry]]
+    assert "hf-eval-results" not in _archives(gather(results, _registry(results.parent)))
     published = replace(gather(with_mbpp, _registry(tmp_path)), url="https://example.org/board/")
     write_export("hf-eval-results", published, with_mbpp, tmp_path / "published")
     (path,) = (tmp_path / "published").rglob("*.yaml")
@@ -312,3 +318,27 @@ def test_inspect_reads_its_log(results: Path, tmp_path: Path) -> None:
     assert set(values) <= {"C", "I"}
     accuracy = found.results.scores[0].metrics["accuracy"].value
     assert accuracy == pytest.approx(values.count("C") / 6)
+
+
+def _archives(site: Gathered) -> dict[str, tuple[Archive, dict[str, str]]]:
+    """Each zip that the site offers, by its format, with its files."""
+    found = {}
+    for archive in archives(site.results, site.boards, site.models):
+        with ZipFile(io.BytesIO(archive.page.bytes)) as opened:
+            found[archive.form] = archive, {name: opened.read(name).decode() for name in opened.namelist()}
+    return found
+
+
+def test_the_site_offers_the_scores_of_the_command(results: Path, tmp_path: Path) -> None:
+    """A valid file a model and suite, as `triathlon export` writes it but for the samples beside it."""
+    archive, found = _archives(gather(results, _registry(results.parent)))["every-eval-ever"]
+    assert archive.page.path == "data/every-eval-ever.zip" and archive.files == len(found) == 2 * 14
+    validator = jsonschema.Draft7Validator(every_eval_ever_schema("eval"))
+    _export("every-eval-ever", results, tmp_path / "out", Wanted(["weak"]))
+    paths = list((tmp_path / "out").rglob("*.json"))
+    for path in paths:
+        content = json.loads(found[path.relative_to(tmp_path / "out").as_posix()])
+        validator.validate(content)
+        whole = json.loads(path.read_text())
+        assert whole.pop("detailed_evaluation_results")["total_rows"] > 0 and content == whole
+    assert len(paths) == 14

@@ -12,8 +12,8 @@ from triathlon_runner import catalogue
 from triathlon_runner.models_yaml import Registry
 from triathlon_runner.store import read_records
 from triathlon_site.build import gather
+from triathlon_site.cli_options import Wanted
 from triathlon_site.exchange import write_export
-from triathlon_site.selection import Wanted
 
 pytestmark = pytest.mark.slow
 

@@ -14,6 +14,7 @@ from support.site import entries
 from triathlon_runner.engine_version import ENGINE_VERSION
 from triathlon_runner.errors import UserError
 from triathlon_runner.records import Outcome, UnitRecord, Usage
+from triathlon_runner.suites import SuiteEntry
 from triathlon_site.evidence import EvidenceExtractor
 from triathlon_site.load import AggregateCache, Results, read_results
 from triathlon_site.render import installed_environment
@@ -50,10 +51,17 @@ def lines(tmp_path: Path) -> Path:
     return write_file(tmp_path / "results", MODEL.id, SEEDS[0].id, records)
 
 
-def read(tmp_path: Path, extractor: NoExtracts | None = None) -> Results:
-    return read_results(
-        tmp_path / "results", SEEDS, AggregateCache(tmp_path / "cache"), extractor or NoExtracts()
-    )
+def read(
+    tmp_path: Path, extractor: NoExtracts | None = None, suites: Sequence[SuiteEntry] = SEEDS
+) -> Results:
+    cache = AggregateCache(tmp_path / "cache")
+    return read_results(tmp_path / "results", suites, cache, extractor or NoExtracts())
+
+
+def change_manifest(lines: Path, **fields: object) -> None:
+    """Of the results that these lines are."""
+    path = lines.with_name("core-seeds.manifest.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
 def said_by(results: Results) -> list[tuple[object, ...]]:
@@ -167,8 +175,7 @@ def test_a_number_that_cannot_be_is_no_result(tmp_path: Path, field: str) -> Non
     content = path.read_text().splitlines()
     line = json.loads(content[1]) | {"sustained_loops": 0, field: value}
     path.write_text("\n".join([content[0], json.dumps(line), *content[2:], ""]))
-    cache = AggregateCache(tmp_path / "cache")
-    found = read_results(tmp_path / "results", [suite], cache, NoExtracts())
+    found = read(tmp_path, suites=[suite])
     ((number, message),) = notices(found)
     assert number == 2 and f"({said}); delete the line" in message
     assert len(found.files[0].tasks) == 3
@@ -198,8 +205,7 @@ MANIFESTS = {
 def test_a_manifest_that_tells_of_something_else_is_not_used(tmp_path: Path, lines: Path, field: str) -> None:
     """The results count, under conditions that nobody knows; it is said why."""
     value, said = MANIFESTS[field]
-    path = lines.with_name("core-seeds.manifest.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {field: value}))
+    change_manifest(lines, **{field: value})
     found = read(tmp_path)
     assert len(found.notices) == 1
     assert found.notices[0].message.startswith(f"its manifest cannot be used: {said}")
@@ -222,8 +228,7 @@ def test_lines_that_are_gone_are_missed(tmp_path: Path, lines: Path) -> None:
 
 def test_more_tasks_than_the_suite_has_are_noticed(tmp_path: Path, lines: Path) -> None:
     """A task of another data set would count among the suite's own."""
-    path = lines.with_name("core-seeds.manifest.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks_in_suite": 5}))
+    change_manifest(lines, tasks_in_suite=5)
     assert "6 tasks, but its manifest says that the suite has 5" in read(tmp_path).notices[0].message
 
 
@@ -283,8 +288,7 @@ def test_an_unknown_suite_is_noticed(tmp_path: Path, lines: Path) -> None:
 
 def test_a_doubled_line_of_private_tasks(tmp_path: Path, lines: Path) -> None:
     """Its unit would not be made again: the other line has it. Only `verify` may say what is wrong."""
-    path = lines.with_name("core-seeds.manifest.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"private": True}))
+    change_manifest(lines, private=True)
     lines.write_text(lines.read_text() + lines.read_text().splitlines(keepends=True)[0])
     ((line, message),) = notices(read(tmp_path))
     assert line == 7 and message.endswith("`triathlon verify` says it, and what to do")
@@ -341,9 +345,7 @@ def test_a_row_a_unit_says_how_it_ended(tmp_path: Path) -> None:
     (suite,) = entries(["loop/core"])
     records = list(fake_records(MODEL, FakeSuite(suite, tasks=4, samples=2)))
     write_file(tmp_path / "results", MODEL.id, suite.id, records)
-    (file,) = read_results(
-        tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts()
-    ).files
+    (file,) = read(tmp_path, suites=[suite]).files
     assert file.frame["task"].tolist() == [record.task_id for record in records]
     assert file.frame["sample"].tolist() == [record.sample for record in records]
     for metric in suite.metrics:
@@ -366,12 +368,12 @@ def test_evidence_has_the_seeds_of_what_it_shows(tmp_path: Path, lines: Path) ->
     both = entries(["evolved/core-seeds", "evolved/core-difficult"])
     records = list(fake_records(MODEL, FakeSuite(both[1], tasks=4)))
     write_file(tmp_path / "results", MODEL.id, both[1].id, records)
-    extractor, cache = NoExtracts(), AggregateCache(tmp_path / "cache")
-    read_results(tmp_path / "results", both, cache, extractor)
+    extractor = NoExtracts()
+    read(tmp_path, extractor, both)
     assert extractor.calls == 2
     assert extractor.parents == {parent for one in records for parent in getattr(one, "parents", ())} != set()
     lines.write_text(lines.read_text().replace('"seconds":0.5', '"seconds":0.6'))
-    read_results(tmp_path / "results", both, cache, extractor)
+    read(tmp_path, extractor, both)
     assert extractor.calls == 4
 
 
@@ -440,7 +442,7 @@ def test_a_changed_outcome_is_no_result(tmp_path: Path, case: str) -> None:
     content = path.read_text().splitlines()
     line = json.loads(content[2])
     path.write_text("\n".join([*content[:2], json.dumps(line | change(line)), content[3], ""]))
-    found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
+    found = read(tmp_path, suites=[suite])
     ((number, message),) = notices(found)
     assert number == 3 and message.startswith(said) and "; it does not count; delete the line" in message
     assert len(found.files[0].tasks) == 3
@@ -449,8 +451,7 @@ def test_a_changed_outcome_is_no_result(tmp_path: Path, case: str) -> None:
 @pytest.mark.parametrize("versions", [[], [0], [ENGINE_VERSION + 1], [0, ENGINE_VERSION]], ids=str)
 def test_verdicts_of_another_version_are_noticed(tmp_path: Path, lines: Path, versions: list[int]) -> None:
     """Results that another version of extraction and grading judged count, with a warning."""
-    path = lines.with_name("core-seeds.manifest.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"engine_versions": versions}))
+    change_manifest(lines, engine_versions=versions)
     found = read(tmp_path)
     assert len(found.files[0].tasks) == 6
     ((line, message),) = notices(found)
@@ -459,9 +460,7 @@ def test_verdicts_of_another_version_are_noticed(tmp_path: Path, lines: Path, ve
 
 def test_an_unfinished_run_counts_what_is_there(tmp_path: Path, lines: Path) -> None:
     """A killed run's manifest counts what there was before: the lines are counted, the rest is open."""
-    path = lines.with_name("core-seeds.manifest.json")
-    before = {"ended": "", "outcomes": {}, "open_units": 9}
-    path.write_text(json.dumps(json.loads(path.read_text()) | before))
+    change_manifest(lines, ended="", outcomes={}, open_units=9)
     found = read(tmp_path)
     assert not found.notices
     assert (found.files[0].units, found.files[0].open_units) == (6, 3)
@@ -473,7 +472,7 @@ def test_a_line_that_does_not_count_leaves_its_unit_open(tmp_path: Path) -> None
     write_results(tmp_path / "results", [STRONGEST], [FakeSuite(suite, 4)])
     (path,) = (tmp_path / "results/runs").rglob("*.jsonl")
     path.write_bytes(path.read_bytes()[:-20])
-    found = read_results(tmp_path / "results", [suite], AggregateCache(tmp_path / "cache"), NoExtracts())
+    found = read(tmp_path, suites=[suite])
     assert [(file.units, file.open_units) for file in found.files] == [(3, 1)]
 
 

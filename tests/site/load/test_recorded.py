@@ -24,10 +24,9 @@ from triathlon_runner.records import (
 )
 from triathlon_runner.store import RecordedFile, read_records
 from triathlon_site.build import build, frames, gather
-from triathlon_site.csv_file import read_table
 from triathlon_site.load import PARENTS
 from triathlon_site.load._aggregate import parts, unit_frame
-from triathlon_site.models import ModelInfo, recorded_infos
+from triathlon_site.models import ModelInfo, read_table, recorded_infos
 from triathlon_site.pages.model import beside_recordings
 
 PUBLISHED = Path(__file__).parents[3] / "results/published"

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from support.choices import LOOP, choices, rendered
-from triathlon_site.frontier import frontier_shares
 from triathlon_site.models import ModelInfo
 from triathlon_site.overall_index import Index, IndexRow
 from triathlon_site.pages import ShownScore
 from triathlon_site.pages.all_models import AllModels, ModelRow
 from triathlon_site.pages.choose import drafts
-from triathlon_site.ranking import Rank
+from triathlon_site.ranking import Rank, frontier_shares
 from triathlon_site.render import Draft
 from triathlon_site.uncertainty import Interval
 

@@ -17,8 +17,7 @@ NAMES: Final = [discipline.name for discipline in catalogue.DISCIPLINES]
 RECORDS: Final = {entry.record.__name__ for entry in catalogue.entries()}
 EXCEPTIONS: Final = {
     "analysis.py": "EvoEval's analyses, with the names of its sets",
-    "published/_same.py": "a line is a fact about a paper's table: its column, and ours that is the same",
-    "published/_columns.py": "the interval of ASL, by the runner's formula",
+    "published/_columns.py": "which column of a paper is which of ours; the interval of ASL, by its formula",
     "published/_tables.py": "mean ranks of variants, by the runner's formula",
     "costs.py": "the disciplines whose replies are programs, of which some do not run",
     "reproduction_plan.py": "a paper's suites and columns, by their names",

@@ -10,7 +10,7 @@ import pytest
 
 from triathlon_runner.errors import UserError
 from triathlon_runner.loop import asl_of_counts
-from triathlon_site.csv_file import Record
+from triathlon_site.models import Record
 from triathlon_site.pages.published import analyses, remarks
 from triathlon_site.published import (
     Published,

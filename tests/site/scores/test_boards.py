@@ -1,12 +1,22 @@
-"""What the boards and their columns are called."""
+"""Boards and their columns, seeds of tasks, variants, and rank shifts of boards without programs."""
 
 from pathlib import Path
 
-from support.results import FakeModel, FakeSuite, write_results
-from support.site import entries
+import pytest
+
+from support.results import FakeModel, FakeSuite, task_id, write_results
+from support.site import SUITES, entries
 from triathlon_runner import catalogue
 from triathlon_site.build import gather
-from triathlon_site.scores import plan_boards, set_title
+from triathlon_site.scores import (
+    Board,
+    ColumnScores,
+    plan_boards,
+    seeds_of,
+    set_title,
+    variant_differences,
+    variants_of,
+)
 
 
 def test_data_is_called_what_its_field_calls_it() -> None:
@@ -37,3 +47,98 @@ def test_models_without_a_rank_stand_by_what_is_known_of_them(tmp_path: Path) ->
     rows = gather(tmp_path, None).overalls["core"].rows
     assert not any(row.rank for row in rows)
     assert [row.model for row in rows if row.model != "m"] == ["z", "a"]
+
+
+STRONG, WEAK = FakeModel("strong", 2.0, 0.95), FakeModel("weak", -2.0, 0.5)
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Board]:
+    """Two models; the weak one was not attacked."""
+    root = tmp_path_factory.mktemp("variants")
+    plain = [FakeSuite(entry, tasks=20) for entry in entries(["loop/core", "runtime/core"])]
+    attacked = [FakeSuite(entry, tasks=12) for entry in entries(["loop/core@attack-upper"])]
+    write_results(root, [STRONG, WEAK], plain)
+    write_results(root, [STRONG], attacked)
+    return {board.plan.id: board for board in gather(root, None).boards}
+
+
+def test_a_difference_is_over_the_tasks_of_both_sides(boards: dict[str, Board]) -> None:
+    """Twelve of the twenty; its sign is after minus before; a model without the variant has none."""
+    board = boards["loop-core"]
+    (attack,) = variants_of(board, "attacks")
+    metric = attack.entry.metrics[0]
+    found = variant_differences(board, attack, metric)
+    assert list(found) == ["strong"] and found["strong"].tasks == 12
+    before, after = (
+        dict(zip(parts.clusters, parts.numerators, strict=True))
+        for parts in (
+            board.of_suite("loop/core")["strong"].metrics["pass_at_1"],
+            board.of_suite("loop/core@attack-upper")["strong"].metrics["pass_at_1"],
+        )
+    )
+    expected = sum(after[task] - before[task] for task in after) / len(after)
+    assert found["strong"].value == pytest.approx(expected)
+    assert found["strong"].interval.low <= expected <= found["strong"].interval.high
+
+
+def test_variants_are_named_by_their_setting(boards: dict[str, Board]) -> None:
+    """What the kind says already is left out."""
+    assert [one.title for one in variants_of(boards["loop-core"], "attacks")] == ["upper"]
+    assert variants_of(boards["loop-core"], "prompts") == []
+
+
+def test_a_board_without_programs_shifts_against_pass_at_1_elsewhere(boards: dict[str, Board]) -> None:
+    """Runtime asks for no program: its shifts are from the loop's first programs, and it says so."""
+    runtime = boards["runtime-core"]
+    assert runtime.baseline == "loop pass@1"
+    shifts = {model: score.shift for model, score in runtime.headline.scores.items()}
+    assert all(shift is not None and shift.shift == 0 for shift in shifts.values())
+    assert boards["loop-core"].baseline == ""
+
+
+def test_every_evolved_suite_says_its_set_and_seeds() -> None:
+    """The site names no set itself: seeds are their own seeds, and six sets of a family count in its mean."""
+    evolved = [
+        entry for entry in catalogue.entries() if entry.discipline == "evolved" and not entry.variant_of
+    ]
+    for core in (True, False):
+        own = [entry for entry in evolved if entry.core == core]
+        seeds = {"evolved/core-seeds"} if core else {"evolved/humaneval", "evolved/mbpp-plus"}
+        assert {entry.id for entry in own if entry.seeds == entry.id} == seeds
+        assert len([entry for entry in own if entry.averaged]) == 6
+        assert all(entry.set_name for entry in own)
+
+
+@pytest.fixture(scope="module")
+def columns(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ColumnScores]:
+    """Of the board of the evolved sets, by their titles; the second model has some tasks only."""
+    root = tmp_path_factory.mktemp("seeds")
+    write_results(root, [FakeModel("a", 1.0)], [FakeSuite(entry, tasks=12) for entry in entries()])
+    partial = [FakeSuite(entry, tasks=12, planned=5) for entry in entries(SUITES[2:])]
+    write_results(root, [FakeModel("b", 0.0)], partial)
+    (board,) = (board for board in gather(root, None).boards if board.plan.id == "evolved-core")
+    return {column.column.title: column for column in board.columns}
+
+
+def test_a_task_has_the_seeds_that_its_record_names(columns: dict[str, ColumnScores]) -> None:
+    """One parent, two, or the problem itself; the same names in every set."""
+    seeds = [(task_id("evolved/core-seeds", n),) for n in range(12)]
+    assert list(columns["seeds"].samples[0].origins) == seeds
+    assert list(columns["difficult"].samples[0].origins) == seeds
+    combined = [(*seeds[n], *seeds[(n + 1) % 12]) for n in range(12)]
+    assert list(columns["combine"].samples[0].origins) == combined
+
+
+def test_problems_of_other_names_are_known() -> None:
+    """DREval's programs are HumanEval's and ClassEval's, MBXP's problems are MBPP's."""
+    known = {
+        "DREval/2": "HumanEval/3",
+        "DREval/84": "HumanEval/161",
+        "DREval/85": "ClassEval_1",
+        "DREval/153": "ClassEval_97",
+        "mine/1": "mine/1",
+    }
+    found = seeds_of(list(known), [])
+    assert [name for (name,) in found] == list(known.values())
+    assert seeds_of(["MBXP/11"], []) == (("Mbpp/11",),)

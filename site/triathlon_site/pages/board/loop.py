@@ -9,7 +9,7 @@ import numpy as np
 from triathlon_runner.records import LoopRecord
 from triathlon_runner.translation import STEPS, TARGETS
 from triathlon_runner.translation import TITLES as LANGUAGES
-from triathlon_site.agreement import correlate
+from triathlon_site.agreement import Comparison, compare, correlate, scores_before_and_after
 from triathlon_site.evidence import Article
 from triathlon_site.figures import DotRow, arrows, dots
 from triathlon_site.models import Models
@@ -30,7 +30,6 @@ from triathlon_site.pages.board._parts import (
 )
 from triathlon_site.render import Figure, Section, Value, formats
 from triathlon_site.scores import Board, Variant, contributions, total, variant_differences, variants_of
-from triathlon_site.sensitivity import Comparison, compare, scores_before_and_after
 
 TITLES: Final = {"upper": "upper case"}
 """Of settings whose short name says too little."""

@@ -1,43 +1,32 @@
-"""The analyses over measured results."""
+"""The analyses of the evolved sets: counted by hand on small families, and over measured results."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from triathlon_runner import catalogue
 from triathlon_runner.llm import ModelKind
 from triathlon_site import analysis
+from triathlon_site.load import TaskResult
 
 KINDS: dict[str, ModelKind] = {"i": "instruct", "b": "base", "c": "instruct"}
 SEEDS = "evolved/core-seeds"
+Units = tuple[TaskResult, ...]
 
 
-@dataclass(frozen=True)
-class Kept:
-    """What a site keeps of a record: its outcome is a plain text there."""
-
-    task_id: str
-    outcome: str
-    parents: tuple[str, ...] = ()
-    sample: int = 0
-
-
-def _units(text: str, **parents: tuple[str, ...]) -> tuple[Kept, ...]:
+def _units(text: str, **parents: tuple[str, ...]) -> Units:
     """`a+ b-`: a passed, b failed; parents by name."""
     return tuple(
-        Kept(word[:-1], "passed" if word[-1] == "+" else "failed", parents.get(word[:-1], ()))
+        TaskResult(word[:-1], 0, "passed" if word[-1] == "+" else "failed", parents.get(word[:-1], ()))
         for word in text.split()
     )
 
 
-def _of(child: str) -> tuple[str, ...]:
-    return tuple(letter for letter in child if letter in "abcd")
-
-
-def _set(text: str) -> tuple[Kept, ...]:
+def _set(text: str) -> Units:
     """As `_units`; a problem's parents are the letters a to d of its name."""
-    return _units(text, **{word[:-1]: _of(word) for word in text.split()})
+    letters = {word[:-1]: tuple(letter for letter in word if letter in "abcd") for word in text.split()}
+    return _units(text, **letters)
 
 
 COMPLETE = {
@@ -45,7 +34,7 @@ COMPLETE = {
     "evolved/core-difficult": _set("xa- xb-"),
     "evolved/core-creative": _set("xa+ xc-"),
     "evolved/core-subtle": _set("xa+ xb-"),
-    "evolved/core-combine": _set("xab+ xac- xcd-"),
+    "evolved/core-combine": _set("xab+ yba- xac+ xcd-"),
     "evolved/core-tool_use": _set("xa+ xb+ xc+ xd-"),
     "evolved/core-tool_use-main_only": _set("xa+ xb- xc- xd-"),
     "evolved/core-verbose": _units("a+ b-", a=("a",), b=("b",)),
@@ -55,9 +44,10 @@ COMPLETE = {
 
 SETS = [entry for entry in catalogue.entries() if entry.set_name and entry.variant_of is None]
 CORE = [entry for entry in SETS if entry.core]
+OFFICIAL = [entry for entry in SETS if not entry.core]
 
 
-def _measured(results: Mapping[str, Mapping[str, tuple[Kept, ...]]]) -> analysis.Measured:
+def _measured(results: Mapping[str, Mapping[str, Units]]) -> analysis.Measured:
     return analysis.measured(CORE, results, KINDS)
 
 
@@ -65,7 +55,7 @@ def test_families_stay_apart() -> None:
     """Our sets and the official ones are never mixed; other disciplines and variants are passed over."""
     both = {"i": {**COMPLETE, "evolved/humaneval": _units("h+"), "loop/core": _units("l+")}}
     both["i"]["evolved/humaneval@temperature-0.8"] = _units("h-")
-    official = analysis.measured([entry for entry in SETS if not entry.core], both, KINDS)
+    official = analysis.measured(OFFICIAL, both, KINDS)
     assert official.board == {"i": {"humaneval": 100.0}}
     assert (_measured(both).seed, official.seed) == ("seeds", "humaneval")
     assert "humaneval" not in _measured(both).board["i"]
@@ -87,13 +77,10 @@ def test_a_users_set_is_one_of_its_family() -> None:
 def test_scores_and_drops() -> None:
     """The average and the drops are those of the models that have all six sets; the others take no part."""
     found = _measured({"i": COMPLETE, "b": {SEEDS: _units("a+")}})
-    assert found.board["i"]["combine"] == pytest.approx(100 / 3)
-    average = (50 + 0 + 50 + 50 + 100 / 3 + 75) / 6
+    average = (50 + 0 + 50 + 50 + 50 + 75) / 6
     assert found.averages == {"i": pytest.approx(average)}
-    assert found.drops is not None
-    assert found.drops.models == 1
-    assert found.drops.per_set["difficult"] == 100.0
-    assert found.drops.per_set["tool_use"] == -50.0
+    assert found.drops is not None and found.drops.models == 1
+    assert found.drops.overall == pytest.approx((100 + 0 + 0 + 0 - 50) / 5)
     assert found.drops.per_model["i"] == pytest.approx(100 * (50 - average) / 50)
 
 
@@ -102,40 +89,43 @@ def test_incomplete_results() -> None:
     partial = _measured({"i": {SEEDS: _units("a+ b-"), "evolved/core-subtle": _set("xa+")}})
     assert (partial.drops, partial.averages, partial.decompositions) == (None, {}, {})
     assert partial.changes["subtle"].change == 100.0
-    assert partial.compositions == {}
-    assert partial.regions == {}
-    assert partial.helped_by_tools is None
+    assert (partial.compositions, partial.helped_by_tools) == ({}, None)
     assert _measured({"i": {**COMPLETE, SEEDS: _units("a- b- c- d-")}}).drops is None
 
 
-def test_same_seeds_by_set() -> None:
-    """Each set is set beside exactly the seeds of its problems."""
-    found = _measured({"i": COMPLETE}).same_seeds
-    assert found["subtle"]["i"] == analysis.SameSeeds(seeds=100.0, evolved=50.0, drop=50.0, problems=2)
-    assert found["combine"]["i"].problems == 3
+def test_what_sets_say_of_their_seeds() -> None:
+    """Each set beside exactly the seeds of its problems; tables 2 and 3 of the paper.
 
-
-def test_composition_and_decomposition() -> None:
-    """Tables 2 and 3 of the paper, from results."""
-    found = _measured({"i": COMPLETE, "c": {"evolved/core-combine": _set("xab+")}})
-    assert found.compositions == {"combine": {"i": analysis.Composition(1, 1, 1, 1, 0, 0)}}
+    A problem with a parent that was not asked takes no part.
+    """
+    combined = (*COMPLETE["evolved/core-combine"], *_units("x+", x=("a", "not asked")))
+    results = {**COMPLETE, "evolved/core-combine": combined}
+    found = _measured({"i": results, "c": {"evolved/core-combine": _set("xab+")}})
+    assert found.same_seeds["subtle"]["i"] == analysis.SameSeeds(100.0, 50.0, 50.0, 2)
+    assert found.same_seeds["combine"]["i"].problems == 4
+    assert found.compositions == {"combine": {"i": analysis.Composition(2, 1, 1, 1, 1, 0)}}
     assert found.decompositions["decompose"] == {"i": analysis.Decomposition(1, 1, 0, 1, 0, 1)}
 
 
 def test_helpers_and_other_words_by_kind() -> None:
     """tool_use against main_only, and verbose against the seeds, for instruct and base models apart."""
     found = _measured({"i": COMPLETE, "b": {**COMPLETE, "evolved/core-verbose": _units("a+ b+")}})
-    assert found.helped_by_tools is not None
-    assert found.helped_by_tools.change == 200.0
-    assert {kind: one.change for kind, one in found.by_kind["verbose"].items()} == {
-        "instruct": 0.0,
-        "base": 100.0,
+    assert found.helped_by_tools is not None and found.helped_by_tools.change == 200.0
+    changes = {kind: one.change for kind, one in found.by_kind["verbose"].items()}
+    assert changes == {"instruct": 0.0, "base": 100.0}
+
+
+def test_changes_are_of_models_that_have_both_scores() -> None:
+    """Relative changes are averaged over the models of a kind that have both scores and start above 0."""
+    board = {
+        "i": {"humaneval": 50.0, "verbose": 40.0},
+        "c": {"humaneval": 50.0},
+        "k": {"humaneval": 0.0, "verbose": 10.0},
+        "b": {"humaneval": 20.0, "verbose": 30.0},
     }
-
-
-def test_regions_of_three_models() -> None:
-    """From three models on, each has its place beside the line of all."""
-    assert set(_measured(dict.fromkeys("ibc", COMPLETE)).regions) == {"i", "b", "c"}
+    found = analysis.change_by_kind(board, {**KINDS, "k": "instruct"}, "verbose")
+    assert found["instruct"] == analysis.Change(change=-20.0, before=50.0, after=40.0, models=1)
+    assert found["base"].change == 50.0
 
 
 def test_any_pair_of_sets() -> None:
@@ -144,14 +134,14 @@ def test_any_pair_of_sets() -> None:
     assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
     assert found.paired("i", "subtle", "seeds") == analysis.Paired(1, 0, 1, 0)
     assert found.paired("i", "difficult", "subtle") == analysis.Paired(0, 0, 1, 1)
-    assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 0, 0, 2)
+    assert found.paired("i", "combine", "seeds") == analysis.Paired(1, 1, 1, 1)
     assert found.paired("i", "seeds", "combine_naive") is None
     assert found.paired("nobody", "seeds", "subtle") is None
 
 
 def test_only_the_first_sample_is_paired() -> None:
     """Further samples change pass@1 and no family link."""
-    more = (*COMPLETE["evolved/core-subtle"], Kept("xa", "failed", ("a",), sample=1))
+    more = (*COMPLETE["evolved/core-subtle"], TaskResult("xa", 1, "failed", ("a",)))
     found = _measured({"i": {**COMPLETE, "evolved/core-subtle": more}})
     assert found.board["i"]["subtle"] == 25.0
     assert found.paired("i", "seeds", "subtle") == analysis.Paired(1, 1, 0, 0)
@@ -161,18 +151,31 @@ def test_only_the_first_sample_is_paired() -> None:
 def test_each_set_falls_from_its_own_seeds() -> None:
     """MBPP Pro is held against MBPP+, HumanEval Pro against HumanEval, and neither against the other."""
     results = {
-        "i": {
-            "evolved/humaneval": _units("h0+ h1+"),
-            "evolved/humaneval-pro": _units("p0+ p1-", p0=("h0",), p1=("h1",)),
-            "evolved/mbpp-plus": _units("m2+ m3-"),
-            "evolved/mbpp-pro": _units("q2- q3-", q2=("m2",), q3=("m3",)),
-        }
+        "evolved/humaneval": _units("h0+ h1+"),
+        "evolved/humaneval-pro": _units("p0+ p1-", p0=("h0",), p1=("h1",)),
+        "evolved/mbpp-plus": _units("m2+ m3-"),
+        "evolved/mbpp-pro": _units("q2- q3-", q2=("m2",), q3=("m3",)),
     }
-    found = analysis.measured([entry for entry in SETS if not entry.core], results, {})
-    assert {name: one.change for name, one in found.changes.items()} == {
-        "humaneval-pro": -50.0,
-        "mbpp-pro": -100.0,
-    }
+    found = analysis.measured(OFFICIAL, {"i": results}, {})
+    changes = {name: one.change for name, one in found.changes.items()}
+    assert changes == {"humaneval-pro": -50.0, "mbpp-pro": -100.0}
     assert found.same_seeds["mbpp-pro"]["i"].problems == 2
     assert found.paired("i", "mbpp-plus", "mbpp-pro") == analysis.Paired(0, 1, 0, 1)
     assert found.paired("i", "humaneval", "mbpp-pro") is None
+
+
+@pytest.mark.parametrize(("first", "second", "p_value"), [(6, 0, 0.03125), (8, 1, 0.0390625), (0, 0, 1.0)])
+def test_mcnemar(first: int, second: int, p_value: float) -> None:
+    """The exact two-sided probability of a split so uneven, were both kinds equally likely."""
+    found = analysis.Paired(both=5, first_only=first, second_only=second, neither=3)
+    assert found.p_value == pytest.approx(p_value)
+
+
+def test_regions_find_the_one_below_the_line() -> None:
+    """A model far below the line of the others is better on the old benchmark; scatter is aligned."""
+    old = {f"m{n}": 10.0 * n for n in range(1, 9)}
+    new = {model: score / 2 + (1 if index % 2 else -1) for index, (model, score) in enumerate(old.items())}
+    placed = analysis.regions({**old, "x": 80.0}, {**new, "x": 10.0})
+    assert [model for model, place in placed.items() if place.region != "aligned"] == ["x"]
+    with pytest.raises(ValueError, match="at least 3"):
+        analysis.regions({"x": 1.0}, {"x": 1.0})

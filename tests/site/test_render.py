@@ -1,4 +1,4 @@
-"""Where markup is, and what templates may use."""
+"""Templates: where markup is, what they may use, and what may stand in a page."""
 
 import ast
 import re
@@ -8,15 +8,42 @@ from pathlib import Path
 
 import jinja2
 import jinja2.meta
+import pytest
 
 import triathlon_site.pages
 from support.results import FakeSuite, write_results
 from support.site import MODELS, entries, imported_results, rich_results
 from triathlon_site.build import gather
 from triathlon_site.pages import Rendering
-from triathlon_site.render import Draft, find_templates, installed_environment
+from triathlon_site.render import Draft, Environment, find_templates, installed_environment
 
-PUBLISHED = Path(__file__).parents[3] / "results" / "published"
+
+@pytest.fixture
+def templates(tmp_path: Path) -> Path:
+    """A folder with one template."""
+    folder = tmp_path / "templates"
+    (folder / "assets").mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("a\x00b", "a␀b"),
+        ("\x1b[31mred\x7f", "␛[31mred␡"),
+        ("12\u202e34", "12[U+202E]34"),
+        ("\x9b2J \u2066x\u2069", "[U+009B]2J [U+2066]x[U+2069]"),
+        ("a\u00a0b – é 试 😀\t\r\n", "a\u00a0b – é 试 😀\t\r\n"),
+        ("half \ud83d of a pair\x07", "half \ud83d of a pair␇"),
+    ],
+)
+def test_control_characters_are_made_visible(templates: Path, written: str, seen: str) -> None:
+    """Control characters, and those that turn the direction of a text; everything else stays as it is."""
+    (templates / "page.html.jinja").write_text("{{ name }}")
+    assert Environment(templates).render("page", name=written) == seen
+
+
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 CODE = Path(triathlon_site.pages.__file__).parents[1]
 TEMPLATES = find_templates()
 MARKUP = re.compile(r"</?[a-zA-Z!]")
