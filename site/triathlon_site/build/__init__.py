@@ -7,7 +7,6 @@ from triathlon_site.build._build import (
     build,
     cache_folder,
     checked_url,
-    sweep,
-    write_site,
 )
 from triathlon_site.build._gather import Frames, frames, gather
+from triathlon_site.build._write import sweep, write_site

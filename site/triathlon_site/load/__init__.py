@@ -17,6 +17,7 @@ from triathlon_site.load._files import Archived, Notice, read_archived, suite_id
 from triathlon_site.load._results import (
     AggregateCache,
     Results,
+    code_fingerprint,
     file_state,
     read_results,
     read_units,

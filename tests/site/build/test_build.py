@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -83,6 +84,28 @@ def test_no_results_never_replace_a_site_that_has_some(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no results in '.*empty': the site in '.*_site'.* stays as it is"):
         build(tmp_path / "empty", tmp_path / "_site", None)
     assert files(tmp_path / "_site") == before
+
+
+def test_nothing_new_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second build finds the site that it would write, and says the same of it; any change is written."""
+    first = build_small(tmp_path)
+    page = tmp_path / "_site/index.html"
+    inode = page.stat().st_ino
+    second = build_small(tmp_path)
+    assert page.stat().st_ino == inode and second.model_copy(update={"seconds": first.seconds}) == first
+    changes: dict[str, Callable[[], object]] = {
+        "a page": lambda: page.write_text("edited"),
+        "a page of another name": lambda: (tmp_path / "_site/mine.html").write_text(""),
+        "no page": (tmp_path / "_site/data.html").unlink,
+        "a results file": lambda: os.utime(tmp_path / "results/runs/weak/loop/core.jsonl", (1e9, 1e9)),
+        "the date": lambda: monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400"),
+    }
+    for name, change in changes.items():
+        change()
+        build_small(tmp_path)
+        assert page.stat().st_ino != inode, name
+        inode = page.stat().st_ino
+    assert not (tmp_path / "_site/mine.html").exists() and (tmp_path / "_site/data.html").exists()
 
 
 def test_pages_link_to_docs_that_are_published_with_them(tmp_path: Path) -> None:
@@ -216,6 +239,11 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         build_small(tmp_path)
 
 
+def test_every_link_leads_somewhere(built: Path) -> None:
+    """Links between pages, anchors included, resolve; nothing is loaded from another host."""
+    check_links(pages_of(built))
+
+
 class _Inline(HTMLParser):
     """What of a page runs without being a file: attributes and scripts; the policy that admits them."""
 
@@ -252,6 +280,28 @@ def test_nothing_is_inline_but_what_the_policy_names(built: Path) -> None:
 
 
 HOSTILE = "<script>alert(1)</script>"
+
+
+def test_what_a_model_wrote_is_escaped(tmp_path: Path) -> None:
+    """A hostile reply, program or task name never becomes markup."""
+    results = small_results(tmp_path / "results")
+    for path in results.glob("runs/*/*/*.jsonl"):
+        lines = []
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            for field in ("prompt", "program", "input"):
+                if field in record:
+                    record[field] = HOSTILE + record[field]
+            for step in record.get("loops", []):
+                step["prompt"] = step["program"] = HOSTILE
+            record["task_id"] += HOSTILE
+            lines.append(json.dumps(record))
+        path.write_text("\n".join(lines) + "\n")
+    report = build_small(tmp_path)
+    assert not report.notices
+    for path in (tmp_path / "_site").rglob("*"):
+        if path.suffix in {".html", ".js"} and "plotly" not in path.name:
+            assert HOSTILE not in path.read_text(), path
 
 
 def test_a_hostile_model_name_stays_in_its_place(tmp_path: Path) -> None:
