@@ -54,7 +54,7 @@ def test_a_worse_candidate_fails_the_step(place: GatePlace) -> None:
     """Exit code 1; the summary has the report, the outputs verdict, difference and the JSON file."""
     done, summary, outputs = act(place, baseline="good", candidate="worse", suites="evolved/core-seeds")
     assert done.returncode == 1, done.stderr
-    assert "**WORSE**" in summary and summary in done.stdout
+    assert "worse against good: WORSE" in summary and summary in done.stdout
     report: dict[str, Any] = json.loads(Path(outputs["report"]).read_text())
     assert outputs["verdict"] == report["verdict"] == "worse"
     assert float(outputs["difference"]) == report["difference"] < 0
