@@ -165,13 +165,15 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_lines(path: Path, content: bytes | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects of a JSONL file or an array, each with the words for its place: `s.jsonl, line 3`.
+
+    `content` is what `read_file` gave; left out, the file is read.
 
     Raises:
         UserError: a line that is no JSON object; names the line.
     """
-    content = read_file(path)
+    content = read_file(path) if content is None else content
     document = json_document(content)
     if isinstance(document, list):
         for number, row in enumerate(document, start=1):

@@ -156,25 +156,24 @@ def check_statement(submission: Submission, engine_version: int, marked: Mapping
 
 def check_protocol(work: Work, manifest: Manifest) -> Iterator[Problem]:
     """Yields problems of results that were not made with the current prompts, settings and data set."""
-    data, got = work.built.suite.data, manifest.settings
-    settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
-    run_again = "run the suite with the data set that `triathlon suites` names"
-    ask_again = "prompts or settings are not those of this version: `triathlon run --ask-again` asks anew"
-    hand_in = "hand in the manifest as the run wrote it"
-    compared = [
-        ("data.sha256", data.sha256, manifest.data.sha256, run_again),
-        ("protocol", str(work.protocol), str(manifest.protocol), ask_again),
-        *(
-            (f"settings.{key}", settings.get(key), got.get(key), hand_in)
-            for key in sorted(settings.keys() | got.keys())
-        ),
-    ]
-    for what, expected, came, remedy in compared:
-        if expected != came:
-            message = f"{what}: expected {expected!r}, got {came!r:.200}; {remedy}"
-            yield Problem(f"{work.suite_id}.manifest.json", message)
-            if remedy != hand_in:  # what follows differs for the same reason
-                return
+
+    def problem(what: str, expected: object, got: object, remedy: str) -> Problem:
+        message = f"{what}: expected {expected!r}, got {got!r:.200}; {remedy}"
+        return Problem(f"{work.suite_id}.manifest.json", message)
+
+    data = work.built.suite.data
+    if manifest.data.sha256 != data.sha256:
+        remedy = "run the suite with the data set that `triathlon suites` names"
+        yield problem("data.sha256", data.sha256, manifest.data.sha256, remedy)
+    elif manifest.protocol != work.protocol:
+        remedy = "prompts or settings are not those of this version: `triathlon run --ask-again` asks anew"
+        yield problem("protocol", str(work.protocol), str(manifest.protocol), remedy)
+    else:
+        settings = json.loads(json.dumps(work.settings))  # as in a manifest, where tuples are lists
+        for key in sorted(settings.keys() | manifest.settings.keys()):
+            expected, got = settings.get(key), manifest.settings.get(key)
+            if expected != got:
+                yield problem(f"settings.{key}", expected, got, "hand in the manifest as the run wrote it")
 
 
 def check_plan(work: Work, records: Sequence[UnitRecord], manifest: Manifest) -> tuple[int, list[Problem]]:

@@ -159,8 +159,8 @@ def run(
         single=model_ids[0] if model is not None and model_ids else None,
     )
     session.check()
-    if session.single not in (None, model):
-        folder = session.folder.of_model(session.single or "")
+    if session.single is not None and session.single != model:
+        folder = session.folder.of_model(session.single)
         console().print_message(f"results of {model!r} go to {str(folder)!r}")
     raise typer.Exit(asyncio.run(_run(session, log_json, estimates=estimates)))
 

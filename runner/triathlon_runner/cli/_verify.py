@@ -22,6 +22,7 @@ from triathlon_runner.grading import Grader
 from triathlon_runner.imports import graded_again
 from triathlon_runner.memo import python_version
 from triathlon_runner.models_yaml import Price, Registry, check_have_results
+from triathlon_runner.records import Manifest
 from triathlon_runner.sandbox import integrity
 from triathlon_runner.schedule import BuiltSuite
 from triathlon_runner.store import (
@@ -45,8 +46,6 @@ from triathlon_runner.verify import (
 
 _SHOWN = 20
 _UNCHECKED = "could not be checked"
-_IN_JSON = "model suite units verified unfinished graded_under scores unverified notes other_engine"
-"""Fields of a report that `--json` prints as they are."""
 _Tasks = Annotated[
     str | None, typer.Option(help="Only these tasks, by id, separated by commas; no score is compared.")
 ]
@@ -200,22 +199,22 @@ async def verify_files(
         built = await built_suite(catalogue, data, prompts, suite, grader)
         for file in (file for file in files if file.suite == suite):
             with file.folder.locked(file.model) if prices is not None else nullcontext():
-                report = await _verify_stored(file, built, grader, only)
-                if prices is not None and report.other_engine and "manifest" not in report.unverified:
-                    _update(file, report, prices.get(file.model), grader)
+                report, manifest = await _verify_stored(file, built, grader, only)
+                if prices is not None and manifest is not None and report.other_engine:
+                    _update(file, report, manifest, prices.get(file.model), grader)
             yield file, built, report
 
 
 async def _verify_stored(
     stored: StoredFile, built: BuiltSuite | str, grader: Grader, only: Collection[str]
-) -> FileReport:
-    """Returns what grading a file again shows; what keeps that from being done stands in the report, too."""
+) -> tuple[FileReport, Manifest | None]:
+    """Returns what grading a file again shows, or what kept that from being done, and the manifest."""
     folder, model, suite = stored.folder, stored.model, stored.suite
     lines = folder.lines(model, suite)
     if not os.access(lines, os.R_OK):
-        return FileReport(model, suite, unverified={f"{lines}": "cannot be read; make it readable"})
+        return FileReport(model, suite, unverified={f"{lines}": "cannot be read; make it readable"}), None
     if isinstance(built, str):
-        return FileReport(model, suite, count_lines(lines)[0], unverified={"the suite": built})
+        return FileReport(model, suite, count_lines(lines)[0], unverified={"the suite": built}), None
     manifest, unreadable = None, ""
     try:
         manifest = folder.read_manifest(model, suite)
@@ -238,13 +237,14 @@ async def _verify_stored(
         )
     if manifest is None:
         report.unverified["manifest"] = unreadable or about_missing_manifest(folder, model, suite)
-    return report
+    return report, manifest
 
 
-def _update(stored: StoredFile, report: FileReport, price: Price | None, grader: Grader) -> None:
+def _update(
+    stored: StoredFile, report: FileReport, manifest: Manifest, price: Price | None, grader: Grader
+) -> None:
     """Brings a file up to date that another version graded, or notes why that cannot be done."""
-    manifest, level = stored.folder.read_manifest(stored.model, stored.suite), grader.sandbox.level
-    assert manifest is not None, "the report says that there is none"
+    level = grader.sandbox.level
     if why := why_not_updated(report):
         report.notes.append(f"not brought up to date: {why}")
         return
@@ -322,7 +322,16 @@ def _as_json(report: FileReport) -> dict[str, Any]:
 
     update = report.update
     return {
-        **{name: getattr(report, name) for name in _IN_JSON.split()},
+        "model": report.model,
+        "suite": report.suite,
+        "units": report.units,
+        "verified": report.verified,
+        "unfinished": report.unfinished,
+        "graded_under": report.graded_under,
+        "scores": report.scores,
+        "unverified": report.unverified,
+        "notes": report.notes,
+        "other_engine": report.other_engine,
         "follows": report.good,
         "mismatches": listed(report.mismatches),
         "differing": listed(report.differing),

@@ -143,7 +143,7 @@ def _verified(data: bytes, file: DataFile, place: str) -> bytes:
     digest = hashlib.sha256(data).hexdigest()
     with suppress(UnreadableFileError):
         content = unpacked(data)
-        if file.sha256 in (digest, hashlib.sha256(content).hexdigest()):
+        if file.sha256 == digest or file.sha256 == hashlib.sha256(content).hexdigest():
             return content
     raise DataUnavailableError(
         f"{place} is not the data file {file.name!r} of {file.version}: expected SHA-256 {file.sha256}, got"

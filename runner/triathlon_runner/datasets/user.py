@@ -84,8 +84,9 @@ class UserDataSet:
                 f"{self.listed_at}: expected problems: to name a file, relative to the folder of suites.yaml,"
                 f" got {str(self.path)!r}, which is none"
             )
-        problems = tuple(_user_problem(*row, self.seeds) for row in _rows(self.path))
-        return UserProblems(hashlib.sha256(read_file(self.path)).hexdigest(), problems)
+        content = read_file(self.path)
+        problems = tuple(_user_problem(*row, self.seeds) for row in _rows(self.path, content))
+        return UserProblems(hashlib.sha256(content).hexdigest(), problems)
 
 
 def _user_problem(place: str, problem: AnyProblem, text: str, seeds: str | None) -> UserProblem:
@@ -163,17 +164,17 @@ def problem_file(path: Path) -> tuple[AnyProblem, ...]:
     Raises:
         UserError: the file can't be read, a row is in none of the formats, or two have the same task_id.
     """
-    return tuple(problem for _, problem, _ in _rows(path))
+    return tuple(problem for _, problem, _ in _rows(path, read_file(path)))
 
 
-def _rows(path: Path) -> Iterator[tuple[str, AnyProblem, str]]:
+def _rows(path: Path, content: bytes) -> Iterator[tuple[str, AnyProblem, str]]:
     """Yields place, problem and tests of each line; a `Problem` with inputs is not graded by the tests.
 
     Problems with `"accepted": false` or `null` are left out: a person refused them or has not decided yet.
     """
     places: dict[str, str] = {}
     decisions: list[bool | None] = []
-    for place, row in json_lines(path):
+    for place, row in json_lines(path, content):
         problem, tests, accepted = _read(row, place, path.name)
         if other := places.get(problem.task_id):
             raise UserError(

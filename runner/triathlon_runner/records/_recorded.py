@@ -12,6 +12,7 @@ from triathlon_runner.errors import UserError
 from triathlon_runner.records._base import Count, Outcome, Reply, Strict, UnitRecord, Usage
 from triathlon_runner.records._disciplines import (
     AnswerRecord,
+    EvolvedRecord,
     LoopRecord,
     LoopStep,
     MaxLoops,
@@ -115,11 +116,30 @@ class RecordedLine(Strict):
     @classmethod
     def of(cls, record: UnitRecord, text: str, *, differs: bool = False) -> Self:
         """Returns the line of a record; `text` is what the model wrote, of which it keeps the hash."""
-        fields = {name: getattr(record, name) for name in cls.model_fields if hasattr(record, name)}
-        if isinstance(record, RuntimeRecord):
-            statements = tuple(map(RecordedStatement.of, record.statements))
-            fields |= {"statements": statements, "output": record.output.outcome}
-        return cls(**fields | {"program": _hash(text), "differs": differs})
+        of_discipline: dict[str, Any] = {}
+        match record:
+            case LoopRecord():
+                of_discipline = {
+                    "sustained_loops": record.sustained_loops,
+                    "loops_from_programs": record.loops_from_programs,
+                }
+            case EvolvedRecord():
+                of_discipline = {"parents": record.parents}
+            case RuntimeRecord():
+                of_discipline = {
+                    "program_id": record.program_id,
+                    "statements": tuple(map(RecordedStatement.of, record.statements)),
+                    "output": record.output.outcome,
+                    "output_by_authors": record.output_by_authors,
+                }
+        return cls(
+            task_id=record.task_id,
+            sample=record.sample,
+            outcome=record.outcome,
+            program=_hash(text),
+            differs=differs,
+            **of_discipline,
+        )
 
     def record(self, manifest: "RecordedManifest") -> "RecordedUnit":
         """Returns the record that metrics read.

@@ -49,13 +49,14 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
     path = folder.verified(model)
     if not path.exists():
         return None
-    prefix = f"runs/{model}/"
-    document: Any = "no plain file"
+    if why_not_plain(path, path.parent) or not path.is_file():  # a link leads anywhere, a pipe waits
+        raise _unusable(model, "no plain file")
     try:
-        if not why_not_plain(path, path.parent) and path.is_file():  # a link leads anywhere, a pipe waits
-            document = "no JSON"
-            document = parse_json(path.read_bytes())
-        predicate = document["predicate"]
+        document = parse_json(path.read_bytes())
+    except (OSError, ValueError):
+        raise _unusable(model, "no JSON") from None
+    try:
+        predicate, prefix = document["predicate"], f"runs/{model}/"
         version = int(predicate["configuration"][0]["annotations"]["version"])
         sha256 = {
             file["name"].removeprefix(prefix).removesuffix(".jsonl"): file["digest"]["sha256"]
@@ -64,11 +65,8 @@ def read_graded_again(folder: ResultsFolder, model: str) -> GradedAgain | None:
         passed, result = predicate["passedTests"], predicate["result"] == "PASSED"
         if document != graded_again_statement(model, version, sha256, passed, result=result):
             raise ValueError
-    except (AttributeError, LookupError, TypeError, ValueError, OverflowError, OSError):
-        raise UserError(
-            f"expected the statement of `triathlon submit check` about the results of {model!r}, got"
-            f" {document!r:.120}; {how_to_grade_again(model)}"
-        ) from None
+    except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
+        raise _unusable(model, document) from None
     return GradedAgain(version, {suite: sha256[suite] for suite in passed})
 
 
@@ -77,4 +75,11 @@ def how_to_grade_again(model: str) -> str:
     return (
         f"`triathlon submit check DIR --statement DIR/{VERIFIED}` writes it anew, with the folder"
         f" runs/{model} of these results as DIR"
+    )
+
+
+def _unusable(model: str, got: object) -> UserError:
+    return UserError(
+        f"expected the statement of `triathlon submit check` about the results of {model!r}, got"
+        f" {got!r:.120}; {how_to_grade_again(model)}"
     )
