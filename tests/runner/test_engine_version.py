@@ -8,7 +8,7 @@ from triathlon_runner.engine_version import ENGINE_VERSION, graded_otherwise
 
 PACKAGE = Path(triathlon_runner.__file__).parent
 
-DECIDED = (2, "814884baaa6dbdd9be4d1b5f3fd4e2863c54f88ef9f4e864b3fabc1a10633813")
+DECIDED = (2, "367a4c37f10967645c550070f4de3b1323c8b7c8086b52bc3f564bc7ad511592")
 SOURCES = (
     "grading/**/*.py",
     "languages.py",

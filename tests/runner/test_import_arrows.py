@@ -20,7 +20,7 @@ LAYERS = (
         "unit_pages",
     ),
     ("foreign_files",),
-    ("records", "yaml_file", "datasets", "engine_version", "concurrency", "apart"),
+    ("records", "yaml_file", "datasets", "engine_version", "concurrency", "other_process"),
     ("memo", "pasted_keys"),
     (
         "store",

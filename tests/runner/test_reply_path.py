@@ -15,14 +15,14 @@ from triathlon_runner.records import Reply, UnitRecord
 REPLY_TYPES = (httpx2.Response, HttpReply, Reply, Answer, UnitRecord)
 """What a reply is at each stage."""
 BESIDE_THE_PATH = {
-    "apart.py",
+    "other_process.py",
     "replies/_program.py",
     "schedule/_panel.py",
     "schedule/_progress.py",
     "llm/_server_info.py",
     "llm/provider.py",
 }
-"""`apart` calls what reads a reply, here or in another process; the path of the program begins in
+"""`in_other_process` calls what reads a reply, here or in another process; the path of the program begins in
 `replies/_program.py`; the panel only shows that a unit is done; and what a server says about itself is
 another reply."""
 

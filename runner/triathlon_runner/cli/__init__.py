@@ -43,7 +43,7 @@ __all__ = [
     "run_app",
 ]
 
-_COMMANDS = "evolve gate grade groups import list results run submit verify"
+_COMMANDS = "doctor evolve gate grade groups import list probe results run submit verify"
 
 
 def add_commands() -> None:

@@ -1,16 +1,10 @@
-"""What several commands need: suites, data, models, what executes programs; what `run` and `gate` ask."""
+"""What the options of several commands name: suites, data, models, prices, what executes programs."""
 
-import asyncio
-import os
-import select
-import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from triathlon_runner import catalogue, models_yaml
+from triathlon_runner import models_yaml
 from triathlon_runner.cache import cache_folder
 from triathlon_runner.catalogue import Catalogue, read_catalogue, suites_file_beside
 from triathlon_runner.cli import _app as cli
@@ -18,27 +12,9 @@ from triathlon_runner.cluster import open_cluster
 from triathlon_runner.datasets import DataStore
 from triathlon_runner.errors import UserError
 from triathlon_runner.grading import Grader, ProgramGrader
-from triathlon_runner.llm import Limits, ReplyCache
 from triathlon_runner.models_yaml import ModelRow, Price, Registry
 from triathlon_runner.sandbox import open_sandbox
-from triathlon_runner.schedule import (
-    CTRL_C,
-    Account,
-    ConsoleProgress,
-    Control,
-    ModelOpener,
-    OpenModel,
-    Runner,
-    RunPlan,
-    Summary,
-    Wanted,
-    build_plan,
-    why_not,
-)
-from triathlon_runner.store import ResultsFolder
-from triathlon_runner.terminal import counted
-
-_LIMITS = Limits()
+from triathlon_runner.schedule import why_not
 
 
 def catalogue_beside(models_file: Path | None = None) -> Catalogue:
@@ -127,168 +103,3 @@ def check_prices(rows: Sequence[ModelRow]) -> None:
                 " `price: {input: …, output: …}` to its row; to a model named with --model, add --price"
                 " INPUT,OUTPUT"
             )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Session:
-    """What a command asks of which models, under which limits, and where its results go."""
-
-    listed: Registry
-    wanted: Wanted
-    control: Control
-    folder: ResultsFolder
-    data: DataStore
-    limits: Limits = _LIMITS
-    timeout_seconds: float | None = None
-    executor: cli.Executor = "local"
-    ray_address: str | None = None
-    single: str | None = None
-    """The id of the model that --model names, which has no row."""
-
-    def check(self) -> None:
-        """Checks models, suites, prices and prompts before data is read or money is spent.
-
-        Raises:
-            UserError: unknown models or suites; a named model that cannot run here, or no model that can;
-                a folder without prompts or that cannot be written; a budget without prices.
-        """
-        listed, wanted = self.listed, self.wanted
-        rows = listed.select(wanted.models)
-        wanted.catalogue.select(wanted.suites, wanted.variants)
-        if not rows:
-            raise UserError(
-                "expected a model to run, the models file lists none; add one (README, 'Add a model') or run"
-                " one without a file: triathlon run --model NAME --base-url http://127.0.0.1:11434/v1"
-            )
-        reasons = {row.id: reason for row in rows if (reason := wanted.why_not(row)) is not None}
-        may_skip = wanted.models is None and len(reasons) < len(rows)
-        if wanted.asks and reasons and not may_skip:
-            in_words = "; ".join(f"{model}: {reason}" for model, reason in reasons.items())
-            raise UserError(f"expected models that can run here, got {in_words}")
-        if self.control.budget_usd is not None:
-            asked = [row for row in rows if row.id not in reasons]
-            check_prices([*asked, *([listed.row(listed.judge)] if listed.judge else [])])
-        if wanted.prompts is not None:
-            catalogue.check_prompts(wanted.prompts)
-        if wanted.asks:
-            self.folder.check_writable()
-
-    async def open(self, stack: AsyncExitStack, progress: ConsoleProgress) -> tuple[Runner, RunPlan]:
-        """Opens the sandbox, the cache of replies and the judge, which the stack closes, and plans the run.
-
-        Raises:
-            UserError: the cluster, the cache or the judge cannot be used; data or a suite has a fault.
-            SandboxError: nothing can be executed here.
-        """
-        cache, limits = cache_folder(), self.limits
-        progress.status("preparing the sandbox")
-        grader = await stack.enter_async_context(open_grader(self.executor, self.ray_address, progress.say))
-        replies = stack.enter_context(ReplyCache(cache / "replies.sqlite"))
-        if self.control.budget_usd is not None:  # the price of a reply is not known before the first one
-            limits = replace(limits, first_concurrency=1)
-        opener = ModelOpener(
-            self.listed,
-            replies,
-            cache,
-            progress.say,
-            control=self.control,
-            limits=limits,
-            timeout_seconds=self.timeout_seconds,
-        )
-        runner = Runner(self.folder, grader, opener, progress, self.control)
-        judge = await _open_judge(stack, runner, self.listed)
-        return runner, await build_plan(self.listed, grader, self.data, self.wanted, judge, progress.status)
-
-
-async def _open_judge(stack: AsyncExitStack, runner: Runner, listed: Registry) -> OpenModel | None:
-    """Opens the judge of models.yaml; returns None where it names none or it cannot be asked here."""
-    if listed.judge is None:
-        return None
-    row, progress = listed.row(listed.judge), runner.progress
-    reason = why_not(row)
-    if reason is not None:
-        progress.say(f"no judge, so ASL is an interval: {row.id}: {reason}")
-        return None
-    opened = await stack.enter_async_context(runner.opener.open(row))
-    if opened.stats is not None:
-        account = Account(f"{row.id} (judge)", opened.stats, row.price)
-        runner.control.accounts.append(account)
-        progress.attach(account)
-
-    def say_lost(why: str) -> None:
-        message = (
-            f"the judge {row.id} cannot be asked any more: {why}; the similarities that it would give are"
-            " unknown, so ASL is an interval"
-        )
-        progress.say(message)
-        runner.summary.notes.append(message)
-
-    opened.on_lost = say_lost
-    return opened
-
-
-async def run_plan(runner: Runner, plan: RunPlan) -> Summary:
-    """Asks the planned models; Ctrl-C stops that."""
-    errors = runner.progress.errors = cache_folder() / "logs" / "errors.log"
-    with runner.progress:
-        summary = await _run_interruptible(runner, plan)
-    if summary.broken:
-        units = counted(summary.broken, "unit")
-        summary.notes.append(f"{units} met an error in this program; please report {errors}")
-    return summary
-
-
-async def _run_interruptible(runner: Runner, plan: RunPlan) -> Summary:
-    """Runs a plan; the first Ctrl-C or SIGTERM stops new work and finishes units in flight, the second stops.
-
-    SIGHUP (the terminal was closed) does what the first Ctrl-C does, however often it comes: shell and kernel
-    may each send one. Where it is ignored, as under nohup, it stays ignored.
-    """
-    task, control = asyncio.ensure_future(runner.run(plan)), runner.control
-
-    def interrupt(name: str) -> None:
-        if control.stopped:
-            task.cancel()
-        else:
-            control.stop(name)
-
-    def hang_up(*_: object) -> None:
-        _discard_lost_output()
-        if not (control.stopped or loop.is_closed()):
-            loop.call_soon_threadsafe(control.stop, "SIGHUP")
-
-    loop = asyncio.get_running_loop()
-    for number, name in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, "SIGTERM")):
-        loop.add_signal_handler(number, interrupt, name)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, hang_up)  # discards output before the next line is printed
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if not control.stopped:
-            raise
-        runner.progress.say("stopped; the next run goes on from here")
-        runner.summary.open = max(runner.summary.open, 1)
-        runner.summary.stopped = f"{control.stopped}, and then at once"
-        return runner.summary
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
-
-
-def _discard_lost_output() -> None:
-    """Sends output to /dev/null where its terminal or the reader of its pipe is gone."""
-    for stream in (sys.__stdout__, sys.__stderr__):
-        if stream is None:
-            continue
-        errors = select.poll()
-        errors.register(stream.fileno(), 0)  # 0: only errors, which are always reported
-        if errors.poll(0):
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, stream.fileno())
-            os.close(null)
-
-
-def ignore_interrupts() -> None:
-    """Makes this process ignore Ctrl-C from here on; processes that it starts do not inherit that."""
-    signal.signal(signal.SIGINT, lambda *_: None)

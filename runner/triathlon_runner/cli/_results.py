@@ -1,6 +1,7 @@
 """`triathlon results`: what is there, under which conditions, and what changed."""
 
 import asyncio
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -100,7 +101,7 @@ def compact_command(
     """Keeps results without their texts in results/recorded/measured/, where a data set may not be copied.
 
     Each file is graded again first; one that does not follow from its replies is not kept.
-    The whole files stay where they are.
+    The whole files stay where they are. A model whose results a run is writing is refused.
     Exit code 0: each is kept; 1: some do not follow.
     """
     folder = ResultsFolder(results)
@@ -120,7 +121,10 @@ def compact_command(
                     kept += 1
         return kept
 
-    raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
+    with ExitStack() as locks:
+        for model in sorted({file.model for file in chosen}):
+            locks.enter_context(folder.locked(model))
+        raise typer.Exit(0 if asyncio.run(compact_all()) == len(chosen) else 1)
 
 
 def _measured(results: Path, models_file: Path, models: str | None, suites: str | None) -> list[StoredFile]:

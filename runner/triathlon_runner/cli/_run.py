@@ -10,15 +10,9 @@ from urllib.parse import urlsplit
 import typer
 
 from triathlon_runner.cli import _app as cli
-from triathlon_runner.cli._options import (
-    Session,
-    catalogue_beside,
-    data_store,
-    ignore_interrupts,
-    models_to_run,
-    run_plan,
-)
+from triathlon_runner.cli._options import catalogue_beside, data_store, models_to_run
 from triathlon_runner.cli._run_report import show_estimates, show_summary
+from triathlon_runner.cli._session import Session, ignore_interrupts, run_plan
 from triathlon_runner.estimates import estimate
 from triathlon_runner.llm import Limits
 from triathlon_runner.runtime import without_libraries

@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 import stamina
 import stamina.instrumentation
 
-from triathlon_runner.apart import apart
 from triathlon_runner.llm._api import (
     EMPTY_REPLIES_THAT_COUNT,
     Answer,
@@ -43,6 +42,7 @@ from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm._server_info import any_name_error, fetch
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo
+from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
@@ -235,7 +235,7 @@ class OpenModel:
         if reply.status == 200:
             body = json_object(reply)
             if body.get("choices") or not {"error", "detail"} & body.keys() or body.get("type") == "message":
-                return await apart(len(reply.body), self.config.read, request, body)
+                return await in_other_process(len(reply.body), self.config.read, request, body)
         failure = read_failure(reply)
         finish = classify(failure, self.config, request, self.settings.context, self.server.names)
         self.stats.too_long += finish is Finish.CONTEXT_OVERFLOW
@@ -316,7 +316,7 @@ class OpenModel:
     async def _warn(self, replies: Mapping[str, Reading], size: int = 0) -> None:
         """Notes and shows what the free checks of `probe` find in the server's list and in a reply."""
         seen = Seen(self.config, self.kind, self.server, self.settings, replies)
-        for finding in map(self.secrets.scrub_message, await apart(size, free_findings, seen)):
+        for finding in map(self.secrets.scrub_message, await in_other_process(size, free_findings, seen)):
             if finding not in self.stats.findings:
                 self.stats.findings.append(finding)
                 self.queue.say(finding)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from triathlon_runner.llm._api import EndpointStats, ModelUnavailableError, ServerUnreachableError
-from triathlon_runner.llm._rates import LearnedLimit, RateLimit
+from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
 from triathlon_runner.terminal import duration
 
 _SECONDS_BETWEEN_LINES = 60.0

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from triathlon_runner.apart import apart
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.llm import ModelKind
 from triathlon_runner.loop import _judge
@@ -19,6 +18,7 @@ from triathlon_runner.loop._prompt import (
     question,
     summary_in,
 )
+from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet
 from triathlon_runner.records import (
     Finish,
@@ -191,7 +191,7 @@ class _Loops:
         reply = await self._ask(self.setting.summary_template, step.loop, ("\n",), code=code)
         as_written = self.setting.as_written
         options = {"completes": self.completes, "as_written": as_written}
-        sentence, is_code = await apart(len(reply.text), summary_in, reply.text, **options)
+        sentence, is_code = await in_other_process(len(reply.text), summary_in, reply.text, **options)
         whole = reply.finish is Finish.STOP or (self.completes and "\n" in reply.text.strip())
         counts = whole and (as_written or (bool(sentence) and not is_code))
         summary = {"summary_reply": reply, "summary": sentence if counts else None}

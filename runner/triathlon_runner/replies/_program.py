@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import dedent, indent
 from typing import Any, Final
 
-from triathlon_runner.apart import apart
+from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import Finish, Outcome, Reply
 from triathlon_runner.replies._fences import code_blocks
 from triathlon_runner.replies._markup import ended_text, final_answer
@@ -60,7 +60,7 @@ async def extract(reply: Reply, **options: Any) -> Extraction:
     Raises:
         InfrastructureError: that process ended.
     """
-    return await apart(len(reply.text), extract_program, reply, **options)
+    return await in_other_process(len(reply.text), extract_program, reply, **options)
 
 
 def extract_program(

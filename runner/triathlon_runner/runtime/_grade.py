@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
-from triathlon_runner.apart import apart
+from triathlon_runner.other_process import in_other_process
 from triathlon_runner.records import AnswerRecord, Finish, Outcome, Reply
 from triathlon_runner.replies import ended_text, final_answer
 from triathlon_runner.runtime._literals import NotALiteralError, equal, kind_of, read_literal
@@ -124,7 +124,7 @@ async def answer_record(
     expected: tuple[str, ...],
 ) -> AnswerRecord:
     """The graded answer of a reply, as results hold it; `question` as it was asked, in its tags."""
-    answer = await apart(len(reply.text), extract_answer, reply, style)
+    answer = await in_other_process(len(reply.text), extract_answer, reply, style)
     graded = answer if isinstance(answer, Graded) else await grade(answer)
     return AnswerRecord(
         question=sentence_of(question),

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from triathlon_runner import loop
-from triathlon_runner.apart import apart
 from triathlon_runner.datasets import DataStore, core, official
 from triathlon_runner.grading import Grader
 from triathlon_runner.llm import ModelKind, Sampling
 from triathlon_runner.metrics import Metric
+from triathlon_runner.other_process import in_other_process
 from triathlon_runner.prompts import PromptSet, load_prompts
 from triathlon_runner.records import LoopRecord, LoopStep, Outcome, Reply, Usage
 from triathlon_runner.sandbox import Language, Sandbox
@@ -58,8 +58,8 @@ async def program_in(
 ) -> tuple[str, Outcome | None]:
     """What is to be executed, or the outcome that says why there is nothing."""
     if kind == "base":
-        return await apart(len(reply.text), continued, reply, task.opening(target))
-    return await apart(len(reply.text), translated, reply, target, task.name(target))
+        return await in_other_process(len(reply.text), continued, reply, task.opening(target))
+    return await in_other_process(len(reply.text), translated, reply, target, task.name(target))
 
 
 @dataclass

@@ -9,7 +9,7 @@ import triathlon_site.cli  # noqa: F401  # adds its commands
 from support.model_server import model_server_process
 from support.small_run import ROWS, SUITES, SmallRun
 from triathlon_runner import catalogue
-from triathlon_runner.store import read_records, recorded_files
+from triathlon_runner.store import ResultsFolder, read_records, recorded_files
 
 SEEDS, LOOP = "evolved/core-seeds", "loop/core"
 
@@ -84,6 +84,14 @@ def test_results_without_texts(small: SmallRun, suite: str) -> None:
     assert (receipt.measured_here, receipt.compared, receipt.equal) == (True, 2, 2)
     assert not any(word in kept.lines.read_text() for word in ("def ", "reply", "prompt"))
     assert small.says("verify")[0] == 0
+
+
+def test_no_text_is_left_out_beside_a_run(small: SmallRun) -> None:
+    """While a run writes a model's results its manifests are not those of its lines: the model is refused."""
+    with ResultsFolder(small.results).locked("m"):
+        code, said = small.says("results", "compact", "--suites", SEEDS)
+    assert code == 2 and "another triathlon run is writing" in said
+    assert not list(recorded_files(small.results))
 
 
 def test_diff(small: SmallRun, finished: SmallRun) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support.virtual_server import FAULTS, VirtualServer, ask
 from support.virtual_time import run_virtually
 from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
 from triathlon_runner.llm._queue import RequestQueue
-from triathlon_runner.llm._rates import LearnedLimit, RateLimit
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,9 @@ _PR_SET_PDEATHSIG: Final = 1
 T = TypeVar("T")
 
 
-async def apart(characters: int, function: Callable[..., T], *arguments: object, **named: object) -> T:
+async def in_other_process(
+    characters: int, function: Callable[..., T], *arguments: object, **named: object
+) -> T:
     """Returns what a function returns; for a text of so many characters in another process, if that is long.
 
     Function, arguments and result must be of kinds that `pickle` takes.

@@ -11,13 +11,13 @@ import pytest
 
 from support.steps import steps_of
 from support.virtual_server import CONFIG
-from triathlon_runner.apart import LONG, apart
 from triathlon_runner.errors import InfrastructureError
 from triathlon_runner.llm import Answer, Chat, EndpointStats, Limits, Message, Sampling
 from triathlon_runner.llm._api import OtherModel
 from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm.provider import HttpReply
+from triathlon_runner.other_process import LONG, in_other_process
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
 from triathlon_runner.replies import Extraction, extract
 from triathlon_runner.runtime._grade import Graded, answer_record
@@ -27,20 +27,20 @@ F = "def f(x):\n    return x + 1\n"
 
 async def test_a_long_text_is_read_elsewhere() -> None:
     """A short one is not: that would take longer."""
-    assert await apart(LONG - 1, os.getpid) == os.getpid()
-    assert await apart(LONG, os.getpid) != os.getpid()
+    assert await in_other_process(LONG - 1, os.getpid) == os.getpid()
+    assert await in_other_process(LONG, os.getpid) != os.getpid()
 
 
 async def test_an_end_of_the_process_is_an_infrastructure_failure() -> None:
     """What comes behind it gets a new process."""
     with pytest.raises(InfrastructureError, match="8000 characters ended before it was done"):
-        await apart(LONG, os._exit, 1)
-    assert await apart(LONG, len, "four") == 4
+        await in_other_process(LONG, os._exit, 1)
+    assert await in_other_process(LONG, len, "four") == 4
 
 
 async def test_ctrl_c_is_left_to_the_runner() -> None:
     """A terminal sends it to all processes; those that read are needed while units are finished."""
-    assert await apart(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
+    assert await in_other_process(LONG, signal.getsignal, signal.SIGINT) is signal.SIG_IGN
 
 
 async def read(text: str, name: str = "m") -> Answer:
