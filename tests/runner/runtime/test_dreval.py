@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ from triathlon_runner.syntax import parse_expression
 
 pytestmark = [pytest.mark.official, pytest.mark.slow]
 
+ROOT = Path(__file__).parents[3]
 CALLEES = {
     ("DREval/87", 33, "m"),
     ("DREval/95", 14, "args"),
@@ -240,6 +242,28 @@ def test_questions_that_mask_a_call(store: DataStore) -> None:
     found = [(program.task_id, len(calls)) for program, _, calls in with_masked_calls(store)]
     assert (len(found), sum(calls for _, calls in found)) == (44, 56)
     assert sum(task_id == "DREval/100" for task_id, _ in found) == 5
+
+
+def test_the_method_page_lists_the_unusual_questions(store: DataStore, questions: QuestionFile) -> None:
+    """Those without a value at a line that is executed, and those that mask a call."""
+    page = html.unescape((ROOT / "templates/method/page.html.jinja").read_text())
+    without_value = {
+        (f"{program.task_id}#{asked.index}", str(one.line), one.variable)
+        for program in questions.programs
+        for asked in program.inputs
+        for one in asked.statements
+        if one.executed and not one.states
+    }
+    rows = re.findall(r"(\d+#\d)\sline\s(\d+)\s<code>([^<]+)</code>", _listed(page, "without-value"))
+    assert {(f"DREval/{task}", line, variable) for task, line, variable in rows} == without_value
+    masked = {f"{program.task_id}#{asked.index}" for program, asked, _ in with_masked_calls(store)}
+    assert {f"DREval/{task}" for task in re.findall(r"\d+#\d", _listed(page, "masked-call"))} == masked
+
+
+def _listed(page: str, what: str) -> str:
+    found = re.search(rf'<span id="dreval-{what}">(.*?)</span>', page, re.DOTALL)
+    assert found
+    return found[1]
 
 
 TRIVIAL = (
