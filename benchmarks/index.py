@@ -6,7 +6,8 @@ TABLE is a CSV file with a line for each model: `model`, `released` (2024-11; ma
 each column of `FRONT`, scores in 0..1, empty where there is none, and may have a field `…_tasks` beside it,
 the independent tasks that the score rests on where they are not those of the column. `triathlon build` writes
 it as `_site/data/all-snapshots.csv`.
-Each cell of a model with two or more is left out in turn, everything is fitted anew, and the cell predicted.
+Each cell of a model with two or more, in a column that two other models have, is left out in turn, everything
+is fitted anew, and the cell predicted.
 Prints the mean absolute error in points, Spearman's correlation with the truth and the share of cells inside
 their 95 % prediction interval. Exit code 1 where the index does not beat both rules or fewer than 93 % of the
 intervals hold.
@@ -56,17 +57,18 @@ def read_table(path: Path) -> tuple[Array, Array, Array]:
     return np.array(scores), np.array(tasks), np.array([years(row["released"][:7]) for row in rows])
 
 
+def predictable_cells(scores: Array) -> Array:
+    """Model and column of each cell that can be predicted: the model has another, the column two others."""
+    known = ~np.isnan(scores)
+    return np.argwhere(known & (known.sum(axis=1, keepdims=True) > 1) & (known.sum(axis=0) > 2))
+
+
 def by_index(scores: Array, tasks: Array, released: Array, draws: int) -> Array:
     """Left-out cells: truth, median of the prediction, lower and upper end; shape (cells, 4)."""
-    cells = Cells.from_scores(scores, tasks, released)
-    start = fit_columns(cells)
+    start = fit_columns(Cells.from_scores(scores, tasks, released))
     random = np.random.default_rng(0)
     rows = []
-    for place in range(len(cells.model)):
-        model, column = cells.model[place], cells.column[place]
-        rest = np.arange(len(cells.model)) != place
-        if not (cells.model[rest] == model).any():
-            continue
+    for model, column in predictable_cells(scores):
         without = scores.copy()
         without[model, column] = np.nan
         left = Cells.from_scores(without, tasks, released)
@@ -89,17 +91,18 @@ def by_percentile(known: Array, column: int) -> float:
 def by_z_score(known: Array, column: int) -> float:
     """The score at the mean z-score that the model has in its other columns; `known` ends with its row."""
     means, spreads = np.nanmean(known, axis=0), np.nanstd(known, axis=0)
-    return float(means[column] + spreads[column] * np.nanmean((known[-1] - means) / spreads))
+    with np.errstate(invalid="ignore"):  # a column of one model has no spread, and says nothing
+        places = (known[-1] - means) / spreads
+    return float(means[column] + spreads[column] * np.nanmean(places))
 
 
 def by_rule(scores: Array, rule: Callable[[Array, int], float]) -> Array:
     """Left-out cells: truth and prediction; shape (cells, 2)."""
     rows = []
-    for model, column in np.argwhere(~np.isnan(scores)):
+    for model, column in predictable_cells(scores):
         known = np.vstack([np.delete(scores, model, axis=0), scores[model]])
         known[-1, column] = np.nan
-        if not np.isnan(known[-1]).all():
-            rows.append([scores[model, column], rule(known, column)])
+        rows.append([scores[model, column], rule(known, column)])
     return np.array(rows)
 
 
