@@ -57,10 +57,11 @@ def read_table(path: Path) -> tuple[Array, Array, Array]:
     return np.array(scores), np.array(tasks), np.array([years(row["released"][:7]) for row in rows])
 
 
-def predictable_cells(scores: Array) -> Array:
+def predictable_cells(scores: Array) -> list[tuple[int, int]]:
     """Model and column of each cell that can be predicted: the model has another, the column two others."""
     known = ~np.isnan(scores)
-    return np.argwhere(known & (known.sum(axis=1, keepdims=True) > 1) & (known.sum(axis=0) > 2))
+    predictable = known & (known.sum(axis=1, keepdims=True) > 1) & (known.sum(axis=0) > 2)
+    return [(int(model), int(column)) for model, column in np.argwhere(predictable)]
 
 
 def by_index(scores: Array, tasks: Array, released: Array, draws: int) -> Array:
