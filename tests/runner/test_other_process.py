@@ -10,12 +10,10 @@ from functools import partial
 import pytest
 
 from support.steps import steps_of
-from support.virtual_server import CONFIG
+from support.virtual_server import VirtualServer, model_behind
 from triathlon_runner.errors import InfrastructureError
-from triathlon_runner.llm import Answer, Chat, EndpointStats, Limits, Message, Sampling
+from triathlon_runner.llm import Answer, Chat, Message, Sampling
 from triathlon_runner.llm._api import OtherModel
-from triathlon_runner.llm._model import OpenModel
-from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.other_process import LONG, in_other_process
 from triathlon_runner.records import AnswerRecord, Outcome, Reply
@@ -44,7 +42,7 @@ async def test_ctrl_c_is_left_to_the_runner() -> None:
 
 
 async def read(text: str, name: str = "m") -> Answer:
-    model = OpenModel("m", "instruct", CONFIG, RequestQueue(Limits(), EndpointStats()))
+    model = model_behind(VirtualServer().send)
     choice = {"index": 0, "finish_reason": "stop", "message": {"content": text}}
     usage = {"prompt_tokens": 10, "completion_tokens": 5}
     body = json.dumps({"model": name, "choices": [choice], "usage": usage})

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from triathlon_runner.llm import Chat, EndpointStats, Limits, Message, OpenAI, Sampling
+from triathlon_runner.llm import ApiConfig, Chat, EndpointStats, Limits, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import Unreachable
 from triathlon_runner.llm._model import OpenModel
 from triathlon_runner.llm._queue import RequestQueue, silent
-from triathlon_runner.llm.provider import HttpReply
+from triathlon_runner.llm._secrets import Secrets
+from triathlon_runner.llm.provider import HttpReply, Send
 
 CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
 FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type", "hang")
@@ -100,6 +101,12 @@ class VirtualServer:
         return moments[round(share * len(moments)) - 1]
 
 
+def model_behind(send: Send, config: ApiConfig = CONFIG, *, say: Callable[[str], None] = silent) -> OpenModel:
+    """A model whose requests a function answers; made inside a running event loop."""
+    queue = RequestQueue(Limits(), EndpointStats(), say=say)
+    return OpenModel("m", "instruct", config, queue, send, Secrets(config))
+
+
 async def ask(
     server: VirtualServer,
     chains: int,
@@ -108,9 +115,7 @@ async def ask(
     say: Callable[[str], None] = silent,
 ) -> EndpointStats:
     """Asks that many chains of questions at once, in each one question behind the other."""
-    queue = RequestQueue(Limits(), EndpointStats(), say=say)
-    model = OpenModel("m", "instruct", CONFIG, queue)
-    model.send = server.send
+    model = model_behind(server.send, say=say)
 
     async def chain(number: int) -> None:
         for step in range(length):
@@ -122,4 +127,4 @@ async def ask(
     async with asyncio.TaskGroup() as group:
         for number in range(chains):
             group.create_task(chain(number))
-    return queue.stats
+    return model.stats

@@ -17,7 +17,7 @@ from triathlon_runner import __version__
 from triathlon_runner.errors import UserError
 from triathlon_runner.llm._api import Malformed, ModelUnavailableError, ServerUnreachableError, Unreachable
 from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm.provider import ApiConfig, HttpReply, is_loopback
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Send, is_loopback
 
 for _name in ("openai", "httpx2", "httpcore2"):  # they log headers as they come, with whatever stands in them
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -29,31 +29,33 @@ _LARGEST_PACKED = LARGEST_REPLY // 64
 _IDLE_SECONDS = 15.0
 _CONNECT_SECONDS = 15.0
 """Longest wait for a connection."""
-_KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
-"""The last one is read from the request again by the package itself."""
+_KEPT_HEADERS = ("host", "content-length", "transfer-encoding")
 
 
-class Client:
-    """Sends requests and returns whole replies, whatever their status."""
-
-    def __init__(self, api: openai.AsyncOpenAI, config: ApiConfig) -> None:
-        self._api, self._config = api, config
-        self._was_connected = False
+@dataclass(slots=True)
+class _Client:
+    api: openai.AsyncOpenAI
+    server: str
+    """Scheme and host, for messages."""
+    was_connected: bool = False
 
     async def send(self, path: str, body: dict[str, Any] | None, seconds: float) -> HttpReply:
-        """Sends a POST request with a JSON body, or a GET request, and waits so long for the whole reply.
+        """Implements `Send`.
 
         Raises:
             Unreachable: no whole reply came.
             Malformed: the reply is larger than any answer.
             ModelUnavailableError: no try can reach the server, or none for now (`ServerUnreachableError`).
         """
-        failure: Exception
+        failure: Exception | None = None
         try:
             async with asyncio.timeout(seconds):
-                return self._read(await self._sent(path, body))
+                if body is None:
+                    response = await self.api.get(path, cast_to=httpx2.Response)
+                else:
+                    response = await self.api.post(path, cast_to=httpx2.Response, body=body)
         except openai.APIStatusError as error:
-            return self._read(error.response)
+            response = error.response
         except TimeoutError:
             failure = Unreachable(
                 f"no whole reply within {seconds:g} s (allow more with --timeout, or with `timeout_seconds`"
@@ -62,29 +64,14 @@ class Client:
             )
         except openai.APIConnectionError as error:
             failure = self._failure(list(_causes(error)))
-        raise failure  # not inside `except`: the error would carry the request and its key along
-
-    def _read(self, response: httpx2.Response) -> HttpReply:
-        self._was_connected = True
+        if failure is not None:
+            raise failure  # not inside `except`: the error would carry the request and its key along
+        self.was_connected = True
         return HttpReply(response.status_code, response.content, response.headers)
-
-    async def _sent(self, path: str, body: dict[str, Any] | None) -> httpx2.Response:
-        if body is None:
-            return await self._api.get(path, cast_to=httpx2.Response)
-        fields = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
-        if path == "/chat/completions":
-            chat = self._api.chat.completions.with_raw_response
-            said = await chat.create(model=body["model"], messages=body["messages"], extra_body=fields)
-            return said.http_response
-        if path == "/completions":
-            text = self._api.completions.with_raw_response
-            written = await text.create(model=body["model"], prompt=body["prompt"], extra_body=fields)
-            return written.http_response
-        return await self._api.post(path, cast_to=httpx2.Response, body=body)
 
     def _failure(self, causes: list[BaseException]) -> Exception:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
-        server, is_first = "://".join(urlsplit(self._config.base_url)[:2]), not self._was_connected
+        server, is_first = self.server, not self.was_connected
         words = " ".join(str(causes[-1]).split())
         if any(isinstance(cause, httpx2.ProxyError) for cause in causes):
             return (ModelUnavailableError if words.startswith("4") else Unreachable)(
@@ -120,8 +107,8 @@ class Client:
 
 
 @asynccontextmanager
-async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Client]:
-    """Opens a client for one model's server and closes its connections at the end."""
+async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send]:
+    """Yields what sends requests to one model's server; closes its connections at the end."""
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -163,7 +150,7 @@ async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Clie
         max_retries=0,
         http_client=http,
     ) as api:
-        yield Client(api, config)
+        yield _Client(api, "://".join(urlsplit(config.base_url)[:2])).send
 
 
 async def _bound(response: httpx2.Response) -> None:

@@ -6,8 +6,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -23,6 +22,7 @@ from triathlon_runner.llm._api import (
     EndpointError,
     EndpointStats,
     Malformed,
+    Message,
     ModelKind,
     ModelSettings,
     ModelUnavailableError,
@@ -39,7 +39,6 @@ from triathlon_runner.llm._errors import classify
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter, silent
 from triathlon_runner.llm._read import json_object, read_failure
 from triathlon_runner.llm._secrets import Secrets
-from triathlon_runner.llm._server_info import any_name_error, fetch
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo
 from triathlon_runner.other_process import in_other_process
@@ -55,6 +54,10 @@ _UNEXPLAINED: Final = 5
 """Stop the model after so many different questions in a row with the same 4xx that no rule explains."""
 _LOOKED_AT: Final = 3
 """First replies that are looked at for signs of a server that is set otherwise than its row says."""
+_BUSY: Final = (429, 502, 503, 504)
+"""Statuses with which a server says that it cannot say now what it serves."""
+_NONSENSE: Final = "triathlon-no-such-model"
+"""The name of a model that nobody has."""
 
 
 def probed(model_id: str) -> str:
@@ -62,34 +65,32 @@ def probed(model_id: str) -> str:
     return f"{model_id} (probe)"
 
 
+@dataclass(eq=False, repr=False)
 class OpenModel:
     """Implements `Model`. Made by `open_model`."""
 
-    def __init__(
-        self,
-        model_id: str,
-        kind: ModelKind,
-        config: ApiConfig,
-        queue: RequestQueue,
-        *,
-        settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
-        cache: ReplyCache | None = None,
-    ) -> None:
-        """See `open_model`."""
-        self.id, self.kind, self.config, self.settings = model_id, kind, config, settings
-        self.queue, self.secrets, self._cache = queue, Secrets(config), cache
-        self.send: Send
-        """Set when the connection is open."""
-        self.stats: EndpointStats = queue.stats
-        self.server = ServerInfo()
-        """Empty until the server was asked."""
-        self._locks: WeakValueDictionary[bytes, asyncio.Lock] = WeakValueDictionary()
-        """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
-        self._answered_now: set[bytes] = set()
-        """Keys of the questions that the server has answered since the model was opened."""
-        self._useless: Counter[type[Malformed]] = Counter()
-        self._unexplained: set[tuple[int, bytes]] = set()
-        """Status and question of the last errors without an explanation; an answer clears it."""
+    id: str
+    kind: ModelKind
+    config: ApiConfig
+    queue: RequestQueue
+    send: Send
+    secrets: Secrets
+    settings: ModelSettings = ModelSettings()  # noqa: RUF009  it cannot be changed
+    cache: ReplyCache | None = None
+    server: ServerInfo = field(default=ServerInfo(), init=False)
+    """Empty until the server was asked."""
+    _locks: WeakValueDictionary[bytes, asyncio.Lock] = field(default_factory=WeakValueDictionary, init=False)
+    """By the cache's keys: while a question is in flight, an equal one waits for its reply."""
+    _answered_now: set[bytes] = field(default_factory=set, init=False)
+    """Keys of the questions that the server has answered since the model was opened."""
+    _useless: Counter[type[Malformed]] = field(default_factory=Counter, init=False)
+    _unexplained: set[tuple[int, bytes]] = field(default_factory=set, init=False)
+    """Status and question of the last errors without an explanation; an answer clears it."""
+
+    @property
+    def stats(self) -> EndpointStats:
+        """Counters since the model was opened."""
+        return self.queue.stats
 
     def request(self, prompt: Chat | Completion, sampling: Sampling) -> Request:
         """Returns a question as it is sent."""
@@ -110,15 +111,15 @@ class OpenModel:
         is_greedy = sampling.temperature == 0 and "temperature" not in self.config.unsupported
         key = self._key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            answer = None if self._cache is None else self._cache.get(key)
+            answer = None if self.cache is None else self.cache.get(key)
             if answer is not None:
                 self.stats.from_cache += 1
                 answer = replace(answer, from_earlier_run=key not in self._answered_now)
             else:
                 answer = await self._answer(request)
                 self._answered_now.add(key)
-                if self._cache is not None:
-                    answer = self._cache.put(key, self.id, answer)
+                if self.cache is not None:
+                    answer = self.cache.put(key, self.id, answer)
         finish = answer.reply.finish
         has_text = finish is Finish.STOP and answer.reply.text.strip()
         self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
@@ -293,6 +294,29 @@ class OpenModel:
 
     # Who is behind the address, and how it behaves
 
+    async def fetch(
+        self, path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
+    ) -> HttpReply:
+        """Implements `Fetch`: sends a request until the server replies and is not busy."""
+        place = self.queue.place()
+        while True:
+            async with self.queue.slot(place, 0):
+                try:
+                    reply = await self.send(path, body, seconds)
+                    if reply.status not in _BUSY:
+                        self.queue.replied()
+                        return reply
+                    failure = read_failure(reply)
+                    reason, wait = f"{failure.status}, {failure.quote}", failure.wait
+                except ModelUnavailableError as error:
+                    raise type(error)(self.secrets.scrub_message(str(error))) from None
+                except Retryable as error:
+                    reason, wait = error.reason, None
+                    self.queue.reached |= error.was_sent
+                self.queue.failed(self.secrets.scrub_message(f"{path}: {reason}"), wait)
+                self.queue.raise_if_stopped()
+            await asyncio.sleep(self.queue.limits.first_wait * jitter())
+
     async def identify_server(self) -> ServerInfo:
         """Asks the server which model it serves.
 
@@ -300,8 +324,8 @@ class OpenModel:
             ModelUnavailableError: the server answers to any name, and does not list this one; a
                 `ServerUnreachableError` where it does not answer.
         """
-        self.server = await self.config.server_info(partial(fetch, self))
-        if reason := await any_name_error(self):
+        self.server = await self.config.server_info(self.fetch)
+        if reason := await self.any_name_error():
             error = ModelUnavailableError(reason)
             self.queue.stop(error)
             raise error
@@ -312,6 +336,26 @@ class OpenModel:
             )
         await self._warn({})
         return self.server
+
+    async def any_name_error(self) -> str:
+        """Asks a server that does not list the row's model for one that nobody has.
+
+        Returns:
+            That there is an answer all the same, and what to do; empty where there is none.
+        """
+        if self.server.lists(self.config):
+            return ""
+        prompt = Completion("1, 2,") if self.kind == "base" else Chat((Message("user", "Say yes."),))
+        request = self.request(prompt, Sampling(max_tokens=1))
+        body = {**request.body, "model": _NONSENSE}
+        reply = await self.fetch(request.path, body, seconds=self.config.timeout_seconds)
+        if reply.status != 200 or b'"choices"' not in reply.body:
+            return ""
+        return (
+            f"the server does not list {self.config.model!r} and answers to any name ({_NONSENSE!r} too), so"
+            f" which model replies is unknown; {self.server.names}: ask for one of these, or name the one"
+            " that replies with `served_as: [NAME]` in the api block of its row"
+        )
 
     async def _warn(self, replies: Mapping[str, Reading], size: int = 0) -> None:
         """Notes and shows what the free checks of `probe` find in the server's list and in a reply."""
@@ -332,15 +376,15 @@ class OpenModel:
             ServerUnreachableError: the server does not reply.
         """
         key = self._key(request, raw=number)
-        if self._cache is not None and (kept := self._cache.get(key)):
+        if self.cache is not None and (kept := self.cache.get(key)):
             self.stats.from_cache += 1
             return HttpReply(200, kept.reply.text.encode(), {}), None
         began, wait = time.monotonic(), self.config.timeout_seconds
-        reply = await fetch(self, request.path, request.body, seconds=wait)
+        reply = await self.fetch(request.path, request.body, seconds=wait)
         seconds = time.monotonic() - began
-        if self._cache is not None and reply.status == 200:
+        if self.cache is not None and reply.status == 200:
             text = Reply(text=reply.body.decode("utf-8", "replace"))
-            self._cache.put(key, probed(self.id), Answer(text, Usage(requests=1), seconds, ""))
+            self.cache.put(key, probed(self.id), Answer(text, Usage(requests=1), seconds, ""))
         return reply, seconds
 
 
@@ -383,11 +427,11 @@ async def open_model(
         tokens_per_minute=config.tokens_per_minute,
     )
 
+    secrets = Secrets(config)
+
     def tell(message: str) -> None:
-        say(f"{model_id}: {model.secrets.scrub_message(message)}")
+        say(f"{model_id}: {secrets.scrub_message(message)}")
 
     queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(settings.engine))
-    model = OpenModel(model_id, kind, config, queue, settings=settings, cache=cache)
-    async with open_client(config, model.secrets) as client:
-        model.send = client.send
-        yield model
+    async with open_client(config, secrets) as send:
+        yield OpenModel(model_id, kind, config, queue, send, secrets, settings, cache)

@@ -4,72 +4,14 @@ Replies do not show how servers differ: Ollama's `/v1` ignores `num_ctx` and cut
 context that it was started with (4,096 tokens by default); hosts serve one name in several quantisations.
 """
 
-import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 from triathlon_runner.foreign_files import parse_json
-from triathlon_runner.llm._api import Chat, Completion, Message, ModelUnavailableError, Retryable, Sampling
-from triathlon_runner.llm._queue import jitter
-from triathlon_runner.llm._read import read_failure
-from triathlon_runner.llm.provider import ApiConfig, Fetch, HttpReply, ServerInfo
+from triathlon_runner.llm.provider import ApiConfig, Fetch, ServerInfo
 
-if TYPE_CHECKING:
-    from triathlon_runner.llm._model import OpenModel
-
-_NONSENSE: Final = "triathlon-no-such-model"
-"""The name of a model that nobody has."""
-_BUSY: Final = (429, 502, 503, 504)
-"""Statuses with which a server says that it cannot say now what it serves."""
 _LOADING_SECONDS = 300.0
 """Longest wait while Ollama loads a model."""
-
-
-async def fetch(
-    model: "OpenModel", path: str, body: dict[str, Any] | None = None, *, seconds: float = 10.0
-) -> HttpReply:
-    """Sends a request for what a server says of itself, until it replies."""
-    queue, scrub = model.queue, model.secrets.scrub_message
-    place = queue.place()
-    while True:
-        async with queue.slot(place, 0) as slot:
-            try:
-                reply = await model.send(path, body, seconds)
-                if reply.status not in _BUSY:
-                    slot.is_answered = True
-                    queue.replied()
-                    return reply
-                failure = read_failure(reply)
-                reason, wait = f"{path}: {failure.status}, {failure.quote}", failure.wait
-            except ModelUnavailableError as error:
-                raise type(error)(scrub(str(error))) from None
-            except Retryable as error:
-                reason, wait = f"{path}: {error.reason}", None
-                queue.reached |= error.was_sent
-            queue.failed(scrub(reason), wait)
-            queue.raise_if_stopped()
-        await asyncio.sleep(queue.limits.first_wait * jitter())
-
-
-async def any_name_error(model: "OpenModel") -> str:
-    """Asks a server that does not list the row's model for one that nobody has.
-
-    Returns:
-        That there is an answer all the same, and what to do; empty where there is none.
-    """
-    if model.server.lists(model.config):
-        return ""
-    prompt = Completion("1, 2,") if model.kind == "base" else Chat((Message("user", "Say yes."),))
-    request = model.request(prompt, Sampling(max_tokens=1))
-    body = {**request.body, "model": _NONSENSE}
-    reply = await fetch(model, request.path, body, seconds=model.config.timeout_seconds)
-    if reply.status != 200 or b'"choices"' not in reply.body:
-        return ""
-    return (
-        f"the server does not list {model.config.model!r} and answers to any name ({_NONSENSE!r} too), so"
-        f" which model replies is unknown; {model.server.names}: ask for one of these, or name the one that"
-        " replies with `served_as: [NAME]` in the api block of its row"
-    )
 
 
 async def ask_server(fetch: Fetch, config: ApiConfig) -> ServerInfo:

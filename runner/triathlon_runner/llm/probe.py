@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from triathlon_runner.llm._api import (
@@ -28,7 +27,6 @@ from triathlon_runner.llm._api import (
     estimated_tokens,
 )
 from triathlon_runner.llm._read import json_object
-from triathlon_runner.llm._server_info import any_name_error, fetch
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
@@ -321,12 +319,12 @@ async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: Tru
     Raises:
         ModelUnavailableError: the plain question has no answer, so that nothing can be said of the others.
     """
-    model.server = await model.config.server_info(partial(fetch, model))
+    model.server = await model.config.server_info(model.fetch)
     plain = await _ask(model, "plain")
     if not plain.answer:
         raise ModelUnavailableError(plain.error)
     replies = {"plain": plain}
-    any_name = await any_name_error(model) if may_ask() else ""
+    any_name = await model.any_name_error() if may_ask() else ""
     wanted = dict.fromkeys(name for check in CHECKS for name in check.questions if _can_ask(model, name))
     for name in wanted:
         if name not in replies and may_ask():

@@ -9,21 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.virtual_server import VirtualServer, model_behind
 from support.virtual_time import run_virtually
-from triathlon_runner.llm import (
-    Answer,
-    Chat,
-    Completion,
-    EndpointError,
-    EndpointStats,
-    Limits,
-    Message,
-    OpenAI,
-    Sampling,
-)
+from triathlon_runner.llm import Answer, Chat, Completion, EndpointError, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import OtherModel, Retryable
-from triathlon_runner.llm._model import OpenModel
-from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm.openai_chat import check_model, is_related
 from triathlon_runner.llm.provider import HttpReply
 from triathlon_runner.records import Finish
@@ -39,7 +28,7 @@ def read(
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     async def reading() -> Answer:
-        model = OpenModel("m", "instruct", CONFIG, RequestQueue(Limits(), EndpointStats()))
+        model = model_behind(VirtualServer().send, CONFIG)
         request = model.request(prompt, Sampling(max_tokens, stop=stop))
         return await model.read_reply(request, HttpReply(200, raw, {}))
 
