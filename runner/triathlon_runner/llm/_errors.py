@@ -1,4 +1,4 @@
-"""What an error reply means: one table from status and wording to what happens.
+"""Reads the bytes of a reply; what an error means: one table from status and wording to what happens.
 
 The rules stand in the order in which they are tried; a message shows the server's own sentence behind ours.
 Errors about length come first: a question longer than the context is the model's outcome, where its server
@@ -6,13 +6,125 @@ could not be set otherwise; a longest reply for which there is no room is a sett
 """
 
 import re
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
-from triathlon_runner.llm._api import ModelUnavailableError, Retryable, Throttled, UnexplainedError
-from triathlon_runner.llm._read import Failure
-from triathlon_runner.llm.provider import ApiConfig, Request, is_on_own_network
+from triathlon_runner import terminal
+from triathlon_runner.foreign_files import parse_json
+from triathlon_runner.llm._api import Malformed, ModelUnavailableError, Retryable, Throttled, UnexplainedError
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, is_on_own_network
+from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.records import Finish
+
+_SHOWN: Final = 300
+"""Characters of a server's text that a message shows."""
+
+
+def json_object(reply: HttpReply) -> dict[str, Any]:
+    """Returns the object that a reply with status 200 holds.
+
+    Raises:
+        Malformed: it holds none.
+    """
+    if not reply.body.strip():
+        raise Malformed("an empty reply")
+    if reply.body.lstrip().startswith(b"data:"):
+        raise ModelUnavailableError(
+            "the server streams its replies (`data: …`) although it was not asked to: switch that off at the"
+            " server, or ask it without the proxy that does so"
+        )
+    try:
+        body = parse_json(reply.body.decode("utf-8-sig"))
+    except ValueError as error:
+        # Keys are removed before the text is cut: half of one would no longer look like a key.
+        beginning = remove_keys(reply.body[:2000].decode("utf-8", "backslashreplace")).encode()[:80]
+        raise Malformed(f"no JSON but {beginning!r} ({error})"[:300]) from None
+    if not isinstance(body, dict):
+        raise Malformed("no JSON object")
+    return body
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error as a server reported it, in whatever shape."""
+
+    status: int
+    """200 where an error in a good reply names none: only its text says what kind it is."""
+    text: str
+    """Codes and message: all that can be matched against."""
+    quote: str
+    """The server's message as part of a sentence, or that it gave none."""
+    param: str
+    wait: float | None
+    """Seconds that the server asks us to wait."""
+    location: str
+    """The host that it redirects to."""
+
+
+def read_failure(reply: HttpReply) -> Failure:
+    """Reads message, code and parameter of an error body by OpenAI, Google, vLLM, FastAPI or a plain page."""
+    status, headers, text = reply.status, reply.headers, reply.body.decode("utf-8", "replace")
+    try:
+        body = parse_json(text)
+    except ValueError:
+        body = " ".join(text.split())
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error", body) if isinstance(body, dict) else body
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": str(error)}
+    message = str(fields.get("message") or fields.get("detail") or text)
+    metadata = fields.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("raw"):  # what the provider behind OpenRouter said
+        message = f"{message}: {metadata['raw']}"
+    message = remove_keys(message)[:1000]  # keys first: half of one would no longer look like a key
+    codes = [str(fields[name]) for name in ("code", "type", "status") if fields.get(name) is not None]
+    if status == 200 and (named := next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "")):
+        status = int(named)
+    quoted = repr(terminal.shortened(message, _SHOWN))
+    return Failure(
+        status,
+        text=" ".join((*codes, message)),
+        quote=f"the server said {quoted}" if message.strip() else "the server gave no reason",
+        param=str(fields.get("param") or ""),
+        wait=_wait(headers, text),
+        location=urlsplit(headers.get("location", "")).netloc.rpartition("@")[2],
+    )
+
+
+_UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+_WAIT_IN_TEXT: Final = re.compile(
+    rf"(?:(?:try again|retry) (?:in|after) |\"retryDelay\":\s*\")((?:{_WAIT.pattern})+)", re.IGNORECASE
+)
+
+
+def _wait(headers: Mapping[str, str], text: str) -> float | None:
+    """Returns the seconds to wait before the next request, by header or else by the error's text.
+
+    A moment is one of the server's clock, whose `date` header says what it showed; ours may be wrong.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        if re.fullmatch(r"\s*\d+(\.\d*)?\s*", value := headers.get(name, "")):
+            return float(value) * unit
+    if (moment := _moment(headers.get("retry-after", ""))) is not None:
+        return max(0.0, moment - (_moment(headers.get("date", "")) or time.time()))
+    match = _WAIT_IN_TEXT.search(text)
+    return sum(float(number) * _UNITS[unit] for number, unit in _WAIT.findall(match[1])) if match else None
+
+
+def _moment(text: str) -> float | None:
+    """Returns the seconds since the epoch of an HTTP date; None for any other text."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
 
 _SMALLER: Final = (
     "set a smaller `max_tokens` in the model's row, or leave out the suite whose prompts are too long"
@@ -151,14 +263,15 @@ def classify(
         ModelUnavailableError: no other question will do better either.
         UnexplainedError: this question fails; others may not.
     """
-    if _is_about_length(failure):
+    is_about_reply = failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text)
+    if is_about_reply or (failure.status in (200, 400, 413, 422, 500) and _LENGTH.search(failure.text)):
         return _too_long(failure, config, request, context)
     error = f"{failure.status} {failure.text}"
     for rule in RULES:
         if re.match(rule.pattern, error, re.IGNORECASE | re.DOTALL):
             return _follow(rule, failure, config, listed)
-    if refused := _refused_setting(failure):
-        raise refused
+    if failure.status in (400, 422):
+        _check_settings(failure)
     too_large = re.match(r"413|.*too (?:large|long|big)", error, re.IGNORECASE | re.DOTALL)
     advice = _SMALLER if too_large else "look at the model's row, or ask who runs the server"
     message = f"{failure.status}, {failure.quote}; {advice}; the next run asks again"
@@ -207,15 +320,14 @@ _SETTINGS: Final = {
 """What to do where a setting is refused."""
 
 
-def _refused_setting(failure: Failure) -> ModelUnavailableError | None:
-    if failure.status not in (400, 422):
-        return None
+def _check_settings(failure: Failure) -> None:
+    """Raises the error of a setting that a provider refuses, by its parameter or else by its words."""
     is_refused = _REFUSED_SETTING.search(failure.text)
     named = (name for name in _SETTINGS if is_refused and re.search(rf"\b{name}\b", failure.text))
     setting = failure.param if failure.param in _SETTINGS else next(named, None)
-    if setting is None:
-        return None
-    return ModelUnavailableError(f"the provider refuses {setting!r}: {_SETTINGS[setting]}; {failure.quote}")
+    if setting is not None:
+        advice = f"{_SETTINGS[setting]}; {failure.quote}"
+        raise ModelUnavailableError(f"the provider refuses {setting!r}: {advice}")
 
 
 _LENGTH: Final = re.compile(
@@ -268,13 +380,6 @@ def _number(patterns: tuple[str, ...], text: str) -> int | None:
         if match := re.search(pattern, text, re.IGNORECASE):
             return int(next(filter(None, match.groups())))
     return None
-
-
-def _is_about_length(failure: Failure) -> bool:
-    """Whether the error is about the length of a question or of its longest reply."""
-    if failure.status in (400, 422) and _REPLY_LIMIT.search(failure.text):
-        return True
-    return failure.status in (200, 400, 413, 422, 500) and bool(_LENGTH.search(failure.text))
 
 
 def _too_long(failure: Failure, config: ApiConfig, request: Request, context: int | None) -> Finish:

@@ -35,9 +35,8 @@ from triathlon_runner.llm._api import (
     request_in_flight,
 )
 from triathlon_runner.llm._cache import ReplyCache, reply_key
-from triathlon_runner.llm._errors import classify
+from triathlon_runner.llm._errors import classify, json_object, read_failure
 from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter, silent
-from triathlon_runner.llm._read import json_object, read_failure
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo

@@ -26,7 +26,7 @@ from triathlon_runner.llm._api import (
     Sampling,
     estimated_tokens,
 )
-from triathlon_runner.llm._read import json_object
+from triathlon_runner.llm._errors import json_object
 from triathlon_runner.llm.openai_chat import content_text
 from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys

@@ -7,8 +7,7 @@ import pytest
 
 from triathlon_runner.llm import Chat, EndpointError, Message, ModelUnavailableError, OpenAI, Sampling
 from triathlon_runner.llm._api import Retryable, Throttled
-from triathlon_runner.llm._errors import classify
-from triathlon_runner.llm._read import read_failure
+from triathlon_runner.llm._errors import classify, read_failure
 from triathlon_runner.llm.provider import HttpReply
 
 PUBLIC = OpenAI(base_url="https://api.example.com/v1", model="m", key_env="SOME_KEY")
