@@ -11,7 +11,7 @@ from typing import Any
 from triathlon_runner.llm import ApiConfig, Chat, EndpointStats, Limits, Message, OpenAI, Sampling
 from triathlon_runner.llm._api import Unreachable
 from triathlon_runner.llm._model import OpenModel
-from triathlon_runner.llm._queue import RequestQueue, silent
+from triathlon_runner.llm._queue import RequestQueue
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply, Send
 
@@ -101,7 +101,9 @@ class VirtualServer:
         return moments[round(share * len(moments)) - 1]
 
 
-def model_behind(send: Send, config: ApiConfig = CONFIG, *, say: Callable[[str], None] = silent) -> OpenModel:
+def model_behind(
+    send: Send, config: ApiConfig = CONFIG, *, say: Callable[[str], None] = lambda _: None
+) -> OpenModel:
     """A model whose requests a function answers; made inside a running event loop."""
     queue = RequestQueue(Limits(), EndpointStats(), say=say)
     return OpenModel("m", "instruct", config, queue, send, Secrets(config))
@@ -112,7 +114,7 @@ async def ask(
     chains: int,
     length: int,
     pause: float = 0.0,
-    say: Callable[[str], None] = silent,
+    say: Callable[[str], None] = lambda _: None,
 ) -> EndpointStats:
     """Asks that many chains of questions at once, in each one question behind the other."""
     model = model_behind(server.send, say=say)

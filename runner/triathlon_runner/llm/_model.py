@@ -36,7 +36,7 @@ from triathlon_runner.llm._api import (
 )
 from triathlon_runner.llm._cache import ReplyCache, reply_key
 from triathlon_runner.llm._errors import classify, json_object, read_failure
-from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter, silent
+from triathlon_runner.llm._queue import Limits, RequestQueue, Slot, jitter
 from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.probe import Reading, Seen, free_findings
 from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, Send, ServerInfo
@@ -397,7 +397,7 @@ async def open_model(
     cache: ReplyCache | None = None,
     limits: Limits | None = None,
     may_send: Callable[[], bool] = lambda: True,
-    say: Callable[[str], None] = silent,
+    say: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[OpenModel]:
     """A model, ready to be asked until the `async with` block ends.
 

@@ -65,11 +65,6 @@ def jitter() -> float:
     return random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
 
 
-def silent(message: str) -> None:
-    """Ignores a message."""
-    del message
-
-
 @dataclass(order=True, slots=True)
 class Slot:
     """Room for one request, from the queue until it is answered or has failed."""
@@ -96,7 +91,7 @@ class RequestQueue:
         stats: EndpointStats,
         *,
         may_send: Callable[[], bool] = lambda: True,
-        say: Callable[[str], None] = silent,
+        say: Callable[[str], None] = lambda _: None,
         reached: bool = False,
     ) -> None:
         """Must be made inside a running event loop.
@@ -200,11 +195,11 @@ class RequestQueue:
         """Counts a try that failed without a 429; returns whether the server counts as away now."""
         self._away_since = self.now() if self._away_since is None else self._away_since
         self._failures += 1
-        if not self._one_at_a_time:
+        if self._failures < self._failures_allowed:
             return False
         longest = self.limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
         doublings = min(30, self._failures - self._failures_allowed + 1)
-        self.pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
+        self._pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
         self._note_absence(reason, "run again later")
         return True
 
@@ -238,9 +233,9 @@ class RequestQueue:
             return
         if seconds >= _SHOWN_WAIT and self._closed_until < self.now() + seconds - _SHOWN_WAIT:
             self.say(f"waiting {duration(seconds)}, as the server asks: {reason}")
-        self.pause(seconds)
+        self._pause(seconds)
 
-    def pause(self, seconds: float) -> None:
+    def _pause(self, seconds: float) -> None:
         """Sends nothing for `seconds` and up to a tenth longer, so that not all clients return at once."""
         if seconds > 0:
             jittered = seconds * (1 + 0.1 * random.random())  # noqa: S311  no secret depends on it
@@ -263,47 +258,35 @@ class RequestQueue:
             self._next_line_at = now + _SECONDS_BETWEEN_LINES
             self.say(f"{silence}: {reason}; trying again, for {duration(allowed)} at most")
 
-    # Sending
-
     @property
     def _failures_allowed(self) -> int:
         return self.limits.failures_in_a_row if self.reached else 1
 
-    @property
-    def _one_at_a_time(self) -> bool:
-        """Whether so many tries in a row have failed that only one request at a time is sent."""
-        return self._failures >= self._failures_allowed
-
     def _send_next(self) -> None:
         """Admits those first in the queue, as many as may be sent now."""
-        while self._waiters and self._has_room():
-            if self._waiters[0].admitted.done():  # cancelled while it waited
+        while self._waiters and self._may_send():
+            is_failing = self._failures >= self._failures_allowed  # then one request at a time
+            if len(self._in_flight) >= (1 if is_failing else self._learned.value):
+                break
+            slot, now = self._waiters[0], self.now()
+            if slot.admitted.done():  # cancelled while it waited
                 heapq.heappop(self._waiters)
-            elif (wait := self._wait()) > 0:
+                continue
+            limits = (self._requests, self._tokens, self._learned)
+            wait = max(self._closed_until - now, *(limit.wait(now) for limit in limits))
+            if wait > 0:
                 if self._alarm is not None:
                     self._alarm.cancel()
                 self._alarm = self._loop.call_later(wait, self._send_next)
                 break
-            else:
-                self._admit(heapq.heappop(self._waiters))
+            heapq.heappop(self._waiters)
+            slot.sent_at = now
+            self._in_flight[slot.place] = slot
+            self._learned.sent(now)
+            self._requests.spend(now, 1)
+            self._tokens.spend(now, slot.tokens)
+            slot.admitted.set_result(None)
         self._report()
-
-    def _admit(self, slot: Slot) -> None:
-        slot.sent_at = self.now()
-        self._in_flight[slot.place] = slot
-        self._learned.sent(slot.sent_at)
-        self._requests.spend(slot.sent_at, 1)
-        self._tokens.spend(slot.sent_at, slot.tokens)
-        slot.admitted.set_result(None)
-
-    def _has_room(self) -> bool:
-        most = 1 if self._one_at_a_time else self._learned.value
-        return self._may_send() and len(self._in_flight) < most
-
-    def _wait(self) -> float:
-        now = self.now()
-        waits = (self._requests.wait(now), self._tokens.wait(now), self._learned.wait(now))
-        return max(self._closed_until - now, *waits)
 
     def _report(self) -> None:
         stats = self.stats
