@@ -134,10 +134,6 @@ class OpenModel:
         provider = self.settings.engine or config.base_url
         return reply_key({"provider": provider, "model": config.model, **more}, request.payload)
 
-    def scrub_evidence(self, text: str) -> str:
-        """Returns a text of a result without the model's keys: a server may have put one into a program."""
-        return self.secrets.scrub_evidence(text)
-
     # Until there is an answer
 
     async def _answer(self, request: Request) -> Answer:

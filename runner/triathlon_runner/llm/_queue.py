@@ -72,11 +72,10 @@ class Slot:
     place: int
     """In the queue; no two that wait are equal."""
     tokens: int = field(compare=False)
-    """That it is expected to take; once it is answered, that it took. A failed try took none."""
+    """That it is expected to take; 0 once it is answered: a failed try took none."""
     admitted: asyncio.Future[None] = field(compare=False)
     sent_at: float = field(default=0.0, compare=False)
     """When it was admitted, by the queue's clock."""
-    is_answered: bool = field(default=False, compare=False)
 
 
 class RequestQueue:
@@ -154,8 +153,7 @@ class RequestQueue:
             yield slot
         finally:
             if self._in_flight.pop(place, None) is not None:
-                if not slot.is_answered:
-                    self._tokens.spend(self.now(), -slot.tokens)
+                self._tokens.spend(self.now(), -slot.tokens)
                 self._report()  # what may be spent depends on how many are in flight
                 self._send_next()
 
@@ -188,7 +186,7 @@ class RequestQueue:
             self._next_line_at = 0.0
         self.replied()
         self._tokens.spend(now, tokens - slot.tokens)
-        slot.tokens, slot.is_answered = tokens, True
+        slot.tokens = 0
         self._learned.answered(slot.sent_at, now, tokens, len(self._in_flight) >= self._learned.value)
 
     def failed(self, reason: str, retry_after: float | None) -> bool:

@@ -1,58 +1,22 @@
-"""Keys: where each may be sent, and how they are removed from messages and evidence in every encoding."""
+"""Keys: how they are removed from messages and evidence in every encoding."""
 
 import base64
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from triathlon_runner.errors import UserError
+from triathlon_runner.llm.provider import ApiConfig
 from triathlon_runner.pasted_keys import REMOVED, remove_keys
-
-if TYPE_CHECKING:
-    from triathlon_runner.llm.provider import ApiConfig
 
 _SHORTEST_SCRUBBED, _SHORTEST_IN_EVIDENCE = 4, 12
 """Characters of a key that is removed from messages; from evidence, where `EMPTY` is a word like others."""
-
-_HOSTS_OF_KEYS = {
-    "OPENAI": "openai.com azure.com",
-    "AZURE_OPENAI": "azure.com",
-    "ANTHROPIC": "anthropic.com",
-    "GEMINI": "googleapis.com",
-    "GOOGLE": "googleapis.com",
-    "DEEPSEEK": "deepseek.com",
-    "OPENROUTER": "openrouter.ai",
-    "MISTRAL": "mistral.ai",
-    "GROQ": "groq.com",
-    "XAI": "x.ai",
-    "TOGETHER": "together.xyz together.ai",
-    "FIREWORKS": "fireworks.ai",
-    "COHERE": "cohere.com cohere.ai",
-    "CEREBRAS": "cerebras.ai",
-    "NVIDIA": "nvidia.com",
-    "PERPLEXITY": "perplexity.ai",
-    "DASHSCOPE": "aliyuncs.com",
-    "MOONSHOT": "moonshot.ai moonshot.cn",
-    "HF": "huggingface.co",
-    "HUGGINGFACE": "huggingface.co",
-    "REPLICATE": "replicate.com",
-    "AWS": "amazonaws.com",
-    "GITHUB": "github.com github.ai",
-}
-"""By how the name of a variable begins: the domains of the provider whose key it holds."""
-
-
-def domains_of_key(variable: str) -> list[str]:
-    """Returns the domains of the provider whose key a variable holds, by its name; empty for others."""
-    prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
-    return _HOSTS_OF_KEYS.get(prefix, "").split()
 
 
 class Secrets:
     """The keys of one model, read from the environment; removes them from messages and evidence."""
 
-    def __init__(self, config: "ApiConfig") -> None:
+    def __init__(self, config: ApiConfig) -> None:
         """Reads the variables that the row names.
 
         Raises:
@@ -115,7 +79,7 @@ def _any_form(character: str) -> str:
     )
 
 
-def _line(variable: str, config: "ApiConfig") -> str:
+def _line(variable: str, config: ApiConfig) -> str:
     """Returns what a variable of the environment holds; raises a UserError if it is more than a line."""
     value = os.environ[variable].strip()
     if not value.isprintable():

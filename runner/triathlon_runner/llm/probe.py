@@ -54,22 +54,21 @@ _COINCIDENCE: Final = 64
 class SmallQuestion:
     """A small question; of the optional settings it has only those that are named."""
 
+    sampling: Sampling
     settings: tuple[str, ...] = ()
-    tokens: int = 48
     number: int = 0
     """Makes an equal question another one to the cache."""
     system: bool = False
-    temperature: float = 0.0
 
 
 QUESTIONS: Final[Mapping[str, SmallQuestion]] = {
-    "plain": SmallQuestion(tokens=128),
-    "greedy": SmallQuestion(("temperature", "top_p")),
-    "again": SmallQuestion(("temperature", "top_p"), number=1),
-    "sampled": SmallQuestion(("temperature", "top_p", "seed"), temperature=0.8),
-    "system": SmallQuestion(tokens=16, system=True),
-    "stop": SmallQuestion(("stop",)),
-    "limit": SmallQuestion(tokens=1),
+    "plain": SmallQuestion(Sampling(128)),
+    "greedy": SmallQuestion(Sampling(48), ("temperature", "top_p")),
+    "again": SmallQuestion(Sampling(48), ("temperature", "top_p"), number=1),
+    "sampled": SmallQuestion(Sampling(48, 0.8, 0.95, seed=7), ("temperature", "top_p", "seed")),
+    "system": SmallQuestion(Sampling(16), system=True),
+    "stop": SmallQuestion(Sampling(48, stop=("[/DONE]",)), ("stop",)),
+    "limit": SmallQuestion(Sampling(1)),
 }
 """With the question for a model that nobody has: at most seven."""
 
@@ -376,13 +375,10 @@ def _request(model: "OpenModel", asked: SmallQuestion) -> Request:
     """Returns the request as a run would send it, without the settings that are not asked about."""
     system = (Message("system", _SYSTEM),) if asked.system else ()
     prompt = Completion(_TEXT) if model.kind == "base" else Chat((*system, Message("user", _TASK)))
-    seed = 7 if "seed" in asked.settings else None
-    stop = ("[/DONE]",) if "stop" in asked.settings else ()
-    sampling = Sampling(asked.tokens, asked.temperature, 0.95 if asked.temperature else 1.0, stop, seed)
-    request = model.request(prompt, sampling)
+    request = model.request(prompt, asked.sampling)
     unasked = {*_OPTIONAL} - {*asked.settings, *model.config.body}
     body = {name: value for name, value in request.body.items() if name not in unasked}
-    if asked.tokens > 1:
+    if asked.sampling.max_tokens > 1:
         return replace(request, body=body)
     body |= dict.fromkeys(body.keys() & set(_LIMIT_FIELDS), 1)  # without what the row adds for reasoning
-    return replace(request, body=body, sampling=replace(sampling, max_tokens=1))
+    return replace(request, body=body, sampling=asked.sampling)

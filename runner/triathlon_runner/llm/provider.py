@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from triathlon_runner.llm._api import Answer, Chat, Completion, Sampling, estimated_tokens
-from triathlon_runner.llm._secrets import domains_of_key
 from triathlon_runner.pasted_keys import remove_keys
 from triathlon_runner.terminal import first_of
 from triathlon_runner.yaml_file import matching
@@ -30,6 +29,34 @@ _REQUEST = re.compile(r"(/chat)?/completions$|/messages$")
 """Endings that are no part of a base address: requests add them to it."""
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+_HOSTS_OF_KEYS = {
+    "OPENAI": "openai.com azure.com",
+    "AZURE_OPENAI": "azure.com",
+    "ANTHROPIC": "anthropic.com",
+    "GEMINI": "googleapis.com",
+    "GOOGLE": "googleapis.com",
+    "DEEPSEEK": "deepseek.com",
+    "OPENROUTER": "openrouter.ai",
+    "MISTRAL": "mistral.ai",
+    "GROQ": "groq.com",
+    "XAI": "x.ai",
+    "TOGETHER": "together.xyz together.ai",
+    "FIREWORKS": "fireworks.ai",
+    "COHERE": "cohere.com cohere.ai",
+    "CEREBRAS": "cerebras.ai",
+    "NVIDIA": "nvidia.com",
+    "PERPLEXITY": "perplexity.ai",
+    "DASHSCOPE": "aliyuncs.com",
+    "MOONSHOT": "moonshot.ai moonshot.cn",
+    "HF": "huggingface.co",
+    "HUGGINGFACE": "huggingface.co",
+    "REPLICATE": "replicate.com",
+    "AWS": "amazonaws.com",
+    "GITHUB": "github.com github.ai",
+}
+"""By how the name of a variable begins: the domains of the provider whose key it holds."""
+
 
 _SAME_MODEL = ("", ":latest", "@main")
 """What a server may put behind a model's name: it is the same model."""
@@ -255,7 +282,8 @@ class ApiConfig(BaseModel):
     def _keys_go_to_their_providers(self) -> Self:
         host = urlsplit(self.base_url).hostname or ""
         for variable in filter(None, (self.key_env, *self.secret_headers.values())):
-            domains = domains_of_key(variable)
+            prefix = re.sub(r"_(?:API_?KEY|KEY|TOKEN|API_TOKEN|SECRET_ACCESS_KEY)$", "", variable)
+            domains = _HOSTS_OF_KEYS.get(prefix, "").split()
             is_theirs = any(host == domain or host.endswith(f".{domain}") for domain in domains)
             if domains and not is_theirs and self.send_key_to != host:
                 raise ValueError(

@@ -191,7 +191,7 @@ class ModelOpener:
                 slots=config.concurrency or DEFAULT_AT_ONCE,
                 weights=weights,
                 stats=connection.stats,
-                scrub_evidence=connection.scrub_evidence,
+                scrub_evidence=connection.secrets.scrub_evidence,
                 temperature=partial(self.registry.temperature, row),
                 max_tokens=self.registry.setting(row, "max_tokens"),
                 server=server,

@@ -128,7 +128,7 @@ async def test_what_a_model_wrote_stays(key: str, monkeypatch: pytest.MonkeyPatc
     async with opened(lambda _: Said(text, reasoning=text), key_env="TEST_KEY") as (_, model):
         reply = (await model.ask(PROMPT, Sampling(8))).reply
         assert (reply.text, reply.reasoning) == (text, text)
-        assert model.scrub_evidence("EMPTY test return") == "EMPTY test return"
+        assert model.secrets.scrub_evidence("EMPTY test return") == "EMPTY test return"
 
 
 @pytest.mark.parametrize(
