@@ -19,7 +19,6 @@ BESIDE_THE_PATH = {
     "replies/_program.py",
     "schedule/_panel.py",
     "schedule/_progress.py",
-    "llm/_server_info.py",
     "llm/provider.py",
 }
 """`in_other_process` calls what reads a reply, here or in another process; the path of the program begins in

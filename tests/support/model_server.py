@@ -17,8 +17,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from aiohttp import web
 
@@ -67,12 +66,11 @@ class ModelServer:
         self._latency = latency
         self._slots = asyncio.Semaphore(slots) if slots else None
         self._port = port
-        self._log_path = log
-        self._log: TextIO | None = None
+        self._log = log
         self._paths = dict(paths or {})
         self.asked: list[tuple[str, Any, Mapping[str, str]]] = []
         """Every request for one of the other paths: method and path, body, headers."""
-        self._runner: web.ServerRunner | None = None
+        self._runner: web.ServerRunner
         self.requests: list[Asked] = []
         """Every request in the order of arrival."""
         self.count = 0
@@ -84,7 +82,6 @@ class ModelServer:
         """Ends in /v1; known once the server runs."""
 
     async def __aenter__(self) -> "ModelServer":
-        self._log = self._log_path.open("a", buffering=1) if self._log_path else None
         self._runner = web.ServerRunner(web.Server(self._handle, access_log=None), shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=4096)
@@ -92,19 +89,12 @@ class ModelServer:
         self.base_url = f"http://127.0.0.1:{self._runner.addresses[0][1]}/v1"
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-        if self._log is not None:
-            self._log.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self._runner.cleanup()
 
     async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
         if (name := f"{http.method} {http.path_qs}") in self._paths:
             return await self._say(name, http)
-        if http.path == "/health":
-            return web.Response()
         if http.path == "/v1/models" and self._model is not None:
             return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model"}]})
         if http.path not in PATHS:
@@ -135,8 +125,9 @@ class ModelServer:
         self.count += 1
         self.bodies[raw] += 1
         self.requests.append(asked)
-        if self._log is not None:
-            self._log.write(json.dumps({"number": asked.number, "body": body}) + "\n")
+        if self._log:
+            with self._log.open("a") as log:
+                log.write(json.dumps({"number": asked.number, "body": body}) + "\n")
         return asked
 
     async def _answer(self, http: web.BaseRequest, asked: Asked) -> web.StreamResponse:
@@ -191,23 +182,15 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--slots", type=int)
     parser.add_argument("--log", type=Path)
-    arguments = parser.parse_args()
-    asyncio.run(_serve(arguments))
+    asyncio.run(_serve(**vars(parser.parse_args())))
 
 
-async def _serve(arguments: argparse.Namespace) -> None:
-    module, _, name = arguments.script.partition(":")
-    script: Script = getattr(importlib.import_module(module), name)
+async def _serve(script: str, **options: Any) -> None:
+    module, _, name = script.partition(":")
+    server = ModelServer(getattr(importlib.import_module(module), name), **options)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    server = ModelServer(
-        script,
-        model=arguments.model,
-        latency=arguments.latency,
-        slots=arguments.slots,
-        log=arguments.log,
-    )
     async with server:
         sys.stdout.write(server.base_url + "\n")
         sys.stdout.flush()

@@ -25,7 +25,7 @@ async def opened(
     paths: Mapping[str, Any] | None = None,
     settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
-    limits: Limits | None = None,
+    limits: Limits = Limits(),  # noqa: B008
     say: Callable[[str], None] = lambda _: None,
     **row: Any,
 ) -> AsyncIterator[tuple[ModelServer, OpenModel]]:

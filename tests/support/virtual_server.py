@@ -16,7 +16,7 @@ from triathlon_runner.llm._secrets import Secrets
 from triathlon_runner.llm.provider import HttpReply, Send
 
 CONFIG = OpenAI(base_url="http://127.0.0.1:1/v1", model="m")
-FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type", "hang")
+FAULTS = ("429", "429 later", "500", "503", "reset", "cut", "utf-8", "null", "type")
 
 
 def _body(text: str | None) -> bytes:
@@ -35,7 +35,6 @@ class VirtualServer:
     burst: int | None = None
     """Requests that come through at once before the minute's limit is felt; None: a window of 60 s."""
     fault_share: float = 0.0
-    faults: tuple[str, ...] = FAULTS
     retry_after: bool = False
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     replies: list[tuple[float, int]] = field(default_factory=list)
@@ -51,7 +50,7 @@ class VirtualServer:
             await asyncio.sleep(0.002)
             return self._said(429, b'{"error": {"message": "Rate limit reached"}}', self.retry_after)
         if self.rng.random() < self.fault_share:
-            return await self._fault(self.rng.choice(self.faults))
+            return await self._fault(self.rng.choice(FAULTS))
         self.busy += 1
         try:
             await asyncio.sleep(self.latency(self.rng))
@@ -60,8 +59,8 @@ class VirtualServer:
         return self._said(200, _body("yes"))
 
     async def _fault(self, kind: str) -> HttpReply:
-        await asyncio.sleep(20.0 if kind == "hang" else 0.002)
-        if kind in ("reset", "cut", "hang"):
+        await asyncio.sleep(0.002)
+        if kind in ("reset", "cut"):
             raise Unreachable(kind)
         if kind.startswith("429"):
             return self._said(429, b"", later=kind.endswith("later"))
@@ -105,7 +104,7 @@ def model_behind(
     send: Send, config: ApiConfig = CONFIG, *, say: Callable[[str], None] = lambda _: None
 ) -> OpenModel:
     """A model whose requests a function answers; made inside a running event loop."""
-    queue = RequestQueue(Limits(), EndpointStats(), say=say)
+    queue = RequestQueue(Limits(), say=say)
     return OpenModel("m", "instruct", config, queue, send, Secrets(config))
 
 

@@ -88,7 +88,15 @@ class ReplyCache:
         """Returns the stored answer, with the usage and seconds of the original request."""
         with _named(self.path, "cannot be read"):
             row = self._db.execute("SELECT answer FROM replies WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _decode(row[0])
+        if row is None:
+            return None
+        stored = json.loads(row[0])
+        return Answer(
+            reply=Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"])),
+            usage=Usage(**stored["usage"]),
+            seconds=stored["seconds"],
+            served_model=stored["served_model"],
+        )
 
     def put(self, key: bytes, model: str, answer: Answer) -> Answer:
         """Stores an answer and returns the stored one: an earlier one, if another process was faster.
@@ -99,11 +107,17 @@ class ReplyCache:
         usage = answer.usage
         if came_as_error and not (answer.reply.text or usage.input_tokens or usage.output_tokens):
             return answer
+        stored = {
+            **dict(answer.reply),
+            "usage": dict(usage),
+            "seconds": answer.seconds,
+            "served_model": answer.served_model,
+        }
         insert = "INSERT OR IGNORE INTO replies (key, model, answer) VALUES (?, ?, ?)"
         with _named(
             self.path, "cannot be written; make room, or remove replies with `triathlon cache prune`"
         ):
-            is_new = self._db.execute(insert, (key, model, _encode(answer))).rowcount == 1
+            is_new = self._db.execute(insert, (key, model, json.dumps(stored))).rowcount == 1
         return answer if is_new else self.get(key) or answer
 
     def info(self) -> CacheInfo:
@@ -140,21 +154,6 @@ def _named(path: Path, what: str) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise CacheError(f"the cache of replies {str(path)!r} {what}: {error}") from error
-
-
-def _encode(answer: Answer) -> str:
-    shown = {"usage": dict(answer.usage), "seconds": answer.seconds, "served_model": answer.served_model}
-    return json.dumps({**dict(answer.reply), **shown})
-
-
-def _decode(text: str) -> Answer:
-    stored = json.loads(text)
-    return Answer(
-        reply=Reply(text=stored["text"], reasoning=stored["reasoning"], finish=Finish(stored["finish"])),
-        usage=Usage(**stored["usage"]),
-        seconds=stored["seconds"],
-        served_model=stored["served_model"],
-    )
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -174,11 +174,11 @@ class LearnedLimit:
         self._round_full += is_full
         if self._round_began is None or self._round_answers < self.value or now <= self._round_began:
             return
-        if self._round_full * 2 > self._round_answers:
-            self._end_round(self._round_tokens / (now - self._round_began))
+        rate = self._round_tokens / (now - self._round_began)
+        was_used = self._round_full * 2 > self._round_answers
         self._start_round(now)
-
-    def _end_round(self, rate: float) -> None:
+        if not was_used:
+            return
         level, rate_before = self._gained_from or (self._level, 0.0)
         if rate < rate_before * (1 + _LEAST_GAIN * (self._level / level - 1)):
             self._doubts += 1

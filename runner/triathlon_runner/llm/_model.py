@@ -391,7 +391,7 @@ async def open_model(
     *,
     settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
-    limits: Limits | None = None,
+    limits: Limits = Limits(),  # noqa: B008
     may_send: Callable[[], bool] = lambda: True,
     say: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[OpenModel]:
@@ -412,7 +412,6 @@ async def open_model(
     """
     from triathlon_runner.llm._client import open_client  # noqa: PLC0415  0.7 s that no other command waits for
 
-    limits = limits or Limits()
     slots = config.concurrency or limits.concurrency
     limits = replace(
         limits,
@@ -427,6 +426,6 @@ async def open_model(
     def tell(message: str) -> None:
         say(f"{model_id}: {secrets.scrub_message(message)}")
 
-    queue = RequestQueue(limits, EndpointStats(), may_send=may_send, say=tell, reached=bool(settings.engine))
+    queue = RequestQueue(limits, may_send=may_send, say=tell, reached=bool(settings.engine))
     async with open_client(config, secrets) as send:
         yield OpenModel(model_id, kind, config, queue, send, secrets, settings, cache)

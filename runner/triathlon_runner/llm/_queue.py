@@ -87,7 +87,6 @@ class RequestQueue:
     def __init__(
         self,
         limits: Limits,
-        stats: EndpointStats,
         *,
         may_send: Callable[[], bool] = lambda: True,
         say: Callable[[str], None] = lambda _: None,
@@ -99,8 +98,7 @@ class RequestQueue:
         asks us to wait. `reached`: a connection to the server was made before.
         """
         self._loop = asyncio.get_running_loop()
-        self.limits, self.stats = limits, stats
-        self.say = say
+        self.limits, self.stats, self.say = limits, EndpointStats(), say
         self._may_send = may_send
         self._turns = itertools.count()
         self._waiters: list[Slot] = []

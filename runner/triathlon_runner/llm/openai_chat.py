@@ -104,7 +104,8 @@ class OpenAI(ApiConfig):
         choice = min(choices, key=lambda each: count(each.get("index")))
         usage = _usage(body.get("usage"))
         finish = _finish(choice, usage, request.sampling.max_tokens)
-        uncut = _chat_reply(choice, finish) if request.is_chat else _text_reply(choice, finish)
+        is_chat = isinstance(request.prompt, Chat)
+        uncut = _chat_reply(choice, finish) if is_chat else _text_reply(choice, finish)
         if uncut and (uncut.text or uncut.reasoning) and not usage.output_tokens:
             usage = Usage(requests=1, uncounted=1)
         cut = cut_at_stop(uncut or Reply(text=""), request.sampling.stop)

@@ -101,11 +101,6 @@ class Request:
     body: dict[str, Any]
 
     @property
-    def is_chat(self) -> bool:
-        """Whether the reply is a message; else it is a text."""
-        return isinstance(self.prompt, Chat)
-
-    @property
     def payload(self) -> bytes:
         """The body as the cache's keys hold it."""
         return json.dumps(self.body, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()

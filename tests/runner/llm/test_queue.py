@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.virtual_server import FAULTS, VirtualServer, ask
+from support.virtual_server import VirtualServer, ask
 from support.virtual_time import run_virtually
-from triathlon_runner.llm import EndpointStats, Limits, ModelUnavailableError, ServerUnreachableError
+from triathlon_runner.llm import Limits, ModelUnavailableError, ServerUnreachableError
 from triathlon_runner.llm._learned_limit import LearnedLimit, RateLimit
 from triathlon_runner.llm._queue import RequestQueue
 
@@ -60,7 +60,7 @@ def test_requests_at_once(latency: Callable[[random.Random], float], best: float
 def test_chance(seed: int) -> None:
     """Faults by chance, 429s among them, three in ten: no more than twice the calm time, every answer got."""
     _, calm = run_virtually(ask(VirtualServer(fast), chains=96, length=48, pause=1.15))
-    server = VirtualServer(fast, fault_share=0.3, faults=FAULTS[:-1], rng=random.Random(seed))
+    server = VirtualServer(fast, fault_share=0.3, rng=random.Random(seed))
     stats, seconds = run_virtually(ask(server, chains=96, length=48, pause=1.15))
     assert stats.failed == 0 and stats.answered >= 96 * 48
     assert seconds < 2 * calm
@@ -68,7 +68,7 @@ def test_chance(seed: int) -> None:
 
 def test_chance_and_a_limit() -> None:
     """A limit is found although one reply in ten fails by chance."""
-    server = VirtualServer(varied, at_once=8, fault_share=0.1, faults=FAULTS[:-1])
+    server = VirtualServer(varied, at_once=8, fault_share=0.1)
     stats, seconds = run_virtually(ask(server, chains=96, length=20))
     assert server.refused(since=10) < 0.15
     assert seconds < 2 * 96 * 20 / 8
@@ -131,7 +131,7 @@ def test_rare_answers() -> None:
 
 def make(slots: int, may_send: Callable[[], bool] = lambda: True, **limits: Any) -> RequestQueue:
     changed = Limits(first_concurrency=slots, concurrency=slots, **limits)
-    return RequestQueue(changed, EndpointStats(), may_send=may_send, reached=True)
+    return RequestQueue(changed, may_send=may_send, reached=True)
 
 
 async def send(queue: RequestQueue, seconds: float = 0.0, in_flight: list[int] | None = None) -> None:
