@@ -19,11 +19,9 @@ BESIDE_THE_PATH = {
     "replies/_program.py",
     "schedule/_panel.py",
     "schedule/_progress.py",
-    "llm/provider.py",
 }
 """`in_other_process` calls what reads a reply, here or in another process; the path of the program begins in
-`replies/_program.py`; the panel only shows that a unit is done; and what a server says about itself is
-another reply."""
+`replies/_program.py`; and the panel only shows that a unit is done."""
 
 
 async def test_the_documented_files_are_those_that_a_reply_passes(tmp_path: Path) -> None:

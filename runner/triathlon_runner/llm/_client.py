@@ -69,7 +69,7 @@ class _Client:
         self.was_connected = True
         return HttpReply(response.status_code, response.content, response.headers)
 
-    def _failure(self, causes: list[BaseException]) -> Exception:  # noqa: PLR0911  a line a cause
+    def _failure(self, causes: list[BaseException]) -> ModelUnavailableError | Unreachable:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
         server, is_first = self.server, not self.was_connected
         words = " ".join(str(causes[-1]).split())
@@ -80,8 +80,6 @@ class _Client:
             )
         for cause in reversed(causes):  # the system's own says most
             match cause:
-                case Malformed():
-                    return cause
                 case ssl.SSLCertVerificationError():
                     return ModelUnavailableError(
                         f"the certificate of {server} is not trusted: {cause.verify_message}; name the file"

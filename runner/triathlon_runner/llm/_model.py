@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -59,11 +58,6 @@ _NONSENSE: Final = "triathlon-no-such-model"
 """The name of a model that nobody has."""
 
 
-def probed(model_id: str) -> str:
-    """Returns the name under which the cache keeps what `probe` asked of a model."""
-    return f"{model_id} (probe)"
-
-
 @dataclass(eq=False, repr=False)
 class OpenModel:
     """Implements `Model`. Made by `open_model`."""
@@ -108,7 +102,7 @@ class OpenModel:
         """
         request = self.request(prompt, sampling)
         is_greedy = sampling.temperature == 0 and "temperature" not in self.config.unsupported
-        key = self._key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
+        key = self.key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
         async with self._locks.setdefault(key, asyncio.Lock()):
             answer = None if self.cache is None else self.cache.get(key)
             if answer is not None:
@@ -124,7 +118,7 @@ class OpenModel:
         self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
         return answer
 
-    def _key(self, request: Request, **more: Any) -> bytes:
+    def key(self, request: Request, **more: Any) -> bytes:
         """Returns the cache's key: all that shapes the reply; other weights are another model to it."""
         config, more = self.config, {"revision": self.config.revision, "path": request.path, **more}
         if config.shaping_headers:
@@ -359,28 +353,6 @@ class OpenModel:
             if finding not in self.stats.findings:
                 self.stats.findings.append(finding)
                 self.queue.say(finding)
-
-    # What `probe` asks
-
-    async def raw_reply(self, request: Request, number: int) -> tuple[HttpReply, float | None]:
-        """Returns a reply as the server sends it, and how long it took: None where it was kept.
-
-        Replies are kept apart from those of runs; `number` makes equal questions separate ones.
-
-        Raises:
-            ServerUnreachableError: the server does not reply.
-        """
-        key = self._key(request, raw=number)
-        if self.cache is not None and (kept := self.cache.get(key)):
-            self.stats.from_cache += 1
-            return HttpReply(200, kept.reply.text.encode(), {}), None
-        began, wait = time.monotonic(), self.config.timeout_seconds
-        reply = await self.fetch(request.path, request.body, seconds=wait)
-        seconds = time.monotonic() - began
-        if self.cache is not None and reply.status == 200:
-            text = Reply(text=reply.body.decode("utf-8", "replace"))
-            self.cache.put(key, probed(self.id), Answer(text, Usage(requests=1), seconds, ""))
-        return reply, seconds
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ and its first replies. A new check is one entry of `CHECKS`, and of `QUESTIONS` 
 import contextlib
 import json
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -28,9 +29,9 @@ from triathlon_runner.llm._api import (
 )
 from triathlon_runner.llm._errors import json_object
 from triathlon_runner.llm.openai_chat import content_text
-from triathlon_runner.llm.provider import ApiConfig, Request, ServerInfo
+from triathlon_runner.llm.provider import ApiConfig, HttpReply, Request, ServerInfo
 from triathlon_runner.pasted_keys import remove_keys
-from triathlon_runner.records import Finish
+from triathlon_runner.records import Finish, Reply, Usage
 from triathlon_runner.replies import markers_in, unknown_marker
 
 if TYPE_CHECKING:
@@ -198,8 +199,7 @@ def _limit(seen: Seen) -> Found:
     if error := seen.error("limit"):
         return Found(f"a limit of one token is refused: {error}", "`reasoning_max_tokens` in its api block")
     reading, answer = seen.replies["limit"], seen.answer("limit")
-    if answer is None:
-        return Found("not known: no reply")
+    assert answer is not None
     limit, written = reading.request.sampling.max_tokens, answer.usage.output_tokens
     if not written:
         estimate = estimated_tokens(answer.reply.text, answer.reply.reasoning)
@@ -308,6 +308,11 @@ class Report:
         return any(found.setting for found in self.found.values())
 
 
+def probed(model_id: str) -> str:
+    """Returns the name under which the cache keeps what `probe` asked of a model."""
+    return f"{model_id} (probe)"
+
+
 async def probe(model: "OpenModel", *, may_ask: Callable[[], bool] = lambda: True) -> Report:
     """Asks the small questions one by one and makes the checks.
 
@@ -344,13 +349,23 @@ def _can_ask(model: "OpenModel", name: str) -> bool:
 
 
 async def _ask(model: "OpenModel", name: str) -> Reading:
-    """Asks a question once, and reads its reply however it comes.
+    """Asks a question once, unless its reply was kept by an earlier call; reads it however it comes.
 
     Raises:
         ServerUnreachableError: the server does not reply at all.
     """
-    request = _request(model, QUESTIONS[name])
-    reply, seconds = await model.raw_reply(request, QUESTIONS[name].number)
+    request, cache, stats = _request(model, QUESTIONS[name]), model.cache, model.stats
+    key = model.key(request, raw=QUESTIONS[name].number)  # kept apart from the replies of runs
+    if kept := cache and cache.get(key):
+        stats.from_cache += 1
+        reply, seconds = HttpReply(200, kept.reply.text.encode(), {}), 0.0
+    else:
+        began = time.monotonic()
+        reply = await model.fetch(request.path, request.body, seconds=model.config.timeout_seconds)
+        seconds = time.monotonic() - began
+        if cache is not None and reply.status == 200:
+            text = Reply(text=reply.body.decode("utf-8", "replace"))
+            cache.put(key, probed(model.id), Answer(text, Usage(requests=1), seconds, ""))
     error, answer, body = "", None, dict[str, Any]()
     with contextlib.suppress(Malformed, EndpointError):
         body = json_object(reply)
@@ -362,12 +377,12 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         answer = known.read(request, body)
     except (Retryable, EndpointError) as failure:
         error = str(failure)
-    if seconds is not None and reply.status == 200:
+    if not kept and reply.status == 200:
         if answer is None:
-            model.stats.count_lost_reply(request.asked_tokens)
+            stats.count_lost_reply(request.asked_tokens)
         else:
             timed = replace(answer, seconds=seconds)
-            model.stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
+            stats.count_answer(timed, request.asked_tokens, request.sampling.max_tokens)
     return Reading(request, body, answer, model.secrets.scrub_message(error))
 
 
