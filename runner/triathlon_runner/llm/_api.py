@@ -17,8 +17,6 @@ from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 CHARACTERS_A_TOKEN = 3.5
 """Of prompts that are half prose, half code; tokenisers differ by a third in either direction."""
-EMPTY_REPLIES_THAT_COUNT = 5
-"""After this many empty replies in a row to one question the empty reply counts as the model's answer."""
 ModelKind = Literal["instruct", "base"]
 """Instruct models are asked by `Chat`, base models by `Completion`."""
 
@@ -191,8 +189,6 @@ class Retryable(Exception):  # noqa: N818  an internal signal that never leaves 
 
     was_sent = True
     """Whether the request was sent: the server may charge for a reply that did not come."""
-    server_is_away = False
-    """Whether the server answers no request at all now; the try does not count against this question."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         """`retry_after`: seconds that the server asked us to wait."""
@@ -222,17 +218,6 @@ class OtherModel(Malformed):
     def __init__(self, reason: str, served: str = "") -> None:
         super().__init__(reason)
         self.served = served
-
-
-class EmptyReply(Retryable):
-    """A whole reply without any content; after several of them it is the model's answer."""
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(
-            f"a reply without content ({EMPTY_REPLIES_THAT_COUNT} in a row count as the model's answer,"
-            " where --attempts allows as many)"
-        )
-        self.answer = answer
 
 
 @dataclass(slots=True)

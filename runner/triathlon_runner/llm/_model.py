@@ -13,11 +13,9 @@ import stamina
 import stamina.instrumentation
 
 from triathlon_runner.llm._api import (
-    EMPTY_REPLIES_THAT_COUNT,
     Answer,
     Chat,
     Completion,
-    EmptyReply,
     EndpointError,
     EndpointStats,
     Malformed,
@@ -44,6 +42,8 @@ from triathlon_runner.records import Finish, Outcome, Reply, Usage
 
 stamina.instrumentation.set_on_retry_hooks([])  # only the last error is reported
 
+_EMPTY: Final = 5
+"""After so many empty replies in a row to one question the empty reply counts as the model's answer."""
 _UNREADABLE: Final = 12
 """Stop the model after this many unreadable replies if none was ever valid: base_url is probably wrong."""
 _BY_ANOTHER_MODEL: Final = 3
@@ -142,11 +142,9 @@ class OpenModel:
                         self.stats.retries += tries["sent"] > 0
                         tries["sent"] += 1
                         with request_in_flight():
-                            return await self._try(request, slot)
+                            return await self._try(request, slot, tries)
             raise AssertionError("a retry context returns or raises")
         except (Retryable, EndpointError) as error:
-            if isinstance(error, EmptyReply) and tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
-                return error.answer
             final = self._final(error, request)
         raise final  # not inside `except`: the error would carry what the server sent along
 
@@ -180,31 +178,29 @@ class OpenModel:
         limits = self.queue.limits
         if not isinstance(error, Retryable):
             return False
-        if isinstance(error, EmptyReply):
-            tries["empty"] += 1
-        elif not isinstance(error, Throttled):
-            tries["empty"] = 0
-        if error.server_is_away:
-            return 0.0
         if isinstance(error, Throttled):
             tries["refused"] += 1
             tries["429"] += not self.queue.refuses_all
             is_over, doublings = tries["429"] >= limits.throttled_attempts, tries["refused"]
+        elif self.queue.is_away and not limits.is_own_server:
+            return 0.0
         else:
             tries["failed"] += 1
             is_over, doublings = tries["failed"] >= limits.attempts, tries["failed"] - 1
-        if is_over or tries["empty"] >= EMPTY_REPLIES_THAT_COUNT:
+        if is_over:
             return False
         backoff = min(limits.longest_wait, limits.first_wait * 2.0 ** min(30, doublings))
         return max(backoff * jitter(), error.retry_after or 0.0)
 
-    async def _try(self, request: Request, slot: Slot) -> Answer:
+    async def _try(self, request: Request, slot: Slot, tries: Counter[str]) -> Answer:
         """Sends a request and reads the reply."""
         try:
             reply = await self.send(request.path, request.body, self.config.timeout_seconds)
             self.queue.reached = True
             parsed = await self.read_reply(request, reply)
         except Retryable as error:
+            if not isinstance(error, Throttled):
+                tries["empty"] = 0
             self._note_failure(request, error, slot)
             raise
         answer = replace(parsed, seconds=self.queue.now() - slot.sent_at)
@@ -215,9 +211,13 @@ class OpenModel:
             reading = Reading(request, json_object(reply), answer)
             await self._warn({"plain": reading, "limit": reading}, len(reply.body))
         if answer.is_empty:
-            empty = EmptyReply(answer)
-            self.stats.last_error = empty.reason
-            raise empty
+            self.stats.last_error = (
+                f"a reply without content ({_EMPTY} in a row count as the model's answer, where --attempts"
+                " allows as many)"
+            )
+            tries["empty"] += 1
+            if tries["empty"] < _EMPTY:
+                raise Retryable(self.stats.last_error)
         return answer
 
     async def read_reply(self, request: Request, reply: HttpReply) -> Answer:
@@ -251,8 +251,7 @@ class OpenModel:
             self.stats.throttled += 1
             self.queue.throttled(slot, error.retry_after, reason)
         else:
-            is_away = self.queue.failed(reason, error.retry_after)
-            error.server_is_away = is_away and not self.queue.limits.is_own_server
+            self.queue.failed(reason, error.retry_after)
             return
         self.queue.raise_if_stopped()
 

@@ -187,17 +187,16 @@ class RequestQueue:
         slot.tokens = 0
         self._learned.answered(slot.sent_at, now, tokens, len(self._in_flight) >= self._learned.value)
 
-    def failed(self, reason: str, retry_after: float | None) -> bool:
-        """Counts a try that failed without a 429; returns whether the server counts as away now."""
+    def failed(self, reason: str, retry_after: float | None) -> None:
+        """Counts a try that failed without a 429."""
         self._away_since = self.now() if self._away_since is None else self._away_since
         self._failures += 1
-        if self._failures < self._failures_allowed:
-            return False
+        if not self.is_away:
+            return
         longest = self.limits.longest_wait if self.reached else _LONGEST_FIRST_WAIT
         doublings = min(30, self._failures - self._failures_allowed + 1)
         self._pause(max(min(longest, self.limits.first_wait * 2.0**doublings), retry_after or 0.0))
         self._note_absence(reason, "run again later")
-        return True
 
     def throttled(self, slot: Slot, retry_after: float | None, reason: str) -> None:
         """Counts a 429; where it surely means too much load, all requests wait as long as it asks.
@@ -258,11 +257,15 @@ class RequestQueue:
     def _failures_allowed(self) -> int:
         return self.limits.failures_in_a_row if self.reached else 1
 
+    @property
+    def is_away(self) -> bool:
+        """Whether so many tries in a row have failed that only one request at a time is sent."""
+        return self._failures >= self._failures_allowed
+
     def _send_next(self) -> None:
         """Admits those first in the queue, as many as may be sent now."""
         while self._waiters and self._may_send():
-            is_failing = self._failures >= self._failures_allowed  # then one request at a time
-            if len(self._in_flight) >= (1 if is_failing else self._learned.value):
+            if len(self._in_flight) >= (1 if self.is_away else self._learned.value):
                 break
             slot, now = self._waiters[0], self.now()
             if slot.admitted.done():  # cancelled while it waited
