@@ -6,6 +6,7 @@ from typing import Any
 
 from support.model_server import ModelServer, Script
 from triathlon_runner.llm import (
+    ApiConfig,
     Limits,
     ModelKind,
     ModelSettings,
@@ -21,7 +22,9 @@ async def opened(
     script: Script,
     kind: ModelKind = "instruct",
     *,
+    of: type[ApiConfig] = OpenAI,
     latency: float = 0.0,
+    port: int = 0,
     paths: Mapping[str, Any] | None = None,
     settings: ModelSettings = ModelSettings(),  # noqa: B008  it cannot be changed
     cache: ReplyCache | None = None,
@@ -30,8 +33,8 @@ async def opened(
     **row: Any,
 ) -> AsyncIterator[tuple[ModelServer, OpenModel]]:
     """Starts the server and opens the model; `row` are further settings of its `api:` block."""
-    async with ModelServer(script, latency=latency, paths=paths) as server:
-        config = OpenAI(base_url=server.base_url, **{"model": "scripted", **row})
+    async with ModelServer(script, latency=latency, port=port, paths=paths) as server:
+        config = of(base_url=server.base_url, **{"model": "scripted", **row})
         options: Any = {"settings": settings, "cache": cache, "limits": limits, "say": say}
         async with open_model("m", kind, config, **options) as model:
             yield server, model

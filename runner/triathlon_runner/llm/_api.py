@@ -273,10 +273,7 @@ class EndpointStats:
     def count_answer(self, answer: Answer, asked_tokens: int, max_tokens: int) -> None:
         """Adds a reply of the server that came just now.
 
-        Args:
-            answer: The reply, with the seconds since it was asked for.
-            asked_tokens: About how many tokens the question has, where the server does not count them.
-            max_tokens: The limit that was sent.
+        `asked_tokens` is an estimate, for a server that counts none; `max_tokens` is the limit that was sent.
         """
         usage, finish = answer.usage, answer.reply.finish
         end = time.monotonic()

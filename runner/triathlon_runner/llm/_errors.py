@@ -251,12 +251,7 @@ def classify(
 ) -> Finish:
     """Returns the model's own outcome: its context is too short, or the content was refused.
 
-    Args:
-        failure: The error.
-        config: The row's `api:` block.
-        request: What was asked.
-        context: The row's `context`.
-        listed: The names that the server lists, in words.
+    `context` is the row's; `listed` are the names that the server lists, in words.
 
     Raises:
         Retryable: another try may do better.
@@ -385,9 +380,7 @@ def _number(patterns: tuple[str, ...], text: str) -> int | None:
 def _too_long(failure: Failure, config: ApiConfig, request: Request, context: int | None) -> Finish:
     """Tells a question that is too long from a reply limit that is: only the first is the model's outcome.
 
-    Raises:
-        ModelUnavailableError: a setting is to be changed; where the error says how much room a question
-            leaves, with the number to set.
+    Where the error says how much room a question leaves, the message of the other has the number to set.
     """
     text = failure.text
     of_server, prompt, total = (_number(names, text) for names in (_CONTEXT_IS, _PROMPT_IS, _REQUESTED))

@@ -102,7 +102,7 @@ class OpenModel:
         """
         request = self.request(prompt, sampling)
         is_greedy = sampling.temperature == 0 and "temperature" not in self.config.unsupported
-        key = self.key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
+        key = self.cache_key(request, stop=sampling.stop, sample=0 if is_greedy else sample, turn=prompt.turn)
         async with self._locks.setdefault(key, asyncio.Lock()):
             answer = None if self.cache is None else self.cache.get(key)
             if answer is not None:
@@ -118,7 +118,7 @@ class OpenModel:
         self.stats.outcomes[Outcome.PASSED if has_text else finish.outcome_without_answer] += 1
         return answer
 
-    def key(self, request: Request, **more: Any) -> bytes:
+    def cache_key(self, request: Request, **more: Any) -> bytes:
         """Returns the cache's key: all that shapes the reply; other weights are another model to it."""
         config, more = self.config, {"revision": self.config.revision, "path": request.path, **more}
         if config.shaping_headers:

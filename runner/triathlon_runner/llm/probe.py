@@ -355,7 +355,7 @@ async def _ask(model: "OpenModel", name: str) -> Reading:
         ServerUnreachableError: the server does not reply at all.
     """
     request, cache, stats = _request(model, QUESTIONS[name]), model.cache, model.stats
-    key = model.key(request, raw=QUESTIONS[name].number)  # kept apart from the replies of runs
+    key = model.cache_key(request, raw=QUESTIONS[name].number)  # kept apart from the replies of runs
     if kept := cache and cache.get(key):
         stats.from_cache += 1
         reply, seconds = HttpReply(200, kept.reply.text.encode(), {}), 0.0

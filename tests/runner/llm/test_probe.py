@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.model_server import ModelServer, Script, model_server_process
+from support.opened import opened
 from support.server_replies import Asked, Response, Said, Status
 from support.small_run import SmallRun
 from triathlon_runner.llm import (
@@ -17,10 +18,8 @@ from triathlon_runner.llm import (
     Limits,
     ModelKind,
     ModelSettings,
-    OpenAI,
     ReplyCache,
     Report,
-    open_model,
     probe,
 )
 
@@ -74,15 +73,11 @@ def counting(asked: Asked) -> Said:
 
 
 async def probed(script: Script, tmp: Path | None = None, **row: Any) -> tuple[Report, ModelServer]:
-    paths, kind = {**LISTED, **row.pop("paths", {})}, row.pop("kind", "instruct")
+    paths, may_ask = {**LISTED, **row.pop("paths", {})}, row.pop("may_ask", lambda: True)
     settings = ModelSettings("", row.pop("context", None), row.pop("merges_system", False))
-    may_ask = row.pop("may_ask", lambda: True)
-    async with ModelServer(script, paths=paths, port=row.pop("port", 0)) as server:
-        config = row.pop("of", OpenAI)(base_url=server.base_url, model=MODEL, **row)
-        cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
-        opened = open_model("m", kind, config, settings=settings, cache=cache, limits=LIMITS)
-        async with opened as model:
-            return await probe(model, may_ask=may_ask), server
+    cache = ReplyCache(tmp / "replies.sqlite") if tmp else None
+    async with opened(script, paths=paths, settings=settings, cache=cache, limits=LIMITS, **row) as pair:
+        return await probe(pair[1], may_ask=may_ask), pair[0]
 
 
 NO_SYSTEM = only(has_system, lambda _: Status(400, "System role not supported"))
