@@ -77,7 +77,7 @@ class OpenModel:
     _answered_now: set[bytes] = field(default_factory=set, init=False)
     """Keys of the questions that the server has answered since the model was opened."""
     _useless: Counter[type[Malformed]] = field(default_factory=Counter, init=False)
-    _unexplained: set[tuple[int, bytes]] = field(default_factory=set, init=False)
+    _unexplained: set[tuple[int, str]] = field(default_factory=set, init=False)
     """Status and question of the last errors without an explanation; an answer clears it."""
 
     @property
@@ -120,13 +120,19 @@ class OpenModel:
 
     def cache_key(self, request: Request, **more: Any) -> bytes:
         """Returns the cache's key: all that shapes the reply; other weights are another model to it."""
-        config, more = self.config, {"revision": self.config.revision, "path": request.path, **more}
+        config = self.config
         if config.shaping_headers:
             more["headers"] = json.dumps(config.shaping_headers, sort_keys=True)
         if server := self.server.identity:
             more["server"] = server
-        provider = self.settings.engine or config.base_url
-        return reply_key({"provider": provider, "model": config.model, **more}, request.payload)
+        fixed = {
+            "provider": self.settings.engine or config.base_url,
+            "model": config.model,
+            "revision": config.revision,
+            "path": request.path,
+            "body": request.body,
+        }
+        return reply_key({**fixed, **more})
 
     # Until there is an answer
 
@@ -264,7 +270,7 @@ class OpenModel:
             self._unexplained.clear()
             self.stats.unexplained = 0
         self.stats.unexplained += 1
-        self._unexplained.add((error.status, request.payload))
+        self._unexplained.add((error.status, str(request.body)))
         if len(self._unexplained) < _UNEXPLAINED:
             return EndpointError(str(error))
         return ModelUnavailableError(

@@ -4,7 +4,6 @@ The subclass has the provider's own options of the `api:` block, builds its requ
 All that it needs is here; an example of 30 lines is `tests/support/bracket_provider.py`.
 """
 
-import json
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -99,11 +98,6 @@ class Request:
     path: str
     """Below the base URL."""
     body: dict[str, Any]
-
-    @property
-    def payload(self) -> bytes:
-        """The body as the cache's keys hold it."""
-        return json.dumps(self.body, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
 
     @property
     def asked_tokens(self) -> int:
