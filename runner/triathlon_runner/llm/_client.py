@@ -107,21 +107,22 @@ class _Client:
 @asynccontextmanager
 async def open_client(config: ApiConfig, secrets: Secrets) -> AsyncIterator[Send]:
     """Yields what sends requests to one model's server; closes its connections at the end."""
-    headers = {
-        "Accept": "application/json",
-        "Accept-Encoding": "identity",
-        "Content-Type": "application/json",
-        "User-Agent": f"triathlon/{__version__}",
-        **config.key_headers(secrets.key),
-        **config.headers,
-        **secrets.headers,
-    }
-    own = httpx2.Headers(headers)
+    own = httpx2.Headers(
+        {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+            "User-Agent": f"triathlon/{__version__}",
+            **config.key_headers(secrets.key),
+            **config.headers,
+            **secrets.headers,
+        }
+    )
 
     async def send_own_headers(request: httpx2.Request) -> None:
         """Leaves out what the package adds by itself and from OPENAI_CUSTOM_HEADERS."""
         kept = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
-        request.headers = httpx2.Headers([*own.items(), *((n, v) for n, v in kept.items() if n not in own)])
+        request.headers = httpx2.Headers({**kept, **own})
 
     try:
         http = openai.DefaultAsyncHttpxClient(

@@ -124,7 +124,7 @@ class OpenAI(ApiConfig):
         entries = {str(model.get("id")): model for model in _objects(models)}
         listed = entries.get(self.model, {})
         if "max_model_len" in listed:
-            info = ServerInfo("vllm", context=_whole(listed["max_model_len"]))
+            info = ServerInfo("vllm", context=count(listed["max_model_len"]) or None)
         else:
             root = self.base_url.removesuffix("/v1")
             info = await _llama_cpp(fetch, root) or await _ollama(fetch, root, self.model) or ServerInfo()
@@ -269,7 +269,7 @@ async def _llama_cpp(fetch: Fetch, root: str) -> ServerInfo | None:
         "llama.cpp",
         version=str(props.get("build_info") or ""),
         digest=str(props.get("model_path") or "").replace("\\", "/").rpartition("/")[2],
-        context=_whole(_object(props["default_generation_settings"]).get("n_ctx")),
+        context=count(_object(props["default_generation_settings"]).get("n_ctx")) or None,
     )
 
 
@@ -294,7 +294,7 @@ async def _ollama(fetch: Fetch, root: str, model: str) -> ServerInfo | None:
         version=str(version["version"]),
         digest=str(entry.get("digest") or ""),
         quantization=str(_object(shown.get("details")).get("quantization_level") or ""),
-        context=_whole(entry.get("context_length")),
+        context=count(entry.get("context_length")) or None,
     )
 
 
@@ -311,7 +311,7 @@ async def _open_router(fetch: Fetch, config: ApiConfig) -> ServerInfo:
     return ServerInfo(
         hosts=" or ".join(sorted(names)),
         quantization=quantizations.pop() if is_known else "",
-        context=min(filter(None, (_whole(host.get("context_length")) for host in hosts)), default=None),
+        context=min(filter(None, (count(host.get("context_length")) for host in hosts)), default=None),
     )
 
 
@@ -343,7 +343,3 @@ def _object(value: object) -> dict[str, Any]:
 
 def _objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and value > 0 else None
