@@ -29,7 +29,8 @@ _LARGEST_PACKED = LARGEST_REPLY // 64
 _IDLE_SECONDS = 15.0
 _CONNECT_SECONDS = 15.0
 """Longest wait for a connection."""
-_KEPT_HEADERS = ("host", "content-length", "transfer-encoding")
+_KEPT_HEADERS = ("host", "content-length", "transfer-encoding", "x-stainless-raw-response")
+"""The last one is read from the request again by the package itself."""
 
 
 @dataclass(slots=True)
@@ -50,10 +51,7 @@ class _Client:
         failure: Exception | None = None
         try:
             async with asyncio.timeout(seconds):
-                if body is None:
-                    response = await self.api.get(path, cast_to=httpx2.Response)
-                else:
-                    response = await self.api.post(path, cast_to=httpx2.Response, body=body)
+                response = await self._sent(path, body)
         except openai.APIStatusError as error:
             response = error.response
         except TimeoutError:
@@ -68,6 +66,20 @@ class _Client:
             raise failure  # not inside `except`: the error would carry the request and its key along
         self.was_connected = True
         return HttpReply(response.status_code, response.content, response.headers)
+
+    async def _sent(self, path: str, body: dict[str, Any] | None) -> httpx2.Response:
+        if body is None:
+            return await self.api.get(path, cast_to=httpx2.Response)
+        more = {name: value for name, value in body.items() if name not in ("model", "messages", "prompt")}
+        if path == "/chat/completions":
+            chat = self.api.chat.completions.with_raw_response
+            reply = await chat.create(model=body["model"], messages=body["messages"], extra_body=more)
+            return reply.http_response
+        if path == "/completions":
+            texts = self.api.completions.with_raw_response
+            text = await texts.create(model=body["model"], prompt=body["prompt"], extra_body=more)
+            return text.http_response
+        return await self.api.post(path, cast_to=httpx2.Response, body=body)
 
     def _failure(self, causes: list[BaseException]) -> ModelUnavailableError | Unreachable:  # noqa: PLR0911  a line a cause
         """Returns what failed in words, and by its type whether another try can do better."""
