@@ -23,18 +23,6 @@ BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two reads is read without pauses."""
 
 
-class _LargeFrame:
-    """A frame of which the hash alone is kept."""
-
-    def __init__(self, kind: bytes, size: int) -> None:
-        self.kind, self.size, self.missing = kind, size, size
-        self.digest = hashlib.sha256()
-
-    def hashed(self) -> Hashed:
-        """What is passed on in place of its payload."""
-        return Hashed(self.digest.digest(), self.size)
-
-
 class Exchange:
     """Four pipes: to the child, from the child, its standard output, its standard error.
 
@@ -50,9 +38,9 @@ class Exchange:
         self._on_broken = on_broken
         self._frame_limit = frame_limit
         self._output_limit = output_limit
-        self._bytes_missing = 0
-        self._parts: list[bytes] = []
-        self._large: _LargeFrame | None = None
+        self._received = bytearray()
+        """Results that are not delivered yet: they begin with a header."""
+        self._digest, self._hashed_bytes = hashlib.sha256(), 0
         self._printed = (bytearray(), bytearray())
         self._ignores_results = False
         self._pending = memoryview(b"")
@@ -146,49 +134,38 @@ class Exchange:
 
     def _read_results(self) -> int:
         data = self._read(self._results)
-        received = len(data)
-        self._was_behind |= received > BUSY_BYTES
-        if self._large is not None and not self._ignores_results:
-            data = self._hash(self._large, data)
-        if data and not self._ignores_results:
-            self._parts.append(data)
-            self._bytes_missing -= len(data)
-            if self._bytes_missing <= 0:
-                self._deliver(b"".join(self._parts))
-        return received
+        self._was_behind |= len(data) > BUSY_BYTES
+        if not self._ignores_results:
+            self._received += data
+            self._deliver()
+        return len(data)
 
-    def _hash(self, frame: "_LargeFrame", data: bytes) -> bytes:
-        """Adds to the hash of a frame that is too large to be held; returns what follows the frame."""
-        part, rest = data[: frame.missing], data[frame.missing :]
-        frame.digest.update(part)
-        frame.missing -= len(part)
-        if not frame.missing:
-            self._large = None
-            self._ignores_results = not self._on_frame(frame.kind, frame.hashed())
-        return rest
-
-    def _deliver(self, data: bytes) -> None:
-        """Passes on all whole frames; the rest waits until its frame is complete."""
-        at, end, head = 0, len(data), messages.HEADER.size
-        self._bytes_missing = 0
-        while not self._ignores_results and end - at >= head:
-            kind, size = messages.HEADER.unpack_from(data, at)
+    def _deliver(self) -> None:
+        """Passes on all whole frames, or the hash of one that is too large to be held."""
+        received, head = self._received, messages.HEADER.size
+        while not self._ignores_results and len(received) >= head:
+            kind, size = messages.HEADER.unpack_from(received)
+            payload: bytes | Hashed
             if size > self._frame_limit:
                 self._ignores_results = True
                 self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
-                break
-            after = at + head + size
+                return
             if size > HASHED_BYTES:
-                self._large = _LargeFrame(kind, size)
-                rest = self._hash(self._large, data[at + head :])
-                at = end - len(rest)
-                continue
-            if after > end:
-                self._bytes_missing = after - end
-                break
-            self._ignores_results = not self._on_frame(kind, data[at + head : after])
-            at = after
-        self._parts = [] if self._ignores_results or at == end else [data[at:]]
+                part = received[head : head + size - self._hashed_bytes]
+                self._digest.update(part)
+                self._hashed_bytes += len(part)
+                del received[head : head + len(part)]
+                if self._hashed_bytes < size:
+                    return
+                payload = Hashed(self._digest.digest(), size)
+                self._digest, self._hashed_bytes = hashlib.sha256(), 0
+                del received[:head]
+            elif len(received) < head + size:
+                return
+            else:
+                payload = bytes(memoryview(received)[head : head + size])
+                del received[: head + size]
+            self._ignores_results = not self._on_frame(kind, payload)
 
     def _read_printed(self, descriptor: int, which: int) -> int:
         data = self._read(descriptor)

@@ -58,8 +58,8 @@ class LocalSandbox:
 
     async def run(self, job: Job) -> Execution:
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
-            results = await run.results()
-        return replace(run.execution, results=results)
+            await run.read()
+        return run.execution
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
@@ -92,14 +92,10 @@ class LocalSandbox:
         ):
             async with Run(fitted_examiner, first, relay=relay) as asking:
                 asked.when_ended(stop_examiner)
-                examined = await asking.results()
+                await asking.read()
             asked.finish()
-            answered = await asked.results()
-        return Examination(
-            replace(asking.execution, results=examined),
-            replace(asked.execution, results=(*asked.relayed_results, *answered)),
-            tuple(calls),
-        )
+            await asked.read()
+        return Examination(asking.execution, asked.execution, tuple(calls))
 
     @asynccontextmanager
     async def _slot(self, *jobs: Job) -> AsyncIterator[tuple[Job, ...]]:

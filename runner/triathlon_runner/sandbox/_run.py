@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 
@@ -57,16 +56,16 @@ class Run:
         self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
         self._interactive = not self.finished
-        self._frames: deque[tuple[bytes, bytes | Hashed]] = deque()
-        self._news = asyncio.Event()
+        self._frames: asyncio.Queue[tuple[bytes, bytes | Hashed] | None] = asyncio.Queue()
+        """What the child sent; after its end None."""
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
         self._loaded = self._relaying = self._over = self._exhausted = False
         self._not_loaded: tuple[Raised, ...] = ()
         self._ended: Ended | None = None
         self._detail = ""
-        self.relayed_results: list[Returned | Raised] = []
-        """What `call` returned."""
+        self._results: list[Returned | Raised] = []
+        """What `read` and `call` decoded."""
         self.execution: Execution
         """How the job ended; set when the block ends."""
 
@@ -75,7 +74,7 @@ class Run:
         self._exchange = Exchange(
             self._worker.take_ends(),
             self._on_frame,
-            self._on_broken,
+            lambda detail: self.stop(Ended.DIED, detail),
             frame_limit=limits.result_bytes + _FRAME_SLACK,
             output_limit=limits.output_bytes,
         )
@@ -86,7 +85,7 @@ class Run:
             self._exchange.close()
             raise
         self._end = asyncio.create_task(self._child_end())
-        self._end.add_done_callback(lambda _: self._news.set())
+        self._end.add_done_callback(lambda _: self._frames.put_nowait(None))
         return self
 
     async def __aexit__(
@@ -109,7 +108,8 @@ class Run:
         if error is None or isinstance(error, MalformedError):
             ended, detail = self._conclusion(end)
             printed = self._exchange.printed(0), self._exchange.printed(1)
-            self.execution = Execution(ended, self._not_loaded, detail, *printed, end.cpu_seconds)
+            results = (*self._results, *self._not_loaded)
+            self.execution = Execution(ended, results, detail, *printed, end.cpu_seconds)
         return isinstance(error, MalformedError)
 
     def _leave(self, ended: Ended, detail: str = "") -> None:
@@ -138,35 +138,28 @@ class Run:
         return self
 
     async def __anext__(self) -> tuple[int, Sent | Raised]:
-        while True:
-            if self._frames:
-                kind, payload = self._frames.popleft()
-                if kind == messages.ASK and isinstance(payload, bytes):
-                    await self._make_relayed_call(payload)
-                    continue
-                index = self._answered
-                self._answered += 1
-                if self._relay is not None:
-                    self._send_next_call()
-                if kind == messages.RAISED and isinstance(payload, bytes):
-                    return index, self._wire.raised(payload)
-                return index, Sent(payload, self._wire.value)
-            if self._end.done():
+        while not self._exhausted:
+            frame = await self._frames.get()
+            if frame is None:
                 self._exhausted = True
-                raise StopAsyncIteration
-            self._news.clear()
-            await self._news.wait()
+                break
+            kind, payload = frame
+            if kind == messages.ASK and isinstance(payload, bytes):
+                await self._make_relayed_call(payload)
+                continue
+            index = self._answered
+            self._answered += 1
+            if self._relay is not None:
+                self._send_next_call()
+            if kind == messages.RAISED and isinstance(payload, bytes):
+                return index, self._wire.raised(payload)
+            return index, Sent(payload, self._wire.value)
+        raise StopAsyncIteration
 
-    async def results(self) -> tuple[Returned | Raised, ...]:
-        """All results to the end, decoded; a malformed one ends the child."""
-        decoded: list[Returned | Raised] = []
-        try:
-            async for _, result in self:
-                decoded.append(_decoded(result))
-        except MalformedError as error:
-            self._leave(Ended.DIED, malformed(error))
-            self._exhausted = True
-        return (*decoded, *self._not_loaded)
+    async def read(self) -> None:
+        """Decodes all results to the end, for the execution; a malformed one ends the child and the block."""
+        async for _, result in self:
+            self._results.append(_decoded(result))
 
     async def call(self, call: Call) -> Returned | Raised | None:
         """Makes one more call and waits for its result; None where the child ends instead."""
@@ -178,8 +171,8 @@ class Run:
         self._exchange.feed(data, last=False)
         try:
             async for _, result in self:
-                self.relayed_results.append(_decoded(result))
-                return self.relayed_results[-1]
+                self._results.append(_decoded(result))
+                return self._results[-1]
         except MalformedError as error:
             self._leave(Ended.DIED, malformed(error))
         return None
@@ -228,7 +221,6 @@ class Run:
 
     def _on_frame(self, kind: bytes, payload: bytes | Hashed) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
-        self._news.set()
         if isinstance(payload, Hashed) and kind != messages.VALUE:
             self.stop(Ended.DIED, f"sent a frame {kind!r} of {payload.size} bytes")
             return False
@@ -242,7 +234,7 @@ class Run:
         else:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
             return False
-        self._frames.append((kind, payload))
+        self._frames.put_nowait((kind, payload))
         return True
 
     def _on_load(self, kind: bytes, payload: bytes) -> bool:
@@ -253,10 +245,6 @@ class Run:
         elif self._relay is not None and not self._job.calls:
             self.finish()
         return kind == messages.LOADED
-
-    def _on_broken(self, detail: str) -> None:
-        self.stop(Ended.DIED, detail)
-        self._news.set()
 
     # The end
 
