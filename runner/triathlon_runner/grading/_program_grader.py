@@ -10,10 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
+from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_keys
-from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
+from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_key
+from triathlon_runner.grading._code_tests import (
+    ClassGrader,
+    CodeTestGrader,
+    outcome_of_ending,
+    outcome_of_loading,
+)
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -95,7 +100,8 @@ class ProgramGrader:
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
-        self._keys = answer_keys(sandbox, keys)
+        self._folder = keys
+        self._keys: Once[Problem, AnswerKey] = Once()
         self._code_tests = CodeTestGrader(sandbox)
         self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
@@ -109,7 +115,7 @@ class ProgramGrader:
             return await self._classes.grade(program, problem)
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
-        key = await self._keys.get(problem)
+        key = await self._keys.get(problem, partial(answer_key, self.sandbox, self._folder, problem))
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = problem.libraries | chosen_libraries(program)
         if problem.comparison.oracle == "set":
