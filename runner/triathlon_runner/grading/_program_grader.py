@@ -206,12 +206,15 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
             return Fault.exception(result)
         return Fault(Outcome.FAILED, f"another value, of {length} bytes")
     expected = key.expected(index)
-    if isinstance(expected, Tagged) and expected.type == RAISED:
-        return _exception_fault(expected.value, result)
+    raises = isinstance(expected, Tagged) and expected.type == RAISED  # then the same type is expected
     if isinstance(result, Raised):
-        return Fault.exception(result)
+        if not raises:
+            return Fault.exception(result)
+        return None if result.type == expected.value else Fault(Outcome.FAILED, str(result))
     comparison, got = problem.comparison, result.value()
-    if is_special:
+    if raises:
+        right = False
+    elif is_special:
         arguments = key.arguments[index]
         right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
     else:
@@ -228,10 +231,3 @@ def _texts(problem: Problem, key: AnswerKey, index: int) -> tuple[str, str]:
     if isinstance(expected, Tagged) and expected.type == RAISED:
         return text, f"raises {expected.value}"
     return text, shown(expected)
-
-
-def _exception_fault(expected: str, result: Sent | Raised) -> Fault | None:
-    """On an input on which the reference raises, the program has to raise the same type."""
-    if not isinstance(result, Raised):
-        return Fault(Outcome.FAILED, shown(result.value()))
-    return None if result.type == expected else Fault(Outcome.FAILED, str(result))
