@@ -8,12 +8,13 @@ import sys
 import termios
 from collections.abc import Callable
 
-from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed
+from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._machine import seconds_occupied
 
 PIPES = 4
 CHUNK = 1 << 18
+_FRAME_SLACK = 1 << 16
 PIPE_BYTES = 1 << 16
 """Size of a pipe's buffer: this much is written or read at once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
@@ -31,13 +32,13 @@ class Exchange:
 
     def __init__(
         self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes | Hashed], bool],
-        on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
+        on_broken: Callable[[str], None], limits: Limits,
     ) -> None:  # fmt: skip
         """Takes ownership of the descriptors, which must not block."""
         self._on_frame = on_frame
         self._on_broken = on_broken
-        self._frame_limit = frame_limit
-        self._output_limit = output_limit
+        self._frame_limit = limits.result_bytes + _FRAME_SLACK
+        self._output_limit = limits.output_bytes
         self._received = bytearray()
         """Results that are not delivered yet: they begin with a header."""
         self._digest, self._hashed_bytes = hashlib.sha256(), 0

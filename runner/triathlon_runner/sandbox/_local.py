@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
@@ -22,7 +21,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._machine import available_bytes
 from triathlon_runner.sandbox._run import Run
-from triathlon_runner.sandbox._settings import IsolationLevel, server_settings
+from triathlon_runner.sandbox._settings import IsolationLevel
 from triathlon_runner.sandbox._worker import Worker
 
 NEVER = 1e9
@@ -140,7 +139,7 @@ class LocalSandbox:
         """Takes a clean server for this kind of job; it returns to the pool if it is still clean."""
         kind = (job.language, job.libraries)
         idle = self._idle.setdefault(kind, [])
-        worker = idle.pop() if idle else await Worker.start(partial(server_settings, self._level, *kind))
+        worker = idle.pop() if idle else await Worker.start(self._level, *kind)
         try:
             await worker.ready()
             yield worker

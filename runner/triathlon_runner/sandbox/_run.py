@@ -30,7 +30,6 @@ from triathlon_runner.sandbox._worker import ChildEnd, Worker
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
 """Makes a call for the child in another process; None where that process has ended."""
 
-_FRAME_SLACK = 1 << 16
 _KILLED_FROM_OUTSIDE = (
     "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
     " kernel because the machine ran out of memory; free some and run again"
@@ -55,7 +54,7 @@ class Run:
         self._relay = relay
         self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
-        self._interactive = not self.finished
+        """Whether the child gets no more calls or answers."""
         self._frames: asyncio.Queue[tuple[bytes, bytes | Hashed] | None] = asyncio.Queue()
         """What the child sent; after its end None."""
         self._asked = len(job.calls)
@@ -70,17 +69,15 @@ class Run:
         """How the job ended; set when the block ends."""
 
     async def __aenter__(self) -> "Run":
-        limits = self._job.limits
         self._exchange = Exchange(
             self._worker.take_ends(),
             self._on_frame,
             lambda detail: self.stop(Ended.DIED, detail),
-            frame_limit=limits.result_bytes + _FRAME_SLACK,
-            output_limit=limits.output_bytes,
+            self._job.limits,
         )
         try:
             self._exchange.feed(self._opening(), last=self.finished)
-            self._exchange.listen(at_once=self._interactive)
+            self._exchange.listen(at_once=not self.finished)
         except BaseException:
             self._exchange.close()
             raise
@@ -124,13 +121,13 @@ class Run:
         return end
 
     def _opening(self) -> bytes:
-        limits, calls = self._job.limits, self._job.calls
-        parts = [messages.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
+        opening = messages.MEMORY.pack(self._job.limits.memory_bytes) + self._wire.program(self._job)
+        calls = self._job.calls
         if isinstance(calls, Prepared):
-            return b"".join([*parts, calls.frames])
+            return opening + calls.frames
         # A child whose calls are relayed would take its next call for the answer to one of them.
         at_once = calls if self._relay is None else calls[:1]
-        return b"".join([*parts, *map(self._wire.call, at_once)])
+        return b"".join([opening, *map(self._wire.call, at_once)])
 
     # Results
 
@@ -226,7 +223,13 @@ class Run:
             return False
         is_first = not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED)
         if is_first and isinstance(payload, bytes):
-            return self._on_load(kind, payload)
+            self._loaded = True
+            if kind == messages.NOT_LOADED:
+                self._not_loaded = (self._wire.raised(payload),)
+                self.stop(Ended.NOT_LOADED)
+            elif self._relay is not None and not self._job.calls:
+                self.finish()
+            return kind == messages.LOADED
         if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True
         elif self._loaded and kind in (messages.VALUE, messages.RAISED) and self._arrived < self._asked:
@@ -236,15 +239,6 @@ class Run:
             return False
         self._frames.put_nowait((kind, payload))
         return True
-
-    def _on_load(self, kind: bytes, payload: bytes) -> bool:
-        self._loaded = True
-        if kind == messages.NOT_LOADED:
-            self._not_loaded = (self._wire.raised(payload),)
-            self.stop(Ended.NOT_LOADED)
-        elif self._relay is not None and not self._job.calls:
-            self.finish()
-        return kind == messages.LOADED
 
     # The end
 

@@ -47,13 +47,22 @@ def server_settings(
         "runnable": [],
         "command": [],
         "reserves_memory": False,
-        "outer_id": unused_id() if os.geteuid() == 0 else None,
+        "outer_id": _first_unused_id() if os.geteuid() == 0 else None,
     }
     spec = LANGUAGES[language]
     if not spec.command:
-        path = _site_folders() if libraries else []
-        visible = [*_interpreter(), *_library_folders(libraries)]
-        return settings | {"path": path, "visible": visible, "hidden": _hidden()}
+        names = ("site-packages", "dist-packages")
+        site_folders = [path for path in sys.path if path.endswith(names)]
+        # Installed packages are hidden, but for the libraries that a job names.
+        usual = [f"{path}/{name}" for path in _interpreter() for name in names]
+        ours = [
+            path for path in site_folders if path.startswith(tuple(f"{root}/" for root in _interpreter()))
+        ]
+        return settings | {
+            "path": site_folders if libraries else [],
+            "visible": [*_interpreter(), *_library_folders(libraries)],
+            "hidden": sorted({path for path in (*usual, *ours) if Path(path).is_dir()}),
+        }
     program = shutil.which(spec.command[0])
     if program is None:
         raise SandboxError(f"{language} is not installed: {spec.command[0]!r} is not on the PATH")
@@ -67,8 +76,7 @@ def server_settings(
     }
 
 
-def unused_id() -> int:
-    """The first of two user ids that no other worker of this machine has."""
+def _first_unused_id() -> int:
     return _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
 
 
@@ -100,25 +108,6 @@ def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(outermost)
 
 
-def _hidden() -> list[str]:
-    """Folders of installed packages: hidden from programs, but for the libraries that a job names."""
-    usual = [f"{path}/{name}" for path in _interpreter() for name in ("site-packages", "dist-packages")]
-    ours = [path for path in _site_folders() if any(path.startswith(f"{root}/") for root in _interpreter())]
-    return sorted({path for path in (*usual, *ours) if Path(path).is_dir()})
-
-
-def _site_folders() -> list[str]:
-    return [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-
-
-def _shared_libraries(folder: str, name: str) -> list[str]:
-    """The folder that a wheel puts its shared libraries into, named after the package or its distribution."""
-    if Path(f"{folder}.libs").is_dir():
-        return [f"{folder}.libs"]
-    wheels = importlib.metadata.packages_distributions().get(name, ())
-    return [str(path) for wheel in wheels if (path := Path(folder).parent / f"{wheel}.libs").is_dir()]
-
-
 @cache
 def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
     """The folders of the libraries, with the folders in which wheels put their shared libraries."""
@@ -130,5 +119,10 @@ def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
                 f"the library {name!r} is not installed where the runner is: pip install {name}"
             )
         for folder in spec.submodule_search_locations:
-            folders += [folder, *_shared_libraries(folder, name)]
+            # A wheel's folder of shared libraries has the name of the package or that of its distribution.
+            shared = [Path(f"{folder}.libs")]
+            if not shared[0].is_dir():
+                wheels = importlib.metadata.packages_distributions().get(name, ())
+                shared = [Path(folder).parent / f"{wheel}.libs" for wheel in wheels]
+            folders += [folder, *(str(path) for path in shared if path.is_dir())]
     return tuple(folders)

@@ -9,15 +9,16 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import Limits, SandboxError
 from triathlon_runner.sandbox._exchange import PIPES, Exchange
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._machine import RunQueue
+from triathlon_runner.sandbox._settings import IsolationLevel, server_settings
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -65,16 +66,12 @@ class Worker:
         self._loop.add_reader(control, self._on_message)
 
     @classmethod
-    async def start(cls, make_settings: Callable[[Path], dict[str, Any]]) -> "Worker":
-        """Starts a server and waits until its first child is ready; raises SandboxError where it does not.
-
-        `make_settings` returns the settings of a server that may use this empty directory.
-        """
+    async def start(cls, level: IsolationLevel, language: Language, libraries: frozenset[str]) -> "Worker":
+        """Starts a server and waits until its first child is ready; raises SandboxError where it does not."""
         try:
             directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
             try:
-                settings = make_settings(directory)
-                worker = cls(*_spawn(settings), directory)
+                worker = cls(*_spawn(server_settings(level, language, libraries, directory)), directory)
             except BaseException:
                 _remove(directory)
                 raise
@@ -88,7 +85,7 @@ class Worker:
             if not isinstance(error, TimeoutError):
                 raise
             raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
-        if settings["level"] == "namespaces":  # nothing is mounted on it any more
+        if level == "namespaces":  # nothing is mounted on it any more
             _remove(directory)
         return worker
 
@@ -105,7 +102,13 @@ class Worker:
                 os.close(descriptor)
             message, ends = messages.FAILED + b"this process has too many open files", []
         if message == messages.IS_READING:
-            self._answer_that_it_reads(*ends)
+            (process,) = ends
+            try:
+                waited = self._run_queue.seconds_waited(process)
+                waited += self._exchange.seconds_behind() if self._exchange else 0.0
+            finally:
+                os.close(process)
+            self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
             return
         if ends:
             self._ends = tuple(ends)
@@ -116,14 +119,6 @@ class Worker:
             self.usable = False
             self._loop.remove_reader(self._control)
         self._news.set()
-
-    def _answer_that_it_reads(self, process: int) -> None:
-        try:
-            waited = self._run_queue.seconds_waited(process)
-            waited += self._exchange.seconds_behind() if self._exchange else 0.0
-        finally:
-            os.close(process)
-        self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
 
     async def _next_message(self) -> None:
         if self._fault:
@@ -150,7 +145,10 @@ class Worker:
             SandboxError: the server is gone, or could not confine the child.
         """
         self._exchange = exchange
-        self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+        try:
+            self._control.send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+        except OSError as error:
+            raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
         while self._report is None:
             await self._next_message()
         _, status, cpu_seconds, note, confined, peak_bytes = self._report
@@ -163,12 +161,6 @@ class Worker:
             )
         self.usable = bool(self._ends) and not self._fault
         return ChildEnd(status, cpu_seconds, note, peak_bytes)
-
-    def _send(self, message: bytes) -> None:
-        try:
-            self._control.send(message)
-        except OSError as error:
-            raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
 
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
@@ -193,21 +185,16 @@ class Worker:
         for descriptor in self._ends:
             os.close(descriptor)
         self._ends = ()
-        try:
-            async with asyncio.timeout(END_SECONDS):
-                await self._ended()
-        except TimeoutError:
-            self._kill()
-            await self._ended()
+        deadline = self._loop.time() + END_SECONDS
+        # No thread of asyncio's waits for the process, as there may be none.
+        while self._process.poll() is None:
+            if self._loop.time() > deadline:
+                self._kill()
+            await asyncio.sleep(_END_CHECK_SECONDS)
         try:
             await asyncio.to_thread(_remove, self._directory)
         except RuntimeError:  # no more threads
             _remove(self._directory)
-
-    async def _ended(self) -> None:
-        """Waits for the end of the server's process. No thread of asyncio's does, as there may be none."""
-        while self._process.poll() is None:  # noqa: ASYNC110  seldom, and for milliseconds
-            await asyncio.sleep(_END_CHECK_SECONDS)
 
 
 def _spawn(settings: dict[str, Any]) -> "tuple[subprocess.Popen[bytes], socket.socket]":
