@@ -373,21 +373,16 @@ def _test_methods(test: str) -> tuple[Method, ...]:
 
 def _module_with_proxies(test: str, reference: str) -> str:
     """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
-    program = parse(reference)
-    proxies = [
-        f"{node.name} = _triathlon_class({node.name!r}, {_special_methods(node)!r})"
-        if isinstance(node, ast.ClassDef)
-        else f"{node.name} = _triathlon_function({node.name!r}, None)"
-        for node in program.body
-        if isinstance(node, ast.ClassDef | ast.FunctionDef)
-    ]
+    proxies = []
+    for node in parse(reference).body:
+        if isinstance(node, ast.ClassDef):
+            methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+            # What operators and built-in functions call, such as `__len__`.
+            special = [name for name in methods if name[:2] == name[-2:] == "__" and name not in _NOT_PROXIED]
+            proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
+        elif isinstance(node, ast.FunctionDef):
+            proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
     return "\n".join([*import_statements(reference), _source("proxies"), *proxies, test])
-
-
-def _special_methods(node: ast.ClassDef) -> list[str]:
-    """The methods that operators and built-in functions call, such as `__len__`."""
-    names = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
-    return [name for name in names if name[:2] == name[-2:] == "__" and name not in _NOT_PROXIED]
 
 
 def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:

@@ -178,20 +178,17 @@ def sample_rows(path: Path) -> Iterator[SampleRow]:
         yield from _in_folder(path)
         return
     rows = list(_in_file(path))
-    _check_no_replies(path, [row for row in rows if not row.broken_at])
+    readable = [row for row in rows if not row.broken_at]
+    # Replies would all crash, which says nothing of the model. Where somebody graded them as they are, we do.
+    if all(their_verdict(row.fields) == NO_VERDICT for row in readable):
+        replies = sum(bool(_FENCE.search(row.text)) and not parse_or_none(row.text) for row in readable)
+        if 2 * replies > len(readable):
+            raise UserError(
+                f"{path}: expected programs, got replies with code fences in {replies} of {len(readable)}"
+                " samples, such as EvalPlus' raw replies (*.raw.jsonl); give what `evalplus.sanitize` makes"
+                " of them"
+            )
     yield from rows
-
-
-def _check_no_replies(path: Path, rows: Sequence[SampleRow]) -> None:
-    """Refuses a file most of whose samples are replies: all would crash, which says nothing of the model."""
-    if any(their_verdict(row.fields) != NO_VERDICT for row in rows):
-        return  # they were graded as they are, so they are graded so here
-    replies = sum(bool(_FENCE.search(row.text)) and not parse_or_none(row.text) for row in rows)
-    if 2 * replies > len(rows):
-        raise UserError(
-            f"{path}: expected programs, got replies with code fences in {replies} of {len(rows)} samples,"
-            " such as EvalPlus' raw replies (*.raw.jsonl); give what `evalplus.sanitize` makes of them"
-        )
 
 
 def _in_folder(folder: Path) -> Iterator[SampleRow]:

@@ -62,14 +62,11 @@ class Exchange:
         thread that sleeps has read all.
         """
         before, self._occupied = self._occupied, seconds_occupied()
-        behind, self._was_behind = self._was_behind or self._unread() > BUSY_BYTES, False
+        behind, self._was_behind = self._was_behind, False
+        if self._results in self._open:
+            unread = fcntl.ioctl(self._results, termios.FIONREAD, bytes(4))
+            behind |= int.from_bytes(unread, sys.byteorder) > BUSY_BYTES
         return self._occupied - before if behind else 0.0
-
-    def _unread(self) -> int:
-        """Bytes of results that lie in the pipe."""
-        if self._results not in self._open:
-            return 0
-        return int.from_bytes(fcntl.ioctl(self._results, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. No effect after that."""
@@ -105,7 +102,7 @@ class Exchange:
                 self._loop.add_reader(descriptor, read)
                 self._watched.add(descriptor)
         else:
-            self._read_later(FIRST_PAUSE)
+            self._timer = self._loop.call_later(FIRST_PAUSE, self._read_waiting, FIRST_PAUSE)
 
     def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
         return (
@@ -114,14 +111,12 @@ class Exchange:
             (self._err, lambda: self._read_printed(self._err, 1)),
         )
 
-    def _read_later(self, seconds: float) -> None:
-        self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
-
-    def _read_waiting(self, seconds: float) -> None:
+    def _read_waiting(self, pause: float) -> None:
         if max([read() for _, read in self._readers()]) > BUSY_BYTES:
             self.listen(at_once=True)
         else:
-            self._read_later(min(LONGEST_PAUSE, seconds * GROWTH))
+            pause = min(LONGEST_PAUSE, pause * GROWTH)
+            self._timer = self._loop.call_later(pause, self._read_waiting, pause)
 
     def _read(self, descriptor: int) -> bytes:
         try:

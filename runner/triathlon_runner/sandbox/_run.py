@@ -60,11 +60,9 @@ class Run:
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
         self._loaded = self._relaying = self._over = self._exhausted = False
-        self._not_loaded: tuple[Raised, ...] = ()
-        self._ended: Ended | None = None
-        self._detail = ""
+        self._stopped_for: tuple[Ended, str] | None = None
         self._results: list[Returned | Raised] = []
-        """What `read` and `call` decoded."""
+        """What `read` and `call` decoded, or the exception that loading the program raised."""
         self.execution: Execution
         """How the job ended; set when the block ends."""
 
@@ -105,14 +103,13 @@ class Run:
         if error is None or isinstance(error, MalformedError):
             ended, detail = self._conclusion(end)
             printed = self._exchange.printed(0), self._exchange.printed(1)
-            results = (*self._results, *self._not_loaded)
-            self.execution = Execution(ended, results, detail, *printed, end.cpu_seconds)
+            self.execution = Execution(ended, tuple(self._results), detail, *printed, end.cpu_seconds)
         return isinstance(error, MalformedError)
 
     def _leave(self, ended: Ended, detail: str = "") -> None:
         """Ends the child for this reason, whatever it did after the last result that was read."""
         self.stop(ended)
-        self._ended, self._detail = ended, detail
+        self._stopped_for = ended, detail
 
     async def _child_end(self) -> ChildEnd:
         end = await self._worker.run(self._job.limits, self._exchange)
@@ -181,8 +178,8 @@ class Run:
 
     def stop(self, ended: Ended, detail: str = "") -> None:
         """Kills the child for this reason, unless it was stopped for another one before."""
-        if self._ended is None:
-            self._ended, self._detail = ended, detail
+        if self._stopped_for is None:
+            self._stopped_for = ended, detail
             if not self._over:
                 self._worker.kill_child()
 
@@ -225,7 +222,7 @@ class Run:
         if is_first and isinstance(payload, bytes):
             self._loaded = True
             if kind == messages.NOT_LOADED:
-                self._not_loaded = (self._wire.raised(payload),)
+                self._results.append(self._wire.raised(payload))
                 self.stop(Ended.NOT_LOADED)
             elif self._relay is not None and not self._job.calls:
                 self.finish()
@@ -244,8 +241,8 @@ class Run:
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
         """How it ended, and why; raises SandboxError where something outside the sandbox killed the child."""
-        if self._ended is not None:
-            return self._ended, self._detail
+        if self._stopped_for is not None:
+            return self._stopped_for
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
         noted = {

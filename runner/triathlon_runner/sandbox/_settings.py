@@ -47,7 +47,9 @@ def server_settings(
         "runnable": [],
         "command": [],
         "reserves_memory": False,
-        "outer_id": _first_unused_id() if os.geteuid() == 0 else None,
+        "outer_id": _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
+        if os.geteuid() == 0
+        else None,
     }
     spec = LANGUAGES[language]
     if not spec.command:
@@ -74,10 +76,6 @@ def server_settings(
         "command": [executable, *spec.command[1:], harness],
         "reserves_memory": spec.reserves_memory,
     }
-
-
-def _first_unused_id() -> int:
-    return _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
 
 
 @cache
