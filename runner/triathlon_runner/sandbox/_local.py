@@ -21,8 +21,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._machine import available_bytes
 from triathlon_runner.sandbox._run import Run
-from triathlon_runner.sandbox._settings import IsolationLevel
-from triathlon_runner.sandbox._worker import Worker
+from triathlon_runner.sandbox._worker import IsolationLevel, Worker
 
 NEVER = 1e9
 """Seconds."""

@@ -13,7 +13,7 @@ from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox._api import Call, Job, Limits, Returned, Sandbox, SandboxError
 from triathlon_runner.sandbox._inside import confine
 from triathlon_runner.sandbox._local import LocalSandbox
-from triathlon_runner.sandbox._settings import LEVELS
+from triathlon_runner.sandbox._worker import LEVELS
 
 
 @asynccontextmanager
