@@ -138,8 +138,9 @@ async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) ->
             await write_key(sandbox, problem, file)
             return _open(file)
     path = folder / memo_key(_KIND, problem)
-    if (key := _stored_key(path)) is not None:
-        return key
+    absent_or_damaged = (FileNotFoundError, MalformedError, ValueError, TypeError)
+    with contextlib.suppress(*absent_or_damaged), path.open("rb") as stored:
+        return _open(stored)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
@@ -149,16 +150,6 @@ async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) ->
             raise
         os.replace(file.name, path)  # noqa: PTH105
         return _open(file)
-
-
-def _stored_key(path: Path) -> AnswerKey | None:
-    """The key in a file; None where there is none, or a damaged one."""
-    with (
-        contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
-        path.open("rb") as file,
-    ):
-        return _open(file)
-    return None
 
 
 def _open(file: IO[bytes]) -> AnswerKey:

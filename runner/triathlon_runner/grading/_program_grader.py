@@ -139,11 +139,6 @@ class Fault:
     got: str
     """The result, for a reader."""
 
-    @classmethod
-    def exception(cls, raised: Raised) -> "Fault":
-        """Returns the fault of a call that raised."""
-        return cls(Outcome.CRASHED, str(raised))
-
 
 FaultOf = Callable[[int, Sent | Raised], Fault | None]
 """What is wrong with the result on an input, None if it is right. MalformedError: the child sent no value."""
@@ -203,13 +198,13 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
     length = result.size if isinstance(result, Sent) else 0
     if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
         if isinstance(result, Raised):
-            return Fault.exception(result)
+            return Fault(Outcome.CRASHED, str(result))
         return Fault(Outcome.FAILED, f"another value, of {length} bytes")
     expected = key.expected(index)
     raises = isinstance(expected, Tagged) and expected.type == RAISED  # then the same type is expected
     if isinstance(result, Raised):
         if not raises:
-            return Fault.exception(result)
+            return Fault(Outcome.CRASHED, str(result))
         return None if result.type == expected.value else Fault(Outcome.FAILED, str(result))
     comparison, got = problem.comparison, result.value()
     if raises:

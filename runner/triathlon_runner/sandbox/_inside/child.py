@@ -188,6 +188,10 @@ class _Writer:
             raise ValueTooLargeError
         self.chunks.append(chunk)
 
+    def put_sized(self, tag: bytes, data: bytes) -> None:
+        self.put(_pack_size(tag, len(data)))
+        self.put(data)
+
     def value(self, value: Any, depth: int) -> None:
         write = _EXACT.get(type(value))
         if write is not None:
@@ -217,21 +221,12 @@ class _Writer:
             size = value.bit_length() // 8 + 1
             if size > self.left:
                 raise ValueTooLargeError
-            self.put(_pack_size(b"I", size))
-            self.put(value.to_bytes(size, "little", signed=True))
+            self.put_sized(b"I", value.to_bytes(size, "little", signed=True))
 
     def write_str(self, value: str, _depth: int) -> None:
         if len(value) > self.left:
             raise ValueTooLargeError
-        data = value.encode("utf-8", "surrogatepass")
-        self.put(_pack_size(b"s", len(data)))
-        self.put(data)
-
-    def write_bytes(self, value: bytes, _depth: int) -> None:
-        if len(value) > self.left:
-            raise ValueTooLargeError
-        self.put(_pack_size(b"b", len(value)))
-        self.put(bytes(value))
+        self.put_sized(b"s", value.encode("utf-8", "surrogatepass"))
 
     def write_items(self, value: Any, depth: int) -> None:
         kind = type(value)
@@ -291,7 +286,7 @@ _EXACT: dict[type, Callable[[_Writer, Any, int], None]] = {
     float: lambda writer, value, _depth: writer.put(_pack_float(b"f", value)),
     complex: lambda writer, value, _depth: writer.put(_pack_complex(b"c", value.real, value.imag)),
     str: _Writer.write_str,
-    bytes: _Writer.write_bytes,
+    bytes: lambda writer, value, _depth: writer.put_sized(b"b", value),
     **dict.fromkeys(_ITEMS, _Writer.write_items),
     dict: _Writer.write_dict,
 }
