@@ -99,7 +99,7 @@ class CodeTestGrader:
         return tests, verdict
 
     async def _run(self, program: str, problem: TestedProblem, tests: str) -> Verdict:
-        return await grade_by_tests(self._sandbox, program, tests, (problem.entry_point,))
+        return await grade_by_tests(self._sandbox, program, tests, problem.entry_point)
 
     async def _find_refusal(self, problem: TestedProblem) -> str:
         """Why a problem's tests prove nothing: they never call the function, and would pass any program.
@@ -124,31 +124,38 @@ class CodeTestGrader:
 
 
 async def grade_by_tests(
-    sandbox: Sandbox,
-    program: str,
-    tests: str,
-    functions: tuple[str, ...],
-    *,
-    language: Language = Language.PYTHON,
-    limits: Limits = TEST_LIMITS,
-    libraries: frozenset[str] = frozenset(),
+    sandbox: Sandbox, program: str, tests: str, function: str, language: Language = Language.PYTHON
 ) -> Verdict:
-    """Executes `tests`, which call `functions` of the program; the program passes if they run to their end.
+    """Executes `tests`, which call the program's `function`; the program passes if they run to their end.
 
-    In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the first function.
+    In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the function.
 
     Raises:
         UngradableError: the tests came to their end and never called the program.
         SandboxError: our machinery failed.
     """
-    tests = _with_check_call(tests, functions[0], language)
-    if language is Language.PYTHON:
-        libraries |= chosen_libraries(program)
+    tests = _with_check_call(tests, function, language)
+    libraries = chosen_libraries(program) if language is Language.PYTHON else frozenset()
     run = await sandbox.examine(
-        Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
-        Job(program, (), language, limits=limits, libraries=libraries),
+        Job(tests, (), language, TEST_LIMITS, libraries, relayed=(function,)),
+        Job(program, (), language, TEST_LIMITS, libraries),
     )
-    return _verdict(tests, functions, run)
+    examiner, candidate = run.examiner, run.candidate
+    if examiner.ended is Ended.FINISHED:
+        if not run.calls:
+            raise UngradableError(_no_call(function, "the tests"))
+        return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
+    last = candidate.results[-1] if candidate.results else None
+    if candidate.ended is Ended.NOT_LOADED:
+        return _failed(outcome_of_loading(last), None, str(last))
+    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
+        case = _case(run.calls, "a result", candidate.detail)
+        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
+    wanted = _failed_line(tests, examiner)
+    if isinstance(last, Raised):
+        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
+    got = shown(last.value) if last is not None else "no call"
+    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
 
 def _with_check_call(tests: str, function: str, language: Language) -> str:
@@ -174,25 +181,6 @@ def _complete_tests(problem: TestedProblem) -> str:
     name = problem.entry_point
     helpers = [f"_candidate = {name}", problem.prompt, f"{name} = _candidate"]
     return "\n".join([*imports, *(helpers if parse_or_none(problem.prompt) else []), problem.tests])
-
-
-def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:
-    examiner, candidate = run.examiner, run.candidate
-    if examiner.ended is Ended.FINISHED:
-        if not run.calls:
-            raise UngradableError(_no_call(functions[0], "the tests"))
-        return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
-    last = candidate.results[-1] if candidate.results else None
-    if candidate.ended is Ended.NOT_LOADED:
-        return _failed(outcome_of_loading(last), None, str(last))
-    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
-        case = _case(run.calls, "a result", candidate.detail)
-        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
-    wanted = _failed_line(tests, examiner)
-    if isinstance(last, Raised):
-        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
-    got = shown(last.value) if last is not None else "no call"
-    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
 
 def outcome_of_loading(raised: object) -> Outcome:

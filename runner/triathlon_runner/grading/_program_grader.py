@@ -24,7 +24,6 @@ from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     HASHED_BYTES,
     Ended,
-    Execution,
     Job,
     Limits,
     Raised,
@@ -162,12 +161,7 @@ async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of:
         return fault is None
 
     execution = await sandbox.stream(job, take)
-    return _verdict(execution, texts_of, passed, len(job.calls), fault)
-
-
-def _verdict(
-    execution: Execution, texts_of: TextsOf, passed: int, total: int, fault: Fault | None
-) -> Verdict:
+    total = len(job.calls)
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
         return Verdict(outcome=outcome_of_loading(raised), passed=0, total=total, detail=shorten(str(raised)))
