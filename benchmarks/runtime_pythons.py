@@ -29,7 +29,7 @@ from triathlon_runner.catalogue import BUILT_IN
 from triathlon_runner.concurrency import run_all
 from triathlon_runner.datasets import DataStore, FunctionProblem, TestedProblem, official
 from triathlon_runner.grading import ProgramGrader, ReferenceFailedError, UngradableError
-from triathlon_runner.grading._answer_keys import MAX_EXAMINED_BYTES, AnswerKey, answer_keys
+from triathlon_runner.grading._answer_keys import MAX_EXAMINED_BYTES, AnswerKey, answer_key
 from triathlon_runner.memo import python_version
 from triathlon_runner.runtime._catalogue import question_source
 from triathlon_runner.runtime._construct import construct
@@ -52,7 +52,7 @@ class Executor:
     def __init__(self, sandbox: Sandbox, store: DataStore, keys: Path) -> None:
         """Answer keys are taken from, and put into, the folder `keys`."""
         self.sandbox, self.store = sandbox, store
-        self.keys, self.grader = answer_keys(sandbox, keys), ProgramGrader(sandbox, keys)
+        self.keys, self.grader = keys, ProgramGrader(sandbox, keys)
 
     async def functions(self, problems: Iterable[FunctionProblem]) -> dict[str, Found]:
         """How the references of functions end; of those without tests as code also what they return."""
@@ -62,7 +62,7 @@ class Executor:
         found: Found = {}
         try:
             if not isinstance(problem, TestedProblem):
-                found = outputs_of(await self.keys.get(problem), len(problem.inputs))
+                found = outputs_of(await answer_key(self.sandbox, self.keys, problem), len(problem.inputs))
             verdict = await self.grader.grade(problem.reference, problem)
         except (ReferenceFailedError, UngradableError) as error:
             return {"outcome": "not gradable", "why": str(error)}

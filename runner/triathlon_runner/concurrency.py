@@ -37,15 +37,15 @@ async def run_all(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 class Once(Generic[Key, Value]):
     """Values that are made once, one a key; several callers at the same time wait for the first one's."""
 
-    def __init__(self, make: Callable[[Key], Awaitable[Value]]) -> None:
-        self._make = make
-        self._values: dict[Key, Value] = {}
+    def __init__(self, values: dict[Key, Value] | None = None) -> None:
+        """Takes the values that are there already."""
+        self._values: dict[Key, Value] = {} if values is None else values
         self._locks: dict[Key, asyncio.Lock] = {}
 
-    async def get(self, key: Key) -> Value:
+    async def get(self, key: Key, make: Callable[[], Awaitable[Value]]) -> Value:
         """The key's value; where making it fails, the next caller tries again."""
         if key not in self._values:
             async with self._locks.setdefault(key, asyncio.Lock()):
                 if key not in self._values:
-                    self._values[key] = await self._make(key)
+                    self._values[key] = await make()
         return self._values[key]

@@ -138,11 +138,9 @@ class ClusterGrader:
     async def grade(
         self, program: str, problem: FunctionProblem, *, inputs: Literal["base", "all"] = "all"
     ) -> Verdict:
-        """Tests a program against the reference."""
         return cast(Verdict, await self._call("grade", program, problem, inputs))
 
     async def run(self, job: Job) -> Execution:
-        """Executes one job."""
         return cast(Execution, await self._call("run", job))
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
@@ -151,14 +149,12 @@ class ClusterGrader:
         return take_stored(execution, results, take)
 
     async def examine(self, examiner: Job, candidate: Job) -> Examination:
-        """Executes tests that are code against a program."""
         return cast(Examination, await self._call("examine", examiner, candidate))
 
     async def aclose(self) -> None:
         """Nothing is open here: Ray ends the workers with the run."""
 
     async def _call(self, method: str, *arguments: Any) -> Any:
-        """Returns the result of a method of the sandbox or grader of some node."""
         reference = self._answer.remote(method, arguments, self._keys)
         task = asyncio.ensure_future(reference)
         try:

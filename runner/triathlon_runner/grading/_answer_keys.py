@@ -10,11 +10,10 @@ import mmap
 import os
 import tempfile
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import Problem
 from triathlon_runner.memo import memo_key
 from triathlon_runner.sandbox import (
@@ -128,23 +127,20 @@ _SHOWN_OF_INPUT, _SHOWN_OF_FAULT = 80, 200
 """Characters in the message about a reference that failed."""
 
 
-def answer_keys(sandbox: Sandbox, folder: Path | None) -> Once[Problem, AnswerKey]:
-    """Keys by content hash, under a folder or (None) for as long as the value lives.
+async def answer_key(sandbox: Sandbox, folder: Path | None, problem: Problem) -> AnswerKey:
+    """A problem's key: read from the folder, where its name is a hash of the problem, or made.
 
-    A key comes from memory, disk or the reference itself; getting one raises SandboxError where the sandbox,
-    or the reference, failed.
+    Raises:
+        SandboxError: the sandbox, or the reference, failed.
     """
-    return Once(partial(_read_or_make, sandbox, folder))
-
-
-async def _read_or_make(sandbox: Sandbox, folder: Path | None, problem: Problem) -> AnswerKey:
     if folder is None:
         with tempfile.TemporaryFile() as file:
             await write_key(sandbox, problem, file)
             return _open(file)
     path = folder / memo_key(_KIND, problem)
-    if (key := _stored_key(path)) is not None:
-        return key
+    absent_or_damaged = (FileNotFoundError, MalformedError, ValueError, TypeError)
+    with contextlib.suppress(*absent_or_damaged), path.open("rb") as stored:
+        return _open(stored)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
@@ -154,16 +150,6 @@ async def _read_or_make(sandbox: Sandbox, folder: Path | None, problem: Problem)
             raise
         os.replace(file.name, path)  # noqa: PTH105
         return _open(file)
-
-
-def _stored_key(path: Path) -> AnswerKey | None:
-    """The key in a file; None where there is none, or a damaged one."""
-    with (
-        contextlib.suppress(FileNotFoundError, MalformedError, ValueError, TypeError),
-        path.open("rb") as file,
-    ):
-        return _open(file)
-    return None
 
 
 def _open(file: IO[bytes]) -> AnswerKey:

@@ -3,14 +3,20 @@
 The tests' child holds a relay in place of the function under test: a call to it is executed in the program's
 child, and what it returns comes back as plain data. So neither expected values nor comparisons are ever in
 the program's process, and an object that claims to equal everything is reduced to the data it holds.
+
+Of a class that a unittest module tests, the tests' child holds a proxy: constructing an object, calling a
+method and reading or setting an attribute happen in the program's child. A test that needs one of the
+program's objects itself (a copy of it, say) cannot be graded like this, and its class is refused.
 """
 
 import ast
 from collections.abc import Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 from triathlon_runner.concurrency import Once
-from triathlon_runner.datasets import TestedProblem
+from triathlon_runner.datasets import ClassProblem, TestedProblem
 from triathlon_runner.grading._compare import shorten, shown
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
@@ -25,7 +31,7 @@ from triathlon_runner.sandbox import (
     Sandbox,
     SandboxError,
 )
-from triathlon_runner.syntax import chosen_libraries, import_statements, parse_or_none, third_party
+from triathlon_runner.syntax import chosen_libraries, import_statements, parse, parse_or_none, third_party
 
 TEST_LIMITS: Final = Limits(cpu_seconds=10, wall_seconds=20, result_bytes=1 << 20)
 """For programs without a reference whose time could be taken, and for all test methods of a class together.
@@ -51,8 +57,8 @@ class CodeTestGrader:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._refusals = Once(self._find_refusal)
-        self._references = Once(self._grade_reference)
+        self._refusals: Once[TestedProblem, str] = Once()
+        self._references: Once[TestedProblem, tuple[str, Verdict]] = Once()
 
     async def grade(self, program: str, problem: TestedProblem) -> Verdict:
         """Runs the tests in another process than the program.
@@ -64,12 +70,12 @@ class CodeTestGrader:
                 own reference fails, too.
             SandboxError: our machinery failed.
         """
-        if refusal := await self._refusals.get(problem):
+        if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
             raise UngradableError(refusal)
         verdict = await self._run(program, problem, _complete_tests(problem))
         if verdict.outcome is Outcome.PASSED or not problem.reference:
             return verdict
-        tests, reference = await self._references.get(problem)
+        tests, reference = await self._references.get(problem, partial(self._grade_reference, problem))
         if reference.outcome is not Outcome.PASSED:
             raise UngradableError(
                 f"the tests of {problem.task_id} cannot grade: its own reference fails them when they run in"
@@ -93,7 +99,7 @@ class CodeTestGrader:
         return tests, verdict
 
     async def _run(self, program: str, problem: TestedProblem, tests: str) -> Verdict:
-        return await grade_by_tests(self._sandbox, program, tests, (problem.entry_point,))
+        return await grade_by_tests(self._sandbox, program, tests, problem.entry_point)
 
     async def _find_refusal(self, problem: TestedProblem) -> str:
         """Why a problem's tests prove nothing: they never call the function, and would pass any program.
@@ -118,31 +124,38 @@ class CodeTestGrader:
 
 
 async def grade_by_tests(
-    sandbox: Sandbox,
-    program: str,
-    tests: str,
-    functions: tuple[str, ...],
-    *,
-    language: Language = Language.PYTHON,
-    limits: Limits = TEST_LIMITS,
-    libraries: frozenset[str] = frozenset(),
+    sandbox: Sandbox, program: str, tests: str, function: str, language: Language = Language.PYTHON
 ) -> Verdict:
-    """Executes `tests`, which call `functions` of the program; the program passes if they run to their end.
+    """Executes `tests`, which call the program's `function`; the program passes if they run to their end.
 
-    In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the first function.
+    In Python, tests that define `check(candidate)` (HumanEval, MBXP) are called with the function.
 
     Raises:
         UngradableError: the tests came to their end and never called the program.
         SandboxError: our machinery failed.
     """
-    tests = _with_check_call(tests, functions[0], language)
-    if language is Language.PYTHON:
-        libraries |= chosen_libraries(program)
+    tests = _with_check_call(tests, function, language)
+    libraries = chosen_libraries(program) if language is Language.PYTHON else frozenset()
     run = await sandbox.examine(
-        Job(tests, (), language, limits=limits, libraries=libraries, relayed=functions),
-        Job(program, (), language, limits=limits, libraries=libraries),
+        Job(tests, (), language, TEST_LIMITS, libraries, relayed=(function,)),
+        Job(program, (), language, TEST_LIMITS, libraries),
     )
-    return _verdict(tests, functions, run)
+    examiner, candidate = run.examiner, run.candidate
+    if examiner.ended is Ended.FINISHED:
+        if not run.calls:
+            raise UngradableError(_no_call(function, "the tests"))
+        return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
+    last = candidate.results[-1] if candidate.results else None
+    if candidate.ended is Ended.NOT_LOADED:
+        return _failed(outcome_of_loading(last), None, str(last))
+    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
+        case = _case(run.calls, "a result", candidate.detail)
+        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
+    wanted = _failed_line(tests, examiner)
+    if isinstance(last, Raised):
+        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
+    got = shown(last.value) if last is not None else "no call"
+    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
 
 def _with_check_call(tests: str, function: str, language: Language) -> str:
@@ -168,25 +181,6 @@ def _complete_tests(problem: TestedProblem) -> str:
     name = problem.entry_point
     helpers = [f"_candidate = {name}", problem.prompt, f"{name} = _candidate"]
     return "\n".join([*imports, *(helpers if parse_or_none(problem.prompt) else []), problem.tests])
-
-
-def _verdict(tests: str, functions: tuple[str, ...], run: Examination) -> Verdict:
-    examiner, candidate = run.examiner, run.candidate
-    if examiner.ended is Ended.FINISHED:
-        if not run.calls:
-            raise UngradableError(_no_call(functions[0], "the tests"))
-        return Verdict(outcome=Outcome.PASSED, passed=1, total=1)
-    last = candidate.results[-1] if candidate.results else None
-    if candidate.ended is Ended.NOT_LOADED:
-        return _failed(outcome_of_loading(last), None, str(last))
-    if candidate.ended in (Ended.TIMED_OUT, Ended.DIED):
-        case = _case(run.calls, "a result", candidate.detail)
-        return _failed(outcome_of_ending(candidate.ended), case, candidate.detail)
-    wanted = _failed_line(tests, examiner)
-    if isinstance(last, Raised):
-        return _failed(Outcome.CRASHED, _case(run.calls, wanted, str(last)), str(last))
-    got = shown(last.value) if last is not None else "no call"
-    return _failed(Outcome.FAILED, _case(run.calls, wanted, got), examiner.detail)
 
 
 def outcome_of_loading(raised: object) -> Outcome:
@@ -272,3 +266,124 @@ class _Comparisons(ast.NodeTransformer):
         if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq):
             return node
         return ast.Call(ast.Name("_triathlon_close", ast.Load()), [node.left, *node.comparators], [])
+
+
+# Classes, by their unittest modules
+
+_NOT_PROXIED = ("__init__", "__new__", "__getattr__", "__setattr__", "__del__", "__init_subclass__")
+
+Method = tuple[str, str]
+"""Class and name of a test method."""
+MethodResult = tuple[Outcome, str]
+"""How one test method ended, and the last line of what it reported."""
+
+
+class ClassGrader:
+    """Grades classes on one sandbox; checks once, with the reference, whether a problem can be graded."""
+
+    def __init__(self, sandbox: Sandbox, limits: Limits = TEST_LIMITS) -> None:
+        self._sandbox = sandbox
+        self._limits = limits
+        self._refusals: Once[ClassProblem, str] = Once()
+
+    async def grade(self, program: str, problem: ClassProblem) -> Verdict:
+        """Runs the test methods one by one; the first that does not pass decides.
+
+        Raises:
+            UngradableError: the reference does not pass the tests from another process, or they never call
+                the class.
+            SandboxError: the sandbox failed.
+        """
+        if refusal := await self._refusals.get(problem, partial(self._find_refusal, problem)):
+            raise UngradableError(refusal)
+        methods = _test_methods(problem.test)
+        results = _method_results(methods, await self._run(program, problem, methods))
+        for index, (outcome, detail) in enumerate(results):
+            if outcome is not Outcome.PASSED:
+                text = shorten(detail)
+                name = ".".join(methods[index])
+                case = FailingCase(index=index, input=name, expected="passed", got=text)
+                return Verdict(outcome=outcome, passed=index, total=len(methods), failing=case, detail=text)
+        return Verdict(outcome=Outcome.PASSED, passed=len(methods), total=len(methods))
+
+    async def _find_refusal(self, problem: ClassProblem) -> str:
+        """Why a problem cannot be graded; empty where it can."""
+        try:
+            parse(problem.reference)
+            methods = _test_methods(problem.test)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return f"{problem.task_id} can't be graded: its reference or its tests are no Python ({error})"
+        run = await self._run(problem.reference, problem, methods)
+        named = zip(methods, _method_results(methods, run), strict=True)
+        failing = [(name, detail) for name, (outcome, detail) in named if outcome is not Outcome.PASSED]
+        if failing:
+            name, detail = failing[0]
+            return (
+                f"{problem.task_id} can't be graded: its own reference fails {len(failing)} of {len(methods)}"
+                f" test methods when they run in another process, {'.'.join(name)} first"
+                f" ({detail}); a test may use plain data of the class, not its objects"
+            )
+        if not run.calls:
+            return (
+                f"the tests of {problem.task_id} prove nothing: executed, they never call"
+                f" {problem.class_name!r}, and any program would pass"
+            )
+        return ""
+
+    async def _run(self, program: str, problem: ClassProblem, methods: Sequence[Method]) -> Examination:
+        calls = tuple(Call("_triathlon_test", method) for method in methods)
+        tests = _module_with_proxies(problem.test, problem.reference)
+        relayed = ("_triathlon_access",)
+        program = f"{program}\n{_source('candidate')}"
+        return await self._sandbox.examine(
+            Job(tests, calls, limits=self._limits, libraries=problem.libraries, relayed=relayed),
+            Job(program, (), limits=self._limits, libraries=problem.libraries),
+        )
+
+
+@cache
+def _source(name: str) -> str:
+    """A module of the folder `_sandboxed`, as text."""
+    return Path(__file__).with_name("_sandboxed").joinpath(f"{name}.py").read_text(encoding="utf-8")
+
+
+def _test_methods(test: str) -> tuple[Method, ...]:
+    """The test methods of a unittest module, in its order; raises SyntaxError where it is no Python."""
+    return tuple(
+        (statement.name, item.name)
+        for statement in parse(test).body
+        if isinstance(statement, ast.ClassDef)
+        and any("TestCase" in ast.unparse(base) for base in statement.bases)
+        for item in statement.body
+        if isinstance(item, ast.FunctionDef) and item.name.startswith("test")
+    )
+
+
+def _module_with_proxies(test: str, reference: str) -> str:
+    """What the tests' child executes: the reference's imports, proxies of what it defines, the tests."""
+    proxies = []
+    for node in parse(reference).body:
+        if isinstance(node, ast.ClassDef):
+            methods = [item.name for item in node.body if isinstance(item, ast.FunctionDef)]
+            # What operators and built-in functions call, such as `__len__`.
+            special = [name for name in methods if name[:2] == name[-2:] == "__" and name not in _NOT_PROXIED]
+            proxies.append(f"{node.name} = _triathlon_class({node.name!r}, {special!r})")
+        elif isinstance(node, ast.FunctionDef):
+            proxies.append(f"{node.name} = _triathlon_function({node.name!r}, None)")
+    return "\n".join([*import_statements(reference), _source("proxies"), *proxies, test])
+
+
+def _method_results(methods: Sequence[Method], run: Examination) -> list[MethodResult]:
+    """One result a method; methods that were not run have the result of the program's child."""
+    program, tests = run.candidate, run.examiner
+    if program.ended is Ended.NOT_LOADED:
+        return [(outcome_of_loading(program.results[0]), str(program.results[0]))] * len(methods)
+    results = [
+        (Outcome.CRASHED, result.message)
+        if isinstance(result, Raised)
+        else (Outcome(result.value[0]), str(result.value[1]))
+        for result in tests.results[: len(methods)]
+    ]
+    ended = tests.ended if tests.ended is Ended.TIMED_OUT else program.ended
+    rest = (outcome_of_ending(ended), program.detail or tests.detail)
+    return results + [rest] * (len(methods) - len(results))

@@ -41,14 +41,10 @@ def agree(comparison: Comparison, expected: Any, got: Any) -> bool:
     return _ORACLES[comparison.oracle](expected, got, comparison.tolerance)
 
 
-def exact(expected: Any, got: Any, _tolerance: float = 0.0) -> bool:
-    """Python's own equality on plain data, and nan equals nan."""
-    return bool(expected == got) or close(expected, got, 0.0)
-
-
 def close(expected: Any, got: Any, tolerance: float) -> bool:
     """Equal but for floats within `tolerance + 1e-7 |expected|`, at any depth: EvalPlus' base rule.
 
+    Without a tolerance it is Python's own equality on plain data, and nan equals nan.
     A single number must have the expected type, as there; inside a container an int equals an equal float.
     """
     if expected == got or _same_keys(expected, got):
@@ -61,20 +57,15 @@ _SET_LIKE = ("builtins.dict_keys", "builtins.dict_items")
 
 def _same_keys(expected: Any, got: Any) -> bool:
     """Whether both are sets, or keys or items of a dict, with the same elements: Python calls these equal."""
-    sets = [_items(value) for value in (expected, got)]
-    if any(items is None for items in sets):
-        return False
-    try:
-        refuse_collisions(sets[1] or ())
-        return set(sets[0] or ()) == set(sets[1] or ())
-    except (TypeError, MalformedError):
-        return False
-
-
-def _items(value: Any) -> list[Any] | set[Any] | frozenset[Any] | None:
-    if isinstance(value, Tagged):
-        return value.value if value.type in _SET_LIKE and isinstance(value.value, list) else None
-    return value if isinstance(value, set | frozenset) else None
+    sets: list[Any] = []
+    for value in (expected, got):
+        if isinstance(value, Tagged) and value.type in _SET_LIKE and isinstance(value.value, list):
+            sets.append(value.value)
+        elif isinstance(value, set | frozenset):
+            sets.append(value)
+        else:
+            return False
+    return as_sets(sets[0], sets[1], 0.0)
 
 
 def _close(expected: Any, got: Any, tolerance: float) -> bool:
@@ -160,7 +151,7 @@ def not_none(expected: Any, got: Any, _tolerance: float) -> bool:
 
 
 _ORACLES: dict[str, Callable[[Any, Any, float], bool]] = {
-    "exact": exact,
+    "exact": lambda expected, got, _tolerance: close(expected, got, 0.0),
     "close": close,
     "typed": typed,
     "set": as_sets,

@@ -169,7 +169,9 @@ async def grade_samples(
                     line = {**line, **of_model}
                 elif fields := await _verdict_fields(sample, known.get(sample.task_id), grader, report):
                     line = {**head, **of_model, **fields}
-                    _append(out, line)
+                    if out is not None:
+                        with out.open("ab") as file:
+                            file.write(_encoded(line))
                 on_progress(next(done), len(wanted))
                 return line
 
@@ -177,7 +179,12 @@ async def grade_samples(
     report.lines = [line for line in lines if line is not None]
     _compare(wanted, lines, report)
     if out is not None:
-        stay = _lines_that_stay(earlier, report.lines, model)
+        new = {_sample_id(line) for line in report.lines}
+        stay = [
+            line
+            for line in earlier
+            if _sample_id(line) not in new or (model and line.get("model", model) != model)
+        ]
         replace_file(out, b"".join(map(_encoded, [*report.lines, *stay])).decode())
     return report
 
@@ -192,16 +199,6 @@ def _compare(samples: Sequence[Sample], lines: Sequence[Line | None], report: Gr
             theirs, outcome = sample.theirs.plus, str(line["outcome"])
         if theirs is not None:
             report.agreement.add(sample.task_id, sample.number, Comparison.of(outcome, passed=theirs))
-
-
-def _lines_that_stay(earlier: Sequence[Line], lines: Sequence[Line], model: str) -> list[Line]:
-    """The earlier lines that no new one replaces: of other samples, or of another model."""
-    new = {_sample_id(line) for line in lines}
-    return [
-        line
-        for line in earlier
-        if _sample_id(line) not in new or (model and line.get("model", model) != model)
-    ]
 
 
 async def _verdict_fields(
@@ -275,24 +272,18 @@ def _earlier_lines(out: Path | None) -> list[Line]:
         raise UserError(
             f"--out expects a file that can be written, got {str(out)!r}: {error}. Name another one."
         ) from error
-    return [_read_line(text, f"{str(out)!r}, line {n}") for n, text in enumerate(texts, 1) if text.strip()]
-
-
-def _read_line(text: bytes, place: str) -> Line:
-    try:
-        line: Line = parse_json(text)
-        _LineFields.model_validate(line)
-    except ValueError:
-        raise UserError(
-            f"{place}: expected a graded sample, got {text[:60]!r}; name another file at --out"
-        ) from None
-    return line
-
-
-def _append(out: Path | None, line: Line) -> None:
-    if out is not None:
-        with out.open("ab") as file:
-            file.write(_encoded(line))
+    lines: list[Line] = []
+    for number, text in enumerate(texts, 1):
+        try:
+            if text.strip():
+                lines.append(parse_json(text))
+                _LineFields.model_validate(lines[-1])
+        except ValueError:
+            raise UserError(
+                f"{str(out)!r}, line {number}: expected a graded sample, got {text[:60]!r};"
+                " name another file at --out"
+            ) from None
+    return lines
 
 
 def _encoded(line: Line) -> bytes:

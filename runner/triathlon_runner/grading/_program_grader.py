@@ -10,16 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
+from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import AnyProblem, ClassProblem, FunctionProblem, Problem, TestedProblem
-from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_keys
-from triathlon_runner.grading._classes import ClassGrader
-from triathlon_runner.grading._code_tests import CodeTestGrader, outcome_of_ending, outcome_of_loading
+from triathlon_runner.grading._answer_keys import RAISED, AnswerKey, answer_key
+from triathlon_runner.grading._code_tests import (
+    ClassGrader,
+    CodeTestGrader,
+    outcome_of_ending,
+    outcome_of_loading,
+)
 from triathlon_runner.grading._compare import agree, shorten, shown, special
 from triathlon_runner.records import FailingCase, Outcome, Verdict
 from triathlon_runner.sandbox import (
     HASHED_BYTES,
     Ended,
-    Execution,
     Job,
     Limits,
     Raised,
@@ -95,7 +99,8 @@ class ProgramGrader:
     ) -> None:
         """`min_cpu_seconds`: what a program may compute however fast its reference is."""
         self.sandbox = sandbox
-        self._keys = answer_keys(sandbox, keys)
+        self._folder = keys
+        self._keys: Once[Problem, AnswerKey] = Once()
         self._code_tests = CodeTestGrader(sandbox)
         self._classes = ClassGrader(sandbox)
         self._min_cpu_seconds = min_cpu_seconds
@@ -109,7 +114,7 @@ class ProgramGrader:
             return await self._classes.grade(program, problem)
         if isinstance(problem, TestedProblem):
             return await self._code_tests.grade(program, problem)
-        key = await self._keys.get(problem)
+        key = await self._keys.get(problem, partial(answer_key, self.sandbox, self._folder, problem))
         count = problem.base_inputs if inputs == "base" and problem.base_inputs else len(problem.inputs)
         libraries = problem.libraries | chosen_libraries(program)
         if problem.comparison.oracle == "set":
@@ -132,11 +137,6 @@ class Fault:
     outcome: Outcome
     got: str
     """The result, for a reader."""
-
-    @classmethod
-    def exception(cls, raised: Raised) -> "Fault":
-        """Returns the fault of a call that raised."""
-        return cls(Outcome.CRASHED, str(raised))
 
 
 FaultOf = Callable[[int, Sent | Raised], Fault | None]
@@ -161,12 +161,7 @@ async def grade_results(sandbox: Sandbox, job: Job, fault_of: FaultOf, texts_of:
         return fault is None
 
     execution = await sandbox.stream(job, take)
-    return _verdict(execution, texts_of, passed, len(job.calls), fault)
-
-
-def _verdict(
-    execution: Execution, texts_of: TextsOf, passed: int, total: int, fault: Fault | None
-) -> Verdict:
+    total = len(job.calls)
     if execution.ended is Ended.NOT_LOADED:
         (raised,) = execution.results
         return Verdict(outcome=outcome_of_loading(raised), passed=0, total=total, detail=shorten(str(raised)))
@@ -197,15 +192,18 @@ def _fault(problem: Problem, key: AnswerKey, index: int, result: Sent | Raised) 
     length = result.size if isinstance(result, Sent) else 0
     if max(length, key.length(index)) > MAX_DECODED_BYTES:  # not decoded: another encoding, another value
         if isinstance(result, Raised):
-            return Fault.exception(result)
+            return Fault(Outcome.CRASHED, str(result))
         return Fault(Outcome.FAILED, f"another value, of {length} bytes")
     expected = key.expected(index)
-    if isinstance(expected, Tagged) and expected.type == RAISED:
-        return _exception_fault(expected.value, result)
+    raises = isinstance(expected, Tagged) and expected.type == RAISED  # then the same type is expected
     if isinstance(result, Raised):
-        return Fault.exception(result)
+        if not raises:
+            return Fault(Outcome.CRASHED, str(result))
+        return None if result.type == expected.value else Fault(Outcome.FAILED, str(result))
     comparison, got = problem.comparison, result.value()
-    if is_special:
+    if raises:
+        right = False
+    elif is_special:
         arguments = key.arguments[index]
         right = special(comparison.checker, arguments, expected, got, comparison.tolerance)
     else:
@@ -222,10 +220,3 @@ def _texts(problem: Problem, key: AnswerKey, index: int) -> tuple[str, str]:
     if isinstance(expected, Tagged) and expected.type == RAISED:
         return text, f"raises {expected.value}"
     return text, shown(expected)
-
-
-def _exception_fault(expected: str, result: Sent | Raised) -> Fault | None:
-    """On an input on which the reference raises, the program has to raise the same type."""
-    if not isinstance(result, Raised):
-        return Fault(Outcome.FAILED, shown(result.value()))
-    return None if result.type == expected else Fault(Outcome.FAILED, str(result))

@@ -178,20 +178,17 @@ def sample_rows(path: Path) -> Iterator[SampleRow]:
         yield from _in_folder(path)
         return
     rows = list(_in_file(path))
-    _check_no_replies(path, [row for row in rows if not row.broken_at])
+    readable = [row for row in rows if not row.broken_at]
+    # Replies would all crash, which says nothing of the model. Where somebody graded them as they are, we do.
+    if all(their_verdict(row.fields) == NO_VERDICT for row in readable):
+        replies = sum(bool(_FENCE.search(row.text)) and not parse_or_none(row.text) for row in readable)
+        if 2 * replies > len(readable):
+            raise UserError(
+                f"{path}: expected programs, got replies with code fences in {replies} of {len(readable)}"
+                " samples, such as EvalPlus' raw replies (*.raw.jsonl); give what `evalplus.sanitize` makes"
+                " of them"
+            )
     yield from rows
-
-
-def _check_no_replies(path: Path, rows: Sequence[SampleRow]) -> None:
-    """Refuses a file most of whose samples are replies: all would crash, which says nothing of the model."""
-    if any(their_verdict(row.fields) != NO_VERDICT for row in rows):
-        return  # they were graded as they are, so they are graded so here
-    replies = sum(bool(_FENCE.search(row.text)) and not parse_or_none(row.text) for row in rows)
-    if 2 * replies > len(rows):
-        raise UserError(
-            f"{path}: expected programs, got replies with code fences in {replies} of {len(rows)} samples,"
-            " such as EvalPlus' raw replies (*.raw.jsonl); give what `evalplus.sanitize` makes of them"
-        )
 
 
 def _in_folder(folder: Path) -> Iterator[SampleRow]:
@@ -238,21 +235,14 @@ def _in_file(path: Path) -> Iterator[SampleRow]:
     elif isinstance(document, list):
         rows = [(f"sample {number}", row) for number, row in enumerate(document, start=1)]
     else:
-        yield from _in_lines(content)
+        for number, line in enumerate(content.split(b"\n"), start=1):
+            try:
+                if line.strip():
+                    yield _row(parse_foreign_json(line), f"line {number}", repr(line[:60]))
+            except ValueError as error:
+                yield _broken(f"line {number}", f"not JSON: {error}")
         return
     yield from (_row(row, where, repr(row)[:60]) for where, row in rows)
-
-
-def _in_lines(content: bytes) -> Iterator[SampleRow]:
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = parse_foreign_json(line)
-        except ValueError as error:
-            yield _broken(f"line {number}", f"not JSON: {error}")
-        else:
-            yield _row(row, f"line {number}", repr(line[:60]))
 
 
 def _row(row: Any, where: str, shown: str) -> SampleRow:
@@ -315,16 +305,11 @@ class TaskNames:
             folder = self._folders.get(name.replace("/", "_"), self._folders.get(name.rpartition("/")[2], ""))
             return folder, "" if folder else UNKNOWN
         function = self._functions[numbered]
-        if self._is_about(function, text, about, is_certain=not (about or position)):
+        if function in _WORD.findall(f"{about}\n{text}"):
+            return numbered, ""
+        # Where a number stands for an id, and nothing else tells what the task is, it counts unless the
+        # program defines another task's function in place of this one.
+        is_id = not about and not position
+        if is_id and set(_DEFINED.findall(text)).isdisjoint(self._functions.values()):
             return numbered, ""
         return "", f"{name!r} is no id of {numbered!r}: the sample does not name {function!r}"
-
-    def _is_about(self, function: str, text: str, about: str, *, is_certain: bool) -> bool:
-        """Whether a sample is about the task of a function.
-
-        `is_certain`: the number stands where an id belongs, and nothing else tells what the task is: it
-        counts unless the program defines another task's function in place of this one.
-        """
-        if function in _WORD.findall(f"{about}\n{text}"):
-            return True
-        return is_certain and set(_DEFINED.findall(text)).isdisjoint(self._functions.values())

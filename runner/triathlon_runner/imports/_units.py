@@ -3,7 +3,6 @@
 Each program is graded once, and the log's own verdict is compared with ours.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from triathlon_runner.concurrency import Once
 from triathlon_runner.datasets import FunctionProblem
 from triathlon_runner.errors import UserError
 from triathlon_runner.estimates import DryRunModel
@@ -111,8 +111,8 @@ class CachingGrader:
     def __init__(self, grader: Grader, file: Path | None = None) -> None:
         """Reads the verdicts of earlier calls from a file of JSON lines; None: they are held in memory."""
         self._grader, self._file = grader, file
-        self._verdicts: dict[str, Verdict] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        verdicts: dict[str, Verdict] = {}
+        self._verdicts = Once(verdicts)
         if file is None:
             return
         line = b""
@@ -120,7 +120,7 @@ class CachingGrader:
             set_torn_line_aside(file)
             for line in file.read_bytes().splitlines() if file.exists() else ():
                 key, text = parse_json(line)
-                self._verdicts[key] = Verdict.model_validate_json(text)
+                verdicts[key] = Verdict.model_validate_json(text)
         except (OSError, ValueError, TypeError) as error:
             raise UserError(
                 f"{file}: expected lines of a key and a verdict, got {line[:80]!r}"
@@ -144,23 +144,21 @@ class CachingGrader:
 
     async def grade_once(self, key: str, grade: Callable[[], Awaitable[Verdict]]) -> Verdict:
         """Returns the verdict stored under a key, made by `memo_key`; without one, grades and stores it."""
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            if key not in self._verdicts:
-                self._verdicts[key] = await grade()
-                self._append(json.dumps([key, self._verdicts[key].model_dump_json()]))
-        return self._verdicts[key]
 
-    def _append(self, line: str) -> None:
-        if self._file is None:
-            return
-        try:
-            with self._file.open("a") as lines:
-                lines.write(line + "\n")
-        except OSError as error:
-            raise UserError(
-                f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file at"
-                " --verdicts"
-            ) from None
+        async def graded_and_stored() -> Verdict:
+            verdict = await grade()
+            if self._file is not None:
+                try:
+                    with self._file.open("a") as lines:
+                        lines.write(json.dumps([key, verdict.model_dump_json()]) + "\n")
+                except OSError as error:
+                    raise UserError(
+                        f"cannot write verdicts to {str(self._file)!r} ({error.strerror}); name another file"
+                        " at --verdicts"
+                    ) from None
+            return verdict
+
+        return await self._verdicts.get(key, graded_and_stored)
 
 
 async def graded(unit: Foreign, sample: int, work: Work, grader: Grader) -> UnitRecord:

@@ -224,7 +224,10 @@ def malformed(error: MalformedError) -> str:
 
 
 class Sandbox(Protocol):
-    """Executes jobs, a bounded number at a time. Cancelling the task kills all processes of the job."""
+    """Executes jobs, a bounded number at a time. Cancelling the task kills all processes of the job.
+
+    All methods raise a `SandboxError` where our machinery failed; nothing that a child does causes this.
+    """
 
     @property
     def level(self) -> str:
@@ -232,20 +235,13 @@ class Sandbox(Protocol):
         ...
 
     async def run(self, job: Job) -> Execution:
-        """Executes one job to its end and returns all its results, decoded.
-
-        Raises:
-            SandboxError: our machinery failed; nothing that a child does causes this.
-        """
+        """Executes one job to its end and returns all its results, decoded."""
         ...
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
         """Executes one job and hands on its results as they come.
 
         The execution's `results` are empty, or hold the one exception that loading the program raised.
-
-        Raises:
-            SandboxError: our machinery failed.
         """
         ...
 
@@ -254,9 +250,6 @@ class Sandbox(Protocol):
 
         The examiner's `relayed` functions are the candidate's: a call to one is executed in the candidate's
         child, and what it returns comes back as plain data.
-
-        Raises:
-            SandboxError: our machinery failed.
         """
         ...
 

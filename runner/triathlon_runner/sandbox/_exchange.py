@@ -8,12 +8,13 @@ import sys
 import termios
 from collections.abc import Callable
 
-from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed
+from triathlon_runner.sandbox._api import HASHED_BYTES, Hashed, Limits
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._machine import seconds_occupied
 
 PIPES = 4
 CHUNK = 1 << 18
+_FRAME_SLACK = 1 << 16
 PIPE_BYTES = 1 << 16
 """Size of a pipe's buffer: this much is written or read at once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
@@ -21,18 +22,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.004, 0.05
 GROWTH = 1.5
 BUSY_BYTES = PIPE_BYTES // 4
 """A child that sends more than this between two reads is read without pauses."""
-
-
-class _LargeFrame:
-    """A frame of which the hash alone is kept."""
-
-    def __init__(self, kind: bytes, size: int) -> None:
-        self.kind, self.size, self.missing = kind, size, size
-        self.digest = hashlib.sha256()
-
-    def hashed(self) -> Hashed:
-        """What is passed on in place of its payload."""
-        return Hashed(self.digest.digest(), self.size)
 
 
 class Exchange:
@@ -43,16 +32,16 @@ class Exchange:
 
     def __init__(
         self, ends: tuple[int, ...], on_frame: Callable[[bytes, bytes | Hashed], bool],
-        on_broken: Callable[[str], None], *, frame_limit: int, output_limit: int,
+        on_broken: Callable[[str], None], limits: Limits,
     ) -> None:  # fmt: skip
         """Takes ownership of the descriptors, which must not block."""
         self._on_frame = on_frame
         self._on_broken = on_broken
-        self._frame_limit = frame_limit
-        self._output_limit = output_limit
-        self._bytes_missing = 0
-        self._parts: list[bytes] = []
-        self._large: _LargeFrame | None = None
+        self._frame_limit = limits.result_bytes + _FRAME_SLACK
+        self._output_limit = limits.output_bytes
+        self._received = bytearray()
+        """Results that are not delivered yet: they begin with a header."""
+        self._digest, self._hashed_bytes = hashlib.sha256(), 0
         self._printed = (bytearray(), bytearray())
         self._ignores_results = False
         self._pending = memoryview(b"")
@@ -73,14 +62,11 @@ class Exchange:
         thread that sleeps has read all.
         """
         before, self._occupied = self._occupied, seconds_occupied()
-        behind, self._was_behind = self._was_behind or self._unread() > BUSY_BYTES, False
+        behind, self._was_behind = self._was_behind, False
+        if self._results in self._open:
+            unread = fcntl.ioctl(self._results, termios.FIONREAD, bytes(4))
+            behind |= int.from_bytes(unread, sys.byteorder) > BUSY_BYTES
         return self._occupied - before if behind else 0.0
-
-    def _unread(self) -> int:
-        """Bytes of results that lie in the pipe."""
-        if self._results not in self._open:
-            return 0
-        return int.from_bytes(fcntl.ioctl(self._results, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     def feed(self, data: bytes, *, last: bool) -> None:
         """Queues frames for the child; after the last one its input ends. No effect after that."""
@@ -116,7 +102,7 @@ class Exchange:
                 self._loop.add_reader(descriptor, read)
                 self._watched.add(descriptor)
         else:
-            self._read_later(FIRST_PAUSE)
+            self._timer = self._loop.call_later(FIRST_PAUSE, self._read_waiting, FIRST_PAUSE)
 
     def _readers(self) -> tuple[tuple[int, Callable[[], int]], ...]:
         return (
@@ -125,14 +111,12 @@ class Exchange:
             (self._err, lambda: self._read_printed(self._err, 1)),
         )
 
-    def _read_later(self, seconds: float) -> None:
-        self._timer = self._loop.call_later(seconds, self._read_waiting, seconds)
-
-    def _read_waiting(self, seconds: float) -> None:
+    def _read_waiting(self, pause: float) -> None:
         if max([read() for _, read in self._readers()]) > BUSY_BYTES:
             self.listen(at_once=True)
         else:
-            self._read_later(min(LONGEST_PAUSE, seconds * GROWTH))
+            pause = min(LONGEST_PAUSE, pause * GROWTH)
+            self._timer = self._loop.call_later(pause, self._read_waiting, pause)
 
     def _read(self, descriptor: int) -> bytes:
         try:
@@ -146,49 +130,38 @@ class Exchange:
 
     def _read_results(self) -> int:
         data = self._read(self._results)
-        received = len(data)
-        self._was_behind |= received > BUSY_BYTES
-        if self._large is not None and not self._ignores_results:
-            data = self._hash(self._large, data)
-        if data and not self._ignores_results:
-            self._parts.append(data)
-            self._bytes_missing -= len(data)
-            if self._bytes_missing <= 0:
-                self._deliver(b"".join(self._parts))
-        return received
+        self._was_behind |= len(data) > BUSY_BYTES
+        if not self._ignores_results:
+            self._received += data
+            self._deliver()
+        return len(data)
 
-    def _hash(self, frame: "_LargeFrame", data: bytes) -> bytes:
-        """Adds to the hash of a frame that is too large to be held; returns what follows the frame."""
-        part, rest = data[: frame.missing], data[frame.missing :]
-        frame.digest.update(part)
-        frame.missing -= len(part)
-        if not frame.missing:
-            self._large = None
-            self._ignores_results = not self._on_frame(frame.kind, frame.hashed())
-        return rest
-
-    def _deliver(self, data: bytes) -> None:
-        """Passes on all whole frames; the rest waits until its frame is complete."""
-        at, end, head = 0, len(data), messages.HEADER.size
-        self._bytes_missing = 0
-        while not self._ignores_results and end - at >= head:
-            kind, size = messages.HEADER.unpack_from(data, at)
+    def _deliver(self) -> None:
+        """Passes on all whole frames, or the hash of one that is too large to be held."""
+        received, head = self._received, messages.HEADER.size
+        while not self._ignores_results and len(received) >= head:
+            kind, size = messages.HEADER.unpack_from(received)
+            payload: bytes | Hashed
             if size > self._frame_limit:
                 self._ignores_results = True
                 self._on_broken(f"a frame of {size} bytes where {self._frame_limit} are allowed")
-                break
-            after = at + head + size
+                return
             if size > HASHED_BYTES:
-                self._large = _LargeFrame(kind, size)
-                rest = self._hash(self._large, data[at + head :])
-                at = end - len(rest)
-                continue
-            if after > end:
-                self._bytes_missing = after - end
-                break
-            self._ignores_results = not self._on_frame(kind, data[at + head : after])
-            at = after
-        self._parts = [] if self._ignores_results or at == end else [data[at:]]
+                part = received[head : head + size - self._hashed_bytes]
+                self._digest.update(part)
+                self._hashed_bytes += len(part)
+                del received[head : head + len(part)]
+                if self._hashed_bytes < size:
+                    return
+                payload = Hashed(self._digest.digest(), size)
+                self._digest, self._hashed_bytes = hashlib.sha256(), 0
+                del received[:head]
+            elif len(received) < head + size:
+                return
+            else:
+                payload = bytes(memoryview(received)[head : head + size])
+                del received[: head + size]
+            self._ignores_results = not self._on_frame(kind, payload)
 
     def _read_printed(self, descriptor: int, which: int) -> int:
         data = self._read(descriptor)

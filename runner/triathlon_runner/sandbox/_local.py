@@ -1,12 +1,10 @@
 """The sandbox of this machine: a bounded pool of template servers."""
 
 import asyncio
-import itertools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 
 from triathlon_runner.languages import Language
 from triathlon_runner.sandbox._api import (
@@ -22,8 +20,7 @@ from triathlon_runner.sandbox._api import (
 )
 from triathlon_runner.sandbox._machine import available_bytes
 from triathlon_runner.sandbox._run import Run
-from triathlon_runner.sandbox._settings import IsolationLevel, server_settings
-from triathlon_runner.sandbox._worker import Worker
+from triathlon_runner.sandbox._worker import IsolationLevel, Worker
 
 NEVER = 1e9
 """Seconds."""
@@ -45,12 +42,12 @@ class LocalSandbox:
         self._level: IsolationLevel = level
         self._jobs = jobs
         self._slots = asyncio.Semaphore(jobs)
-        self._reserved: dict[int, tuple[float, int]] = {}
+        self._reserved: list[tuple[float, int]] = []
         """When each running job began, and its memory limit."""
-        self._numbers = itertools.count()
         self._job_ended = asyncio.Event()
         self._memory, self._memory_due = 0, 0.0
-        self._idle: dict[_Kind, list[Worker]] = {}
+        self._idle: list[tuple[_Kind, Worker]] = []
+        """The one that was used last is the last."""
 
     @property
     def level(self) -> str:
@@ -58,8 +55,8 @@ class LocalSandbox:
 
     async def run(self, job: Job) -> Execution:
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
-            results = await run.results()
-        return replace(run.execution, results=results)
+            await run.read()
+        return run.execution
 
     async def stream(self, job: Job, take: TakeResult) -> Execution:
         async with self._slot(job) as (fitted,), self._worker(job) as worker, Run(fitted, worker) as run:
@@ -92,14 +89,10 @@ class LocalSandbox:
         ):
             async with Run(fitted_examiner, first, relay=relay) as asking:
                 asked.when_ended(stop_examiner)
-                examined = await asking.results()
+                await asking.read()
             asked.finish()
-            answered = await asked.results()
-        return Examination(
-            replace(asking.execution, results=examined),
-            replace(asked.execution, results=(*asked.relayed_results, *answered)),
-            tuple(calls),
-        )
+            await asked.read()
+        return Examination(asking.execution, asked.execution, tuple(calls))
 
     @asynccontextmanager
     async def _slot(self, *jobs: Job) -> AsyncIterator[tuple[Job, ...]]:
@@ -117,12 +110,12 @@ class LocalSandbox:
                 with suppress(TimeoutError):  # other programs free memory, too
                     await asyncio.wait_for(self._job_ended.wait(), _MEMORY_CHECK_SECONDS)
             fitted = jobs if self._reserved or self._unreserved() - _SPARE_MEMORY >= wanted else _fit(jobs)
-            reservation = next(self._numbers)
-            self._reserved[reservation] = time.monotonic(), wanted
+            reservation = time.monotonic(), wanted
+            self._reserved.append(reservation)
             try:
                 yield fitted
             finally:
-                del self._reserved[reservation]
+                self._reserved.remove(reservation)
                 self._job_ended.set()
 
     def _unreserved(self) -> int:
@@ -134,40 +127,33 @@ class LocalSandbox:
         if now >= self._memory_due:
             self._memory_due, self._memory = now + _MEMORY_CHECK_SECONDS, available_bytes()
         young = now - _YOUNG_SECONDS
-        reserved = sum(
-            min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved.values()
-        )
-        return self._memory - reserved
+        reserved = (min(size, _YOUNG_BYTES) if begun > young else size for begun, size in self._reserved)
+        return self._memory - sum(reserved)
 
     @asynccontextmanager
     async def _worker(self, job: Job) -> AsyncIterator[Worker]:
-        """Takes a clean server for this kind of job; it returns to the pool if it is still clean."""
+        """Takes a clean server for this kind of job; it returns to the pool if it is still clean.
+
+        At most a few servers are idle, more than jobs of one kind use at the same time.
+        """
         kind = (job.language, job.libraries)
-        idle = self._idle.setdefault(kind, [])
-        worker = idle.pop() if idle else await Worker.start(partial(server_settings, self._level, *kind))
+        places = [place for place, (idle, _) in enumerate(self._idle) if idle == kind]
+        worker = self._idle.pop(places[-1])[1] if places else await Worker.start(self._level, *kind)
         try:
             await worker.ready()
             yield worker
         finally:
             if worker.usable:
-                idle.append(worker)
-                await self._retire_surplus(kind)
+                self._idle.append((kind, worker))
+                if len(self._idle) > 2 * self._jobs + 2:
+                    await self._idle.pop(0)[1].close()
             else:
                 await worker.close()
 
-    async def _retire_surplus(self, kind: _Kind) -> None:
-        """Keeps at most a few idle servers of kinds that are not in use."""
-        while sum(map(len, self._idle.values())) > 2 * self._jobs + 2:
-            others = [workers for idle, workers in self._idle.items() if workers and idle != kind]
-            if not others:
-                return
-            await others[0].pop().close()  # out of the pool first, because closing takes a while
-
     async def aclose(self) -> None:
         """Ends all servers."""
-        for workers in list(self._idle.values()):
-            while workers:
-                await workers.pop().close()
+        while self._idle:
+            await self._idle.pop()[1].close()
 
 
 def _fit(jobs: tuple[Job, ...]) -> tuple[Job, ...]:

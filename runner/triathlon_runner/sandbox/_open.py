@@ -13,7 +13,7 @@ from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox._api import Call, Job, Limits, Returned, Sandbox, SandboxError
 from triathlon_runner.sandbox._inside import confine
 from triathlon_runner.sandbox._local import LocalSandbox
-from triathlon_runner.sandbox._settings import LEVELS
+from triathlon_runner.sandbox._worker import LEVELS
 
 
 @asynccontextmanager
@@ -28,29 +28,24 @@ async def open_sandbox(level: str = "auto", jobs: int | None = None) -> AsyncIte
     Raises:
         SandboxError: the level, or any, does not work here; the message says what to enable.
     """
-    sandbox = await _strongest(level, jobs or len(os.sched_getaffinity(0)))
-    try:
-        yield sandbox
-    finally:
-        await sandbox.aclose()
-
-
-async def _strongest(wanted: str, jobs: int) -> LocalSandbox:
-    levels = [level for level in LEVELS if wanted in ("auto", level)]
+    levels = [each for each in LEVELS if level in ("auto", each)]
     if not levels:
-        raise UserError(f"no isolation level {wanted!r}: choose auto, {', '.join(LEVELS)}")
+        raise UserError(f"no isolation level {level!r}: choose auto, {', '.join(LEVELS)}")
     refusals = []
-    for level in levels:
-        sandbox = LocalSandbox(level, jobs)
+    for each in levels:
+        sandbox = LocalSandbox(each, jobs or len(os.sched_getaffinity(0)))
         try:
-            await _check_ways_out(sandbox)
-        except SandboxError as error:
+            try:
+                await _check_ways_out(sandbox)
+            except SandboxError as error:
+                refusals.append(f"{each}: {error}")
+            else:
+                yield sandbox
+                return
+        finally:
             await sandbox.aclose()
-            refusals.append(f"{level}: {error}")
-        else:
-            return sandbox
     what = "this isolation level does not work here"
-    if wanted == "auto":
+    if level == "auto":
         what = "nothing is executed here, no isolation level works"
     raise SandboxError(
         f"{what} ({'; '.join(refusals)}). "

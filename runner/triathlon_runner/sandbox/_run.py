@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
 
@@ -31,7 +30,6 @@ from triathlon_runner.sandbox._worker import ChildEnd, Worker
 Relay = Callable[[Call], Awaitable[Returned | Raised | None]]
 """Makes a call for the child in another process; None where that process has ended."""
 
-_FRAME_SLACK = 1 << 16
 _KILLED_FROM_OUTSIDE = (
     "the process of a program was killed (SIGKILL) by something outside the sandbox, most likely by the"
     " kernel because the machine ran out of memory; free some and run again"
@@ -56,37 +54,33 @@ class Run:
         self._relay = relay
         self._wire = PythonWire() if job.language is Language.PYTHON else JsonWire()
         self.finished = not interactive and relay is None
-        self._interactive = not self.finished
-        self._frames: deque[tuple[bytes, bytes | Hashed]] = deque()
-        self._news = asyncio.Event()
+        """Whether the child gets no more calls or answers."""
+        self._frames: asyncio.Queue[tuple[bytes, bytes | Hashed] | None] = asyncio.Queue()
+        """What the child sent; after its end None."""
         self._asked = len(job.calls)
         self._arrived = self._answered = 0
         self._loaded = self._relaying = self._over = self._exhausted = False
-        self._not_loaded: tuple[Raised, ...] = ()
-        self._ended: Ended | None = None
-        self._detail = ""
-        self.relayed_results: list[Returned | Raised] = []
-        """What `call` returned."""
+        self._stopped_for: tuple[Ended, str] | None = None
+        self._results: list[Returned | Raised] = []
+        """What `read` and `call` decoded, or the exception that loading the program raised."""
         self.execution: Execution
         """How the job ended; set when the block ends."""
 
     async def __aenter__(self) -> "Run":
-        limits = self._job.limits
         self._exchange = Exchange(
             self._worker.take_ends(),
             self._on_frame,
-            self._on_broken,
-            frame_limit=limits.result_bytes + _FRAME_SLACK,
-            output_limit=limits.output_bytes,
+            lambda detail: self.stop(Ended.DIED, detail),
+            self._job.limits,
         )
         try:
             self._exchange.feed(self._opening(), last=self.finished)
-            self._exchange.listen(at_once=self._interactive)
+            self._exchange.listen(at_once=not self.finished)
         except BaseException:
             self._exchange.close()
             raise
         self._end = asyncio.create_task(self._child_end())
-        self._end.add_done_callback(lambda _: self._news.set())
+        self._end.add_done_callback(lambda _: self._frames.put_nowait(None))
         return self
 
     async def __aexit__(
@@ -109,13 +103,13 @@ class Run:
         if error is None or isinstance(error, MalformedError):
             ended, detail = self._conclusion(end)
             printed = self._exchange.printed(0), self._exchange.printed(1)
-            self.execution = Execution(ended, self._not_loaded, detail, *printed, end.cpu_seconds)
+            self.execution = Execution(ended, tuple(self._results), detail, *printed, end.cpu_seconds)
         return isinstance(error, MalformedError)
 
     def _leave(self, ended: Ended, detail: str = "") -> None:
         """Ends the child for this reason, whatever it did after the last result that was read."""
         self.stop(ended)
-        self._ended, self._detail = ended, detail
+        self._stopped_for = ended, detail
 
     async def _child_end(self) -> ChildEnd:
         end = await self._worker.run(self._job.limits, self._exchange)
@@ -124,13 +118,13 @@ class Run:
         return end
 
     def _opening(self) -> bytes:
-        limits, calls = self._job.limits, self._job.calls
-        parts = [messages.MEMORY.pack(limits.memory_bytes), self._wire.program(self._job)]
+        opening = messages.MEMORY.pack(self._job.limits.memory_bytes) + self._wire.program(self._job)
+        calls = self._job.calls
         if isinstance(calls, Prepared):
-            return b"".join([*parts, calls.frames])
+            return opening + calls.frames
         # A child whose calls are relayed would take its next call for the answer to one of them.
         at_once = calls if self._relay is None else calls[:1]
-        return b"".join([*parts, *map(self._wire.call, at_once)])
+        return b"".join([opening, *map(self._wire.call, at_once)])
 
     # Results
 
@@ -138,35 +132,28 @@ class Run:
         return self
 
     async def __anext__(self) -> tuple[int, Sent | Raised]:
-        while True:
-            if self._frames:
-                kind, payload = self._frames.popleft()
-                if kind == messages.ASK and isinstance(payload, bytes):
-                    await self._make_relayed_call(payload)
-                    continue
-                index = self._answered
-                self._answered += 1
-                if self._relay is not None:
-                    self._send_next_call()
-                if kind == messages.RAISED and isinstance(payload, bytes):
-                    return index, self._wire.raised(payload)
-                return index, Sent(payload, self._wire.value)
-            if self._end.done():
+        while not self._exhausted:
+            frame = await self._frames.get()
+            if frame is None:
                 self._exhausted = True
-                raise StopAsyncIteration
-            self._news.clear()
-            await self._news.wait()
+                break
+            kind, payload = frame
+            if kind == messages.ASK and isinstance(payload, bytes):
+                await self._make_relayed_call(payload)
+                continue
+            index = self._answered
+            self._answered += 1
+            if self._relay is not None:
+                self._send_next_call()
+            if kind == messages.RAISED and isinstance(payload, bytes):
+                return index, self._wire.raised(payload)
+            return index, Sent(payload, self._wire.value)
+        raise StopAsyncIteration
 
-    async def results(self) -> tuple[Returned | Raised, ...]:
-        """All results to the end, decoded; a malformed one ends the child."""
-        decoded: list[Returned | Raised] = []
-        try:
-            async for _, result in self:
-                decoded.append(_decoded(result))
-        except MalformedError as error:
-            self._leave(Ended.DIED, malformed(error))
-            self._exhausted = True
-        return (*decoded, *self._not_loaded)
+    async def read(self) -> None:
+        """Decodes all results to the end, for the execution; a malformed one ends the child and the block."""
+        async for _, result in self:
+            self._results.append(_decoded(result))
 
     async def call(self, call: Call) -> Returned | Raised | None:
         """Makes one more call and waits for its result; None where the child ends instead."""
@@ -178,8 +165,8 @@ class Run:
         self._exchange.feed(data, last=False)
         try:
             async for _, result in self:
-                self.relayed_results.append(_decoded(result))
-                return self.relayed_results[-1]
+                self._results.append(_decoded(result))
+                return self._results[-1]
         except MalformedError as error:
             self._leave(Ended.DIED, malformed(error))
         return None
@@ -191,8 +178,8 @@ class Run:
 
     def stop(self, ended: Ended, detail: str = "") -> None:
         """Kills the child for this reason, unless it was stopped for another one before."""
-        if self._ended is None:
-            self._ended, self._detail = ended, detail
+        if self._stopped_for is None:
+            self._stopped_for = ended, detail
             if not self._over:
                 self._worker.kill_child()
 
@@ -228,13 +215,18 @@ class Run:
 
     def _on_frame(self, kind: bytes, payload: bytes | Hashed) -> bool:
         """Queues a frame for the iteration; False where the child may send no more."""
-        self._news.set()
         if isinstance(payload, Hashed) and kind != messages.VALUE:
             self.stop(Ended.DIED, f"sent a frame {kind!r} of {payload.size} bytes")
             return False
         is_first = not self._loaded and kind in (messages.LOADED, messages.NOT_LOADED)
         if is_first and isinstance(payload, bytes):
-            return self._on_load(kind, payload)
+            self._loaded = True
+            if kind == messages.NOT_LOADED:
+                self._results.append(self._wire.raised(payload))
+                self.stop(Ended.NOT_LOADED)
+            elif self._relay is not None and not self._job.calls:
+                self.finish()
+            return kind == messages.LOADED
         if kind == messages.ASK and self._relay is not None and not self._relaying:
             self._relaying = True
         elif self._loaded and kind in (messages.VALUE, messages.RAISED) and self._arrived < self._asked:
@@ -242,28 +234,15 @@ class Run:
         else:
             self.stop(Ended.DIED, f"sent an unexpected frame {kind!r}")
             return False
-        self._frames.append((kind, payload))
+        self._frames.put_nowait((kind, payload))
         return True
-
-    def _on_load(self, kind: bytes, payload: bytes) -> bool:
-        self._loaded = True
-        if kind == messages.NOT_LOADED:
-            self._not_loaded = (self._wire.raised(payload),)
-            self.stop(Ended.NOT_LOADED)
-        elif self._relay is not None and not self._job.calls:
-            self.finish()
-        return kind == messages.LOADED
-
-    def _on_broken(self, detail: str) -> None:
-        self.stop(Ended.DIED, detail)
-        self._news.set()
 
     # The end
 
     def _conclusion(self, end: ChildEnd) -> tuple[Ended, str]:
         """How it ended, and why; raises SandboxError where something outside the sandbox killed the child."""
-        if self._ended is not None:
-            return self._ended, self._detail
+        if self._stopped_for is not None:
+            return self._stopped_for
         code = os.waitstatus_to_exitcode(end.status)
         limits = self._job.limits
         noted = {

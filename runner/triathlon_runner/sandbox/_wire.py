@@ -39,7 +39,6 @@ MAX_SAME_HASH = 32
 """Items of one table that may share a hash: honest data has a few (-1 and -2), an attack thousands."""
 _REPORT_BYTES = 1 << 16
 """An exception's report is read up to here."""
-_UNREADABLE = Raised("Unreadable", "the report of the exception can't be read")
 
 
 class PythonWire:
@@ -74,20 +73,19 @@ class PythonWire:
             return self._frame(messages.ANSWER, (False, ("TypeError", str(error))))
 
     def value(self, payload: bytes) -> Any:
-        """Reads a value that came from a child; raises MalformedError where it is none."""
+        """Reads what a child wrote; raises MalformedError where it is no value."""
         return decode(payload)
 
     def raised(self, payload: bytes) -> Raised:
         """Reads a child's report of an exception; any bytes give one, without lone surrogates."""
         try:
             kind, message, line = self._report(payload[:_REPORT_BYTES])
+            kind, message = (  # TypeError: one is no text
+                str.encode(text, "utf-8", "backslashreplace").decode()
+                for text in (kind[:200], message[:2000])
+            )
         except (ValueError, KeyError, TypeError, RecursionError):
-            return _UNREADABLE
-        if not (isinstance(kind, str) and isinstance(message, str)):
-            return _UNREADABLE
-        kind, message = (
-            text.encode("utf-8", "backslashreplace").decode() for text in (kind[:200], message[:2000])
-        )
+            return Raised("Unreadable", "the report of the exception can't be read")
         return Raised(kind, message, line if type(line) is int else None)
 
     def _frame(self, kind: bytes, content: Any) -> bytes:

@@ -1,23 +1,40 @@
-"""The runner's end of a template server: its process and its control socket."""
+"""The runner's end of a template server: its settings, its process and its control socket."""
 
 import asyncio
 import contextlib
+import importlib.metadata
+import importlib.util
+import itertools
 import marshal
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from triathlon_runner.languages import LANGUAGES, Language
 from triathlon_runner.sandbox._api import Limits, SandboxError
 from triathlon_runner.sandbox._exchange import PIPES, Exchange
 from triathlon_runner.sandbox._inside import messages
 from triathlon_runner.sandbox._machine import RunQueue
+
+IsolationLevel = Literal["namespaces", "lite"]
+LEVELS: tuple[IsolationLevel, ...] = ("namespaces", "lite")
+"""From the strongest."""
+
+_HARNESSES = Path(__file__).parent / "_languages"
+_LOADERS = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+"""The dynamic loader, which the kernel executes for an interpreter."""
+_FIRST_ID = 0x6000_0000
+"""First user id of sandboxes, far above those of people and services; each worker has two."""
+_counter = itertools.count()
 
 BOOT = Path(__file__).parent / "_boot.py"
 _ENVIRONMENT = {
@@ -65,16 +82,12 @@ class Worker:
         self._loop.add_reader(control, self._on_message)
 
     @classmethod
-    async def start(cls, make_settings: Callable[[Path], dict[str, Any]]) -> "Worker":
-        """Starts a server and waits until its first child is ready; raises SandboxError where it does not.
-
-        `make_settings` returns the settings of a server that may use this empty directory.
-        """
+    async def start(cls, level: IsolationLevel, language: Language, libraries: frozenset[str]) -> "Worker":
+        """Starts a server and waits until its first child is ready; raises SandboxError where it does not."""
         try:
             directory = Path(tempfile.mkdtemp(prefix="triathlon-room-"))
             try:
-                settings = make_settings(directory)
-                worker = cls(*_spawn(settings), directory)
+                worker = cls(*_spawn(server_settings(level, language, libraries, directory)), directory)
             except BaseException:
                 _remove(directory)
                 raise
@@ -88,7 +101,7 @@ class Worker:
             if not isinstance(error, TimeoutError):
                 raise
             raise SandboxError(f"the sandbox server did not start within {START_SECONDS:g} s") from None
-        if settings["level"] == "namespaces":  # nothing is mounted on it any more
+        if level == "namespaces":  # nothing is mounted on it any more
             _remove(directory)
         return worker
 
@@ -105,7 +118,13 @@ class Worker:
                 os.close(descriptor)
             message, ends = messages.FAILED + b"this process has too many open files", []
         if message == messages.IS_READING:
-            self._answer_that_it_reads(*ends)
+            (process,) = ends
+            try:
+                waited = self._run_queue.seconds_waited(process)
+                waited += self._exchange.seconds_behind() if self._exchange else 0.0
+            finally:
+                os.close(process)
+            self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
             return
         if ends:
             self._ends = tuple(ends)
@@ -116,14 +135,6 @@ class Worker:
             self.usable = False
             self._loop.remove_reader(self._control)
         self._news.set()
-
-    def _answer_that_it_reads(self, process: int) -> None:
-        try:
-            waited = self._run_queue.seconds_waited(process)
-            waited += self._exchange.seconds_behind() if self._exchange else 0.0
-        finally:
-            os.close(process)
-        self._send_or_kill(messages.WAITED.pack(messages.READING, waited))
 
     async def _next_message(self) -> None:
         if self._fault:
@@ -150,7 +161,10 @@ class Worker:
             SandboxError: the server is gone, or could not confine the child.
         """
         self._exchange = exchange
-        self._send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+        try:
+            self._control.send(messages.BEGIN + messages.JOB.pack(limits.cpu_seconds, limits.wall_seconds))
+        except OSError as error:
+            raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
         while self._report is None:
             await self._next_message()
         _, status, cpu_seconds, note, confined, peak_bytes = self._report
@@ -164,12 +178,6 @@ class Worker:
         self.usable = bool(self._ends) and not self._fault
         return ChildEnd(status, cpu_seconds, note, peak_bytes)
 
-    def _send(self, message: bytes) -> None:
-        try:
-            self._control.send(message)
-        except OSError as error:
-            raise SandboxError(f"the sandbox server is gone: {self._fault or error}") from error
-
     def kill_child(self) -> None:
         """Asks the server to kill the running child; its report comes all the same."""
         self._killed = True
@@ -179,10 +187,6 @@ class Worker:
         try:
             self._control.send(message)
         except OSError:
-            self._kill()
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def close(self) -> None:
@@ -193,21 +197,16 @@ class Worker:
         for descriptor in self._ends:
             os.close(descriptor)
         self._ends = ()
-        try:
-            async with asyncio.timeout(END_SECONDS):
-                await self._ended()
-        except TimeoutError:
-            self._kill()
-            await self._ended()
+        deadline = self._loop.time() + END_SECONDS
+        # No thread of asyncio's waits for the process, as there may be none.
+        while self._process.poll() is None:
+            if self._loop.time() > deadline:
+                self._process.kill()
+            await asyncio.sleep(_END_CHECK_SECONDS)
         try:
             await asyncio.to_thread(_remove, self._directory)
         except RuntimeError:  # no more threads
             _remove(self._directory)
-
-    async def _ended(self) -> None:
-        """Waits for the end of the server's process. No thread of asyncio's does, as there may be none."""
-        while self._process.poll() is None:  # noqa: ASYNC110  seldom, and for milliseconds
-            await asyncio.sleep(_END_CHECK_SECONDS)
 
 
 def _spawn(settings: dict[str, Any]) -> "tuple[subprocess.Popen[bytes], socket.socket]":
@@ -237,3 +236,105 @@ def _remove(directory: Path) -> None:
         program = shutil.which(command[0])
         if program is not None:
             subprocess.run([program, *command[1:], str(directory)], check=False, capture_output=True)
+
+
+# What a server may use, and what its children may see
+
+
+def server_settings(
+    level: IsolationLevel, language: Language, libraries: frozenset[str], directory: Path
+) -> dict[str, Any]:
+    """Settings of a server for programs in one language.
+
+    Python's may import the standard library and `libraries`. Every other language's interpreter is started
+    for each program.
+
+    Raises:
+        SandboxError: the language, or a library, is not installed.
+    """
+    settings = {
+        "level": level,
+        "directory": str(directory),
+        "libraries": sorted(libraries),
+        "path": [],
+        "hidden": [],
+        "runnable": [],
+        "command": [],
+        "reserves_memory": False,
+        "outer_id": _FIRST_ID + (os.getpid() % 65536) * 4096 + next(_counter) % 2048 * 2
+        if os.geteuid() == 0
+        else None,
+    }
+    spec = LANGUAGES[language]
+    if not spec.command:
+        names = ("site-packages", "dist-packages")
+        site_folders = [path for path in sys.path if path.endswith(names)]
+        # Installed packages are hidden, but for the libraries that a job names.
+        usual = [f"{path}/{name}" for path in _interpreter() for name in names]
+        ours = [
+            path for path in site_folders if path.startswith(tuple(f"{root}/" for root in _interpreter()))
+        ]
+        return settings | {
+            "path": site_folders if libraries else [],
+            "visible": [*_interpreter(), *_library_folders(libraries)],
+            "hidden": sorted({path for path in (*usual, *ours) if Path(path).is_dir()}),
+        }
+    program = shutil.which(spec.command[0])
+    if program is None:
+        raise SandboxError(f"{language} is not installed: {spec.command[0]!r} is not on the PATH")
+    executable, harness = str(Path(program).resolve()), str(_HARNESSES / spec.harness)
+    visible = [path for path in (*_system_libraries(), *spec.libraries) if Path(path).exists()]
+    return settings | {
+        "visible": _outermost([*visible, executable, harness]),
+        "runnable": [executable, *(str(Path(path).resolve()) for path in _LOADERS if Path(path).exists())],
+        "command": [executable, *spec.command[1:], harness],
+        "reserves_memory": spec.reserves_memory,
+    }
+
+
+@cache
+def _interpreter() -> tuple[str, ...]:
+    """The standard library and the shared libraries that its extension modules load."""
+    paths = sysconfig.get_paths()
+    folders = {
+        paths["stdlib"],
+        paths["platstdlib"].replace(sys.prefix, sys.base_prefix, 1),
+        *map(str, Path(sys.base_prefix, "lib").glob("*.so*")),
+        *_system_libraries(),
+    }
+    return _outermost(path for path in folders if Path(path).exists())
+
+
+def _system_libraries() -> tuple[str, ...]:
+    multiarch = sysconfig.get_config_var("MULTIARCH") or f"{os.uname().machine}-linux-gnu"
+    folders = [f"{root}/{multiarch}" for root in ("/lib", "/usr/lib")]
+    return (*folders, "/lib64", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo", "/usr/lib/locale")
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Leaves out paths that lie under another one."""
+    outermost: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(folder + "/") for folder in outermost):
+            outermost.append(path)
+    return tuple(outermost)
+
+
+@cache
+def _library_folders(libraries: frozenset[str]) -> tuple[str, ...]:
+    """The folders of the libraries, with the folders in which wheels put their shared libraries."""
+    folders = []
+    for name in sorted(libraries):
+        spec = importlib.util.find_spec(name)
+        if spec is None or not spec.submodule_search_locations:
+            raise SandboxError(
+                f"the library {name!r} is not installed where the runner is: pip install {name}"
+            )
+        for folder in spec.submodule_search_locations:
+            # A wheel's folder of shared libraries has the name of the package or that of its distribution.
+            shared = [Path(f"{folder}.libs")]
+            if not shared[0].is_dir():
+                wheels = importlib.metadata.packages_distributions().get(name, ())
+                shared = [Path(folder).parent / f"{wheel}.libs" for wheel in wheels]
+            folders += [folder, *(str(path) for path in shared if path.is_dir())]
+    return tuple(folders)

@@ -56,7 +56,7 @@ class MbxpTask:
         """
         row = self.rows[language]
         tests = row.test.replace(*_PHP_COMPARISON) if language is Language.PHP else row.test
-        return await grade_by_tests(sandbox, program, tests, (row.entry_point,), language=language)
+        return await grade_by_tests(sandbox, program, tests, row.entry_point, language)
 
 
 _PHP_COMPARISON = ("return $x == $y;", r"return \Triathlon\Harness::same($x, $y);")

@@ -64,7 +64,7 @@ class CoreTask:
 
         def fault(index: int, result: Sent | Raised) -> Fault | None:
             if isinstance(result, Raised):
-                return Fault.exception(result)
+                return Fault(Outcome.CRASHED, str(result))
             expected, got = self.cases[index][1], result.value()
             right = same(expected, got, language, self.tolerance)
             return None if right else Fault(Outcome.FAILED, shown(got))

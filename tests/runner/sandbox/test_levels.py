@@ -16,7 +16,7 @@ WITHOUT_LANDLOCK = """
     from pathlib import Path
     from triathlon_runner.sandbox._inside import confine, system
     from triathlon_runner.languages import Language
-    from triathlon_runner.sandbox._settings import server_settings
+    from triathlon_runner.sandbox._worker import server_settings
 
     system.landlock_version = lambda: 0
     with tempfile.TemporaryDirectory() as directory:

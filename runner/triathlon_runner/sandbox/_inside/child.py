@@ -49,8 +49,7 @@ class FrameStream:
     def __init__(self, source: int, sink: int) -> None:
         self._source = source
         self._sink = sink
-        self._buffer = b""
-        self._at = 0
+        self._buffer = bytearray()
 
     def send(self, kind: bytes, payload: bytes = b"") -> None:
         data = messages.HEADER.pack(kind, len(payload)) + payload
@@ -58,7 +57,7 @@ class FrameStream:
         while written < len(data):
             written += os.write(self._sink, memoryview(data)[written:])
 
-    def receive(self) -> tuple[bytes, bytes] | None:
+    def receive(self) -> tuple[bytes, bytearray] | None:
         """The next frame, or None at the end of the stream."""
         header = self._take(messages.HEADER.size)
         if len(header) < messages.HEADER.size:
@@ -66,26 +65,16 @@ class FrameStream:
         kind, size = messages.HEADER.unpack(header)
         return kind, self._take(size)
 
-    def _take(self, size: int) -> bytes:
-        end = self._at + size
-        if end > len(self._buffer):
-            self._fill(size)
-            end = size
-        taken = self._buffer[self._at : end]
-        self._at = end
-        return taken
-
-    def _fill(self, size: int) -> None:
-        """Reads until so many bytes are there, or the stream ends."""
-        parts = [self._buffer[self._at :]]
-        have = len(parts[0])
-        while have < size:
-            part = os.read(self._source, max(65536, size - have))
+    def _take(self, size: int) -> bytearray:
+        """The next bytes; fewer at the end of the stream."""
+        while (missing := size - len(self._buffer)) > 0:
+            part = os.read(self._source, max(65536, missing))
             if not part:
                 break
-            parts.append(part)
-            have += len(part)
-        self._buffer, self._at = b"".join(parts), 0
+            self._buffer += part
+        taken = self._buffer[:size]
+        del self._buffer[:size]
+        return taken
 
 
 def serve(source: int, sink: int) -> None:
@@ -199,6 +188,10 @@ class _Writer:
             raise ValueTooLargeError
         self.chunks.append(chunk)
 
+    def put_sized(self, tag: bytes, data: bytes) -> None:
+        self.put(_pack_size(tag, len(data)))
+        self.put(data)
+
     def value(self, value: Any, depth: int) -> None:
         write = _EXACT.get(type(value))
         if write is not None:
@@ -228,21 +221,12 @@ class _Writer:
             size = value.bit_length() // 8 + 1
             if size > self.left:
                 raise ValueTooLargeError
-            self.put(_pack_size(b"I", size))
-            self.put(value.to_bytes(size, "little", signed=True))
+            self.put_sized(b"I", value.to_bytes(size, "little", signed=True))
 
     def write_str(self, value: str, _depth: int) -> None:
         if len(value) > self.left:
             raise ValueTooLargeError
-        data = value.encode("utf-8", "surrogatepass")
-        self.put(_pack_size(b"s", len(data)))
-        self.put(data)
-
-    def write_bytes(self, value: bytes, _depth: int) -> None:
-        if len(value) > self.left:
-            raise ValueTooLargeError
-        self.put(_pack_size(b"b", len(value)))
-        self.put(bytes(value))
+        self.put_sized(b"s", value.encode("utf-8", "surrogatepass"))
 
     def write_items(self, value: Any, depth: int) -> None:
         kind = type(value)
@@ -302,7 +286,7 @@ _EXACT: dict[type, Callable[[_Writer, Any, int], None]] = {
     float: lambda writer, value, _depth: writer.put(_pack_float(b"f", value)),
     complex: lambda writer, value, _depth: writer.put(_pack_complex(b"c", value.real, value.imag)),
     str: _Writer.write_str,
-    bytes: _Writer.write_bytes,
+    bytes: lambda writer, value, _depth: writer.put_sized(b"b", value),
     **dict.fromkeys(_ITEMS, _Writer.write_items),
     dict: _Writer.write_dict,
 }

@@ -46,23 +46,18 @@ _SOURCE, _SINK = 3, 4
 def main(control: int, configuration: str) -> None:
     """Prepares the server and serves until the runner closes the socket."""
     channel = _reserve(socket.socket(fileno=control))
-    _be_killed_first()
+    # Where memory runs out the kernel kills a child, or this server, before the runner.
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
     try:
         settings = marshal.loads(bytes.fromhex(configuration))  # noqa: S302 (written by the runner)
         _warm(settings)
         os.environ.clear()  # not before: it keeps some libraries from starting threads
         if len(os.listdir("/proc/self/task")) > 1:  # namespaces need one thread, as a fork has
             system.go_on_in_a_fork()
-        watch = settings["level"] != "namespaces"
-        Server(channel, confine.Confinement(settings), settings["command"], watch=watch).serve()
+        Server(channel, settings).serve()
     except (OSError, ImportError, KeyError) as error:
         channel.send(messages.FAILED + str(error).encode())
-
-
-def _be_killed_first() -> None:
-    """Where memory runs out the kernel kills a child, or this server, before the runner."""
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
-        score.write("1000")
 
 
 def _warm(settings: Mapping[str, Any]) -> None:
@@ -83,7 +78,7 @@ def _warm(settings: Mapping[str, Any]) -> None:
 
 
 def _execute_representative() -> None:
-    """Does here, with a program of our own, what every child does with the program that it gets."""
+    """Does what every child does."""
     source, feed = os.pipe()
     results, sink = os.pipe()
     stream = child.FrameStream(results, feed)
@@ -109,15 +104,14 @@ def _import_random() -> None:
 
 
 class Server:
-    """`command` starts another language's harness; empty for Python, whose children are forks of this one."""
+    """Serves the jobs of one runner, one after the other."""
 
-    def __init__(
-        self, channel: socket.socket, confinement: confine.Confinement, command: list[str], *, watch: bool
-    ) -> None:
+    def __init__(self, channel: socket.socket, settings: Mapping[str, Any]) -> None:
         self._channel = channel
-        self._command = command
-        self._confinement = confinement
-        self._scratch = ScratchFolder(confinement.scratch, watch=watch)
+        self._command: list[str] = settings["command"]
+        """Starts another language's harness; empty for Python, whose children are forks of this one."""
+        self._confinement = confine.Confinement(settings)
+        self._scratch = ScratchFolder(self._confinement.scratch, watch=settings["level"] != "namespaces")
         self._confined = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
     def serve(self) -> None:
@@ -180,7 +174,13 @@ class Server:
                 if handle in ready:
                     return note
                 if channel in ready:
-                    self._handle_message(pid, clock)
+                    message = self._channel.recv(messages.SIZE)
+                    if not message:
+                        os._exit(0)  # and with it the child
+                    if message[:1] == messages.READING:
+                        clock.confirm(messages.WAITED.unpack(message)[1])
+                    else:
+                        os.kill(pid, signal.SIGKILL)
                     continue
                 limit = clock.check() or self._scratch.check()
                 if limit:
@@ -190,15 +190,6 @@ class Server:
                     socket.send_fds(self._channel, [messages.IS_READING], [handle])
         finally:
             os.close(handle)
-
-    def _handle_message(self, pid: int, clock: CpuClock) -> None:
-        message = self._channel.recv(messages.SIZE)
-        if not message:
-            os._exit(0)  # and with it the child
-        if message[:1] == messages.READING:
-            clock.confirm(messages.WAITED.unpack(message)[1])
-        else:
-            os.kill(pid, signal.SIGKILL)
 
 
 def _become_child(
@@ -214,7 +205,10 @@ def _become_child(
             os._exit(1)
         os.eventfd_write(_CONFINED, 1)
         os.close(_CONFINED)
-        confinement.apply_memory_limit(_read_memory_limit())
+        memory_bytes = os.read(_SOURCE, messages.MEMORY.size)  # waits for a job, which is written at once
+        if not memory_bytes:
+            os._exit(0)  # the runner has closed the pipe
+        confinement.apply_memory_limit(*messages.MEMORY.unpack(memory_bytes))
         if command:
             os.execve(command[0], command, {"LC_ALL": "C.UTF-8", "OPENSSL_CONF": os.devnull})  # noqa: S606 (no shell on purpose)
         child.serve(_SOURCE, _SINK)
@@ -222,18 +216,6 @@ def _become_child(
         sys.stderr.flush()
     finally:
         os._exit(0)
-
-
-def _read_memory_limit() -> int:
-    """Waits for a job; returns the memory that it may use. Exits where the runner closes the pipe."""
-    data = b""
-    while len(data) < messages.MEMORY.size:
-        part = os.read(_SOURCE, messages.MEMORY.size - len(data))
-        if not part:
-            os._exit(0)
-        data += part
-    (memory_bytes,) = messages.MEMORY.unpack(data)
-    return int(memory_bytes)
 
 
 def _set_descriptors(descriptors: list[int]) -> None:

@@ -159,7 +159,10 @@ def build_server_filter(*, may_exec: bool, counts_shared_memory: bool) -> bytes:
         pretended |= _numbers(_PRETENDED_TIMERS)
     else:
         del numbers["execve"]
-    bodies = {number: _body(name) for name, number in numbers.items()}
+    bodies = {number: [_step(_RETURN, _ALLOW)] for number in numbers.values()}
+    bodies |= {numbers[name]: _conditional(rule) for name, rule in _CONDITIONS.items() if name in numbers}
+    # The flags of clone3 are out of reach; the C library falls back to clone.
+    bodies[numbers["clone3"]] = [_step(_RETURN, _ERRNO | _ENOSYS)]
     if not counts_shared_memory:
         bodies[numbers["mmap"]] = _conditional(_ONLY_PRIVATE_MAPPINGS)
     bodies |= {number: [_step(_RETURN, _ERRNO)] for number in pretended.values()}
@@ -224,13 +227,6 @@ class Filter:
 
 
 _WORD = struct.Struct("<I")
-
-
-def _body(name: str) -> list[bytes]:
-    if name == "clone3":  # its flags are out of reach; the C library falls back to clone
-        return [_step(_RETURN, _ERRNO | _ENOSYS)]
-    condition = _CONDITIONS.get(name)
-    return [_step(_RETURN, _ALLOW)] if condition is None else _conditional(condition)
 
 
 def _conditional(condition: _Condition) -> list[bytes]:

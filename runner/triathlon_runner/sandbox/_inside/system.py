@@ -80,16 +80,9 @@ def unshare(flags: int) -> None:
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
     """Mounts; the arguments are those of the system call."""
-    _checked(
-        f"mount {target}",
-        _libc.mount(
-            source.encode(),
-            target.encode(),
-            kind.encode() if kind else None,
-            ctypes.c_ulong(flags),
-            options.encode() if options else None,
-        ),
-    )
+    texts = (source.encode(), target.encode(), kind.encode() if kind else None)
+    data = options.encode() if options else None
+    _checked(f"mount {target}", _libc.mount(*texts, ctypes.c_ulong(flags), data))
 
 
 def restrict_mount(target: str, attributes: int, *, recursive: bool = True) -> None:
@@ -248,8 +241,5 @@ def go_on_in_a_fork() -> None:
 
 
 def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
