@@ -192,8 +192,7 @@ async def _evolve(
     with ReplyCache(cache / "replies.sqlite") as replies:
         opener = ModelOpener(listed, replies, cache, screen.print_message, control=control)
         async with open_sandbox() as sandbox, opener.open(row) as opened:
-            if opened.stats is not None:
-                control.accounts.append(Account(row.id, opened.stats, row.price))
+            control.accounts.append(Account(row.id, opened.stats, row.price))
             watch = asyncio.create_task(end_waits())
             try:
                 evolver = Evolver(opened, load_prompts("evolved"), sandbox, workspace, row.price, stop_reason)
