@@ -9,15 +9,3 @@ from triathlon_runner.evolved._catalogue import (
     pass_at_k,
 )
 from triathlon_runner.evolved._suite import STOP, STOP_SELF_INVOKING, EvolvedSuite
-
-__all__ = [
-    "DISCIPLINE",
-    "PASS_AT_1",
-    "SEED",
-    "SEMANTIC_ALTERING",
-    "STOP",
-    "STOP_SELF_INVOKING",
-    "EvolvedSuite",
-    "catalogue",
-    "pass_at_k",
-]

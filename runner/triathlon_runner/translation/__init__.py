@@ -11,22 +11,3 @@ from triathlon_runner.translation._mbxp import (
 )
 from triathlon_runner.translation._suite import DISCIPLINE, TranslationSuite, catalogue
 from triathlon_runner.translation._task import CoreTask, core_task, core_tasks
-
-__all__ = [
-    "CHAIN",
-    "DISCIPLINE",
-    "STEPS",
-    "TARGETS",
-    "TITLES",
-    "CoreTask",
-    "LanguageCheck",
-    "MbxpTask",
-    "TranslationSuite",
-    "catalogue",
-    "check_references",
-    "core_task",
-    "core_tasks",
-    "mbxp_tasks",
-    "read_mbxp",
-    "report",
-]

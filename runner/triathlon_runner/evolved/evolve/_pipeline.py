@@ -46,11 +46,8 @@ class Job:
     @property
     def id(self) -> str:
         """`difficult/core-seeds-fence-posts`: names the job's history and its problem."""
-        return f"{self.transformation}/{'+'.join(_slug(parent.task_id) for parent in self.parents)}"
-
-
-def _slug(task_id: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", task_id).strip("-.") or "seed"
+        names = (re.sub(r"[^A-Za-z0-9._-]+", "-", parent.task_id).strip("-.") for parent in self.parents)
+        return f"{self.transformation}/{'+'.join(name or 'seed' for name in names)}"
 
 
 class DroppedError(Exception):
@@ -93,7 +90,14 @@ async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]
     repairs = 0
     while True:
         try:
-            return _read_drafts(job, reply.text)
+            if job.transformation == "decompose":
+                drafts = read_halves(reply.text)
+            else:
+                name = job.parents[0].entry_point if job.transformation in PRESERVING else None
+                drafts = (read_problem(reply.text, helpers=job.transformation == "tool_use", name=name),)
+            if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
+                raise UnusableReplyError("one of its functions is the problem that you were given.")
+            return drafts
         except UnusableReplyError as error:
             conversation.set_result(f"cannot be used: {error}")
             if repairs == MAX_REPAIRS:
@@ -102,17 +106,6 @@ async def _ask_drafts(job: Job, conversation: Conversation) -> tuple[Draft, ...]
             _, reply = await conversation.ask(
                 "evolve-fix", question=question, answer=reply.text, complaint=str(error)
             )
-
-
-def _read_drafts(job: Job, reply: str) -> tuple[Draft, ...]:
-    if job.transformation == "decompose":
-        drafts = read_halves(reply)
-    else:
-        name = job.parents[0].entry_point if job.transformation in PRESERVING else None
-        drafts = (read_problem(reply, helpers=job.transformation == "tool_use", name=name),)
-    if any(is_copy(draft, parent) for draft in drafts for parent in job.parents):
-        raise UnusableReplyError("one of its functions is the problem that you were given.")
-    return drafts
 
 
 def _values(job: Job, conversation: Conversation) -> dict[str, Any]:
@@ -161,13 +154,10 @@ async def _solve_on_inputs(conversation: Conversation, draft: Draft) -> tuple[st
         raise DroppedError("the model gives no solution to its own problem")
     inputs = await _ask_inputs(conversation, draft, ASKED_INPUTS)
     results = await conversation.run(program, draft.entry_point, inputs)
-    usable = {text: result for text, result in zip(inputs, results, strict=True) if result.usable}
+    by_input = dict(zip(inputs, results, strict=True))
+    usable = {text: result for text, result in by_input.items() if result.usable}
     works = f"{len(usable)} of {len(inputs)} inputs"
-    faults = (
-        f"; on {text[:80]}: {result}"
-        for text, result in zip(inputs, results, strict=True)
-        if not result.usable
-    )
+    faults = (f"; on {text[:80]}: {result}" for text, result in by_input.items() if not result.usable)
     fault = next(faults, "")
     conversation.note("execute", f"{works} give a value{fault}")
     if len(usable) < MIN_INPUTS:
