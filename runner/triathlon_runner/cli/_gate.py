@@ -151,7 +151,7 @@ async def _compare(
             summary = await run_plan(runner, plan)
             if (part := about_cost(accounts)) and any(account.price for account in accounts):
                 summary.notes.insert(0, f"cost: {part}")
-    if progress.has_accounts:
+    if accounts:
         screen.print(progress.final(all_planned=not comparison.decided))
     for account in accounts:
         for warning in warnings_about(account):

@@ -117,7 +117,8 @@ def next_prompt(sentence: str, assertion: str, *, as_written: bool = False) -> s
 
 def program_part(prompt: str) -> str:
     """The part of a prompt that a program can continue: empty where the prompt is only a docstring."""
-    return "" if _is_docstring(prompt) else prompt
+    docstring = _DOCSTRING.match(prompt.strip())
+    return "" if docstring is not None and docstring.end() == len(prompt.strip()) else prompt
 
 
 def summary_in(text: str, *, completes: bool, as_written: bool) -> tuple[str, bool]:
@@ -189,8 +190,3 @@ def _split(prompt: str) -> _Parts | None:
         description=text[:cut].strip(),
         examples=text[cut:].strip("\n").rstrip(),
     )
-
-
-def _is_docstring(prompt: str) -> bool:
-    docstring = _DOCSTRING.match(prompt.strip())
-    return docstring is not None and docstring.end() == len(prompt.strip())

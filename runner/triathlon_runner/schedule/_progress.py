@@ -259,11 +259,6 @@ class ConsoleProgress:
             self._last_status = time.monotonic()
             self._print(text)
 
-    @property
-    def has_accounts(self) -> bool:
-        """Whether any model was asked."""
-        return bool(self._accounts)
-
     def final(self, *, all_planned: bool = True) -> Table:
         """Returns a table of what each model did and what that cost.
 

@@ -93,7 +93,7 @@ class Runner:
         self._models: dict[str, _ModelRun] = {}
         """The last attempt at each model."""
         self._tasks: list[asyncio.Task[None]] = []
-        self.control.on_stop += [self._stopping.set, self._wait_no_longer]
+        self.control.on_stop.append(self._stopping.set)
 
     async def run(self, plan: RunPlan) -> Summary:
         """Runs all of it: models behind an API at the same time, those that we serve as there is room.
@@ -137,6 +137,8 @@ class Runner:
         while self.control.may_send():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), CHECK_SECONDS)
+        for task in self.opening:
+            task.cancel()
         ctrl_c = "a second Ctrl-C" if self.control.stopped == CTRL_C else "Ctrl-C"
         stop_seconds = self.control.stop_seconds
         self.progress.say(
@@ -155,11 +157,6 @@ class Runner:
         requests = self.control.in_flight
         grading = max(0, self.units - self.control.waiting)
         return f"{counted(requests, 'request')}, {counted(grading, 'unit')} being graded"
-
-    def _wait_no_longer(self) -> None:
-        """Ends the waiting for servers: nothing new is started."""
-        for task in self.opening:
-            task.cancel()
 
     def put_aside(self, work: Work, file: ResultsFile[UnitRecord], why: str) -> bool:
         """Archives lines of other conditions if the user wants that; else notes that they stay."""
@@ -218,22 +215,19 @@ class _ModelRun:
 
     def _open_suite(self, work: Work, stack: contextlib.ExitStack) -> "_SuiteRun | None":
         """Opens a results file, which `stack` closes; None where nothing is to do or can be done."""
-        try:
-            return self._open_readable_suite(work, stack)
-        except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
-            self._add_error(f"{self.id} {work.suite_id}: {error}")
-            path = self._runner.folder.lines(self.id, work.suite_id)
-            self.open += len(work.open_units(usable_units(path, work.built.entry.record)))
-            return None
-
-    def _open_readable_suite(self, work: Work, stack: contextlib.ExitStack) -> "_SuiteRun | None":
         runner, model, suite, planned = self._runner, self.id, work.suite_id, work.built.count
-        path, before = runner.folder.lines(model, suite), runner.folder.read_manifest(model, suite)
-        is_unchanged = not runner.folder.changed_since_manifest(model, suite)
-        if is_unchanged and is_finished(work, before, runner.folder.size(model, suite)):
-            runner.progress.plan(model, suite, planned=planned, done=planned)
+        path, record = runner.folder.lines(model, suite), work.built.entry.record
+        try:
+            before = runner.folder.read_manifest(model, suite)
+            is_unchanged = not runner.folder.changed_since_manifest(model, suite)
+            if is_unchanged and is_finished(work, before, runner.folder.size(model, suite)):
+                runner.progress.plan(model, suite, planned=planned, done=planned)
+                return None
+            file = stack.enter_context(ResultsFile(path, record, runner.progress.say))
+        except (UnreadableManifestError, DamagedLineError) as error:  # concerns this file only
+            self._add_error(f"{model} {suite}: {error}")
+            self.open += len(work.open_units(usable_units(path, record)))
             return None
-        file = stack.enter_context(ResultsFile(path, work.built.entry.record, runner.progress.say))
         if (why := differs(work, file, before)) and not runner.put_aside(work, file, why):
             return None
         if before is None and file.units:

@@ -49,11 +49,6 @@ class Account:
     def _at_price(self, input_tokens: int, output_tokens: int) -> float:
         return self.price.usd(input_tokens, output_tokens) if self.price else 0.0
 
-    @property
-    def usd_in_flight(self) -> float:
-        """What the requests in flight will cost, if they are like those before."""
-        return self.usd / self.stats.answered * self.stats.in_flight if self.stats.answered else 0.0
-
 
 class RunStoppedError(InfrastructureError):
     """A unit needs another request, but the run is stopping: the unit stays open."""
@@ -121,7 +116,11 @@ class Control:
             return f"the deadline is here: {local:%H:%M:%S} on {local.day} {local:%B %Y}, local time"
         if self.budget_usd is None:
             return ""
-        committed = sum(account.usd_in_flight for account in self.accounts)
+        committed = sum(  # what the requests in flight will cost, if they are like those before
+            account.usd / account.stats.answered * account.stats.in_flight
+            for account in self.accounts
+            if account.stats.answered
+        )
         if self.spent + committed < self.budget_usd:
             return ""
         return (

@@ -137,7 +137,19 @@ class Workspace:
             path = self.root / f"{job.transformation}.jsonl"
             stored = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
             known = {row["task_id"] for row in _rows(path)}
-            new = [json.dumps(row) for row in _rows_of(job, problems) if row["task_id"] not in known]
+            rows = [  # in the form of `problems:` in suites.yaml; nothing is accepted yet
+                {
+                    ACCEPTED: None,
+                    "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
+                    "parents": [parent.task_id for parent in job.parents],
+                    "entry_point": written.draft.entry_point,
+                    "prompt": written.draft.prompt,
+                    "reference": written.reference,
+                    "inputs": [call_text("", text)[1:-1] for text in written.inputs],
+                }
+                for number, written in enumerate(problems, start=1)
+            ]
+            new = [json.dumps(row) for row in rows if row["task_id"] not in known]
             replace_file(path, "".join(f"{line}\n" for line in (stored, *new) if line))
         self.history(job).parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.history(job), json.dumps(history, indent=1, ensure_ascii=False) + "\n")
@@ -188,22 +200,6 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                     f" ({error}); correct the line"
                 ) from None
             yield row
-
-
-def _rows_of(job: Job, problems: Sequence[Written]) -> list[dict[str, Any]]:
-    """The lines of a job's problems in the form of `problems:` in suites.yaml; nothing is accepted yet."""
-    return [
-        {
-            ACCEPTED: None,
-            "task_id": f"{job.id}-{number}" if len(problems) > 1 else job.id,
-            "parents": [parent.task_id for parent in job.parents],
-            "entry_point": written.draft.entry_point,
-            "prompt": written.draft.prompt,
-            "reference": written.reference,
-            "inputs": [call_text("", text)[1:-1] for text in written.inputs],
-        }
-        for number, written in enumerate(problems, start=1)
-    ]
 
 
 def summary(histories: Sequence[History]) -> str:
