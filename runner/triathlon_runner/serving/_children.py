@@ -129,12 +129,9 @@ async def prepare_once(
 ) -> None:
     """Makes a file or folder if it is not there. Where another run is making it, waits for that.
 
-    Args:
-        target: The file or folder; the lock `TARGET.lock` is released when its holder's process ends.
-        make: Makes it, whole or not at all.
-        what: Says what is done, such as `installing vllm 1.0`.
-        report: Gets a line at the begin, at the end and every 30 s in between.
-        complete: The file that shows that the target is complete; left out: the target itself.
+    `make` makes it, whole or not at all; else `complete` is the file that shows that it is whole. `report`
+    gets `what` is done, such as `installing vllm 1.0`, at the begin, at the end and every 30 s in between.
+    The lock `TARGET.lock` is released when its holder's process ends.
     """
     from filelock import AsyncFileLock, Timeout  # noqa: PLC0415  few commands prepare anything
 
