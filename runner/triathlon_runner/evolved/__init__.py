@@ -2,7 +2,6 @@
 
 from triathlon_runner.evolved._catalogue import (
     DISCIPLINE,
-    PASS_AT_1,
     SEED,
     SEMANTIC_ALTERING,
     catalogue,

@@ -34,7 +34,6 @@ def pass_at_k(k: int) -> Metric:
     return pass_at_k_metric(k, source)
 
 
-PASS_AT_1: Final = pass_at_k(1)
 SAMPLED_METRICS: Final = tuple(map(pass_at_k, (1, 2, 3, 5, 10, 20, 50, 100)))
 """Of a suite asked at a temperature; undefined for k above the number of samples."""
 
@@ -193,7 +192,7 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
         id=suite_id,
         title=f"{problem_set.title} (temperature {temperature:g})" if warm else problem_set.title,
         discipline="evolved",
-        metrics=SAMPLED_METRICS if warm else (PASS_AT_1,),
+        metrics=SAMPLED_METRICS if warm else (pass_at_k(1),),
         record=EvolvedRecord,
         build=build,
         sampling=replace(GREEDY, temperature=temperature),

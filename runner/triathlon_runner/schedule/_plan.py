@@ -296,23 +296,14 @@ def spread(tasks: Sequence[Task], most: int) -> tuple[Task, ...]:
     Keeps the order of the suite. The choice is fixed: the same tasks give the same subset everywhere, and a
     smaller subset is part of a larger one, so that a later, longer run goes on from an earlier, shorter one.
     """
-    levels = _split(tasks, lambda task: task.level or 0)
+    levels: dict[int, dict[str, list[Task]]] = defaultdict(lambda: defaultdict(list))
+    for task in tasks:
+        levels[task.level or 0][task.group or task.task_id].append(task)
     numbers = sorted(levels)
     # Every second level first, so that even three tasks are easy, middling and hard.
-    in_turn = [
-        _alternate(_split(levels[number], lambda task: task.group or task.task_id).values())
-        for number in (*numbers[::2], *numbers[1::2])
-    ]
+    in_turn = [_alternate(levels[number].values()) for number in (*numbers[::2], *numbers[1::2])]
     chosen = {task.task_id for task in _alternate(in_turn)[:most]}
     return tuple(task for task in tasks if task.task_id in chosen)
-
-
-def _split(tasks: Iterable[Task], key: Callable[[Task], Any]) -> dict[Any, list[Task]]:
-    """The tasks by their key, in the order of the first of each."""
-    parts: dict[Any, list[Task]] = defaultdict(list)
-    for task in tasks:
-        parts[key(task)].append(task)
-    return parts
 
 
 def _alternate(queues: Iterable[Iterable[Task]]) -> list[Task]:
