@@ -52,11 +52,7 @@ _CORE: Final = {"seeds": "the problems that the other sets evolved from", **_ABO
 _IN_SEQUENCE: Final = "two problems, one after the other"
 _SELF_INVOKING: Final = "solved by calling the solution of a base problem"
 
-_QUICK_TASKS: Final = {
-    "evolved/core-seeds": 6,
-    "evolved/core-verbose": 3,
-    "evolved/core-concise": 3,
-}
+_QUICK_TASKS: Final = {"evolved/core-seeds": 6, "evolved/core-verbose": 3, "evolved/core-concise": 3}
 """Tasks of `quick`; two for other suites. A small model solves some of the seeds and their rewordings."""
 _NOT_IN_QUICK: Final = frozenset(
     ["evolved/core-tool_use-main_only", "evolved/core-decompose", "evolved/core-combine_naive"]
@@ -212,9 +208,5 @@ def _entry(problem_set: _Set, prompts: Path | None, temperature: float = GREEDY.
 
 
 DISCIPLINE: Final = DisciplineEntry(
-    "evolved",
-    catalogue,
-    partial(load_prompts, "evolved"),
-    one_board=True,
-    suites_of_user=suites_of_user,
+    "evolved", catalogue, partial(load_prompts, "evolved"), one_board=True, suites_of_user=suites_of_user
 )

@@ -69,8 +69,7 @@ def _sustains(loops: int) -> Callable[[LoopRecord], bool]:
 
 
 def _mean(
-    value: Callable[[LoopRecord], float],
-    counted: Callable[[LoopRecord], bool] = lambda _: True,
+    value: Callable[[LoopRecord], float], counted: Callable[[LoopRecord], bool] = lambda _: True
 ) -> Callable[[Sequence[UnitRecord]], list[Contribution]]:
     """Contributions to the mean of a value of the counted records; a TypeError for another discipline's."""
 
