@@ -331,7 +331,6 @@ def _cells_of_suites(suites: Sequence[Task]) -> dict[str, str]:
 
 
 def _cells_of_model(suites: Sequence[Task], account: Account | None) -> dict[str, str]:
-    """Returns what stands in a model's row, by columns."""
     cells = {"tokens/s": _UNKNOWN}  # from the start, so that no column appears when its server answers
     if suites:
         cells |= _cells_of_suites(suites)

