@@ -16,6 +16,8 @@ from triathlon_runner.serving._config import ServingError
 _GUARD = Path(__file__).with_name("_end_with_runner.py")
 _GRACE_SECONDS = 10.0
 """Between asking a command to end and killing it."""
+_GUARD_SECONDS = 10.0
+"""Within which the guard kills a command and ends itself."""
 _REPORT_SECONDS = 30.0
 
 
@@ -33,7 +35,7 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self.process.wait(), 2 * _GRACE_SECONDS)
+            await asyncio.wait_for(self.process.wait(), _GRACE_SECONDS + _GUARD_SECONDS)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
